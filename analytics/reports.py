@@ -125,7 +125,7 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     intervals were simulated, held_least says how often, at worst, those on so many games held the truth (docs/coverage.md).
 
     Args:
-        store: where to read; its views are there (`analytics.views.ensure_installed`).
+        store: where to read; its views are there (`analytics.installation.ensure_installed`).
         name: one of `report_names()`.
         where: one SQL expression.
         options: what a computed report takes beside the store, as in its `Computed.options`.

@@ -19,41 +19,26 @@ The header of each file is its documentation, and data: ``docs/views.md`` and th
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from analytics.materialized import BASIS, expanded, materialize
+from analytics.materialized import expanded
 from schemas.errors import UsageError
 from schemas.families import families
-from schemas.store import Store
 from schemas.tables import TABLES
 
-if TYPE_CHECKING:
-    import duckdb
-
 __all__ = [
-    "FINGERPRINT",
     "NAMES",
     "VIEWS",
     "ViewColumn",
     "ViewFile",
-    "are_current",
-    "comments",
-    "ensure_installed",
-    "fingerprint",
-    "install",
     "view",
 ]
 
-FINGERPRINT = "views_hash"
-"""Name of the row of store_info that says which views a store has."""
 _SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
@@ -107,58 +92,6 @@ def view(name: str) -> ViewFile:
     near = difflib.get_close_matches(name, _BY_NAME, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(NAMES)}"
     raise UsageError(f"no view {name!r}: {hint}")
-
-
-def install(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make all views and macros anew in the store of this connection, and remember which they are; the caller holds the transaction."""
-    connection.execute(BASIS)
-    for spec in VIEWS:
-        connection.execute(spec.sql)
-        if spec.kind == "view":
-            connection.execute(f"comment on view {spec.name} is {_quoted(spec.summary)}")
-    connection.execute(comments())
-    connection.execute("delete from store_info where name = ?", [FINGERPRINT])
-    connection.execute("insert into store_info (name, value) values (?, ?)", [FINGERPRINT, fingerprint()])
-
-
-@cache
-def comments() -> str:
-    """What each column of every table and view is."""
-    views = [spec for spec in VIEWS if spec.kind == "view"]
-    told = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
-    told += [(spec.name, column.name, column.doc, column.unit) for spec in views for column in spec.columns]
-    return ";".join(
-        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in told
-    )
-
-
-def _quoted(text: str) -> str:
-    return f"'{text.replace(chr(39), chr(39) * 2)}'"
-
-
-def ensure_installed(store: Store) -> None:
-    """Make the views, and the columns they and the reports read, in a store of another cotrace; writes nothing where all is current.
-
-    Raises:
-        StoreError: the store cannot be read, or cannot be written and has other views.
-    """
-    with store.reading() as connection:
-        if are_current(connection):
-            return
-    store.create()  # the views may read columns that an older store lacks
-    store.define(install)
-    materialize(store)
-
-
-def are_current(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the store of this connection has the views of this cotrace."""
-    return connection.execute("select value from store_info where name = ?", [FINGERPRINT]).fetchall() == [(fingerprint(),)]
-
-
-@cache
-def fingerprint() -> str:
-    """Over the views and the tables: reports read both, so an older store is brought up to date in either."""
-    return hashlib.sha256("\0".join([BASIS, *(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
 
 
 def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> ViewFile:
@@ -297,13 +230,3 @@ NAMES: tuple[str, ...] = tuple(spec.name for spec in VIEWS if spec.kind == "view
 """What can be selected from without arguments."""
 
 _BY_NAME = {spec.name: spec for spec in VIEWS}
-
-
-def _blank() -> Path | None:
-    from analytics.blank import blank
-
-    return blank()
-
-
-Store.blank = staticmethod(_blank)  # whoever knows the views begins new stores with them
-Store.settle = staticmethod(materialize)

@@ -15,11 +15,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from analytics.installation import ensure_installed
 from analytics.losses.accuracy import accuracy_report
 from analytics.losses.truths import planted_faults, turns_at_work
 from analytics.query import query
 from analytics.statistics.intervals import t_interval, wilson
-from analytics.views import ensure_installed
 from benchmarks.mended import MendedTurn, costs_by_turn, episodes_of, mended_turns
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games

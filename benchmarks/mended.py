@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, NamedTuple
 
+from analytics.installation import ensure_installed
 from analytics.losses.truths import planted_faults, turns_at_work
 from analytics.query import query
-from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 

@@ -19,15 +19,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from analytics.installation import ensure_installed
 from analytics.reports import report
-from analytics.views import ensure_installed
 from benchmarks.marked import written
 from benchmarks.timing import Measured, held_mb, measured
 from benchmarks.workload import scratch
 from games.craft.play import PlayRequest, play
 from games.craft.players.personas import PERSONAS
 from ingest.files.run import ingest_paths
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store

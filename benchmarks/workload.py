@@ -13,7 +13,7 @@ from games.craft.play import PlayRequest, play
 from games.craft.players.personas import PERSONAS
 from ingest.files.report import Report
 from ingest.files.run import ingest_paths
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store

@@ -33,7 +33,7 @@ def judge_requests(rubrics: Sequence[str], model: str | None) -> list[JudgeReque
     """
     if not rubrics:
         return []
-    from judges.rubric.files import find
+    from judges.rubric_files.reading import find
     from judges.runs.job import JudgeRequest
     from providers.provider import ModelSettings
 
@@ -64,7 +64,7 @@ def _follow(logs: Path, store: Store, requests: Sequence[JudgeRequest], over: th
 
 
 def _round(logs: Path, store: Store, requests: Sequence[JudgeRequest], over: threading.Event) -> None:
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from ingest.files.run import ingest_paths
     from judges.runs.runner import run
 

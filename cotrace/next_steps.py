@@ -62,7 +62,7 @@ def after_labels(store: Store) -> str | None:
 
 def _by_engine(benchmark: str) -> list[Rubric]:
     """The rubrics of a benchmark that the engine answers."""
-    from judges.rubric.files import load, names
+    from judges.rubric_files.reading import load, names
 
     found = [load(path) for path in names().values()]
     return [rubric for rubric in found if benchmark in rubric.benchmarks and any(question.engine for question in rubric.questions.values())]

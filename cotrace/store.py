@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from cotrace.episodes import Episodes
 from cotrace.loops import outside_of_loops
 from cotrace.rows import Rows
@@ -116,8 +116,8 @@ class OpenStore:
         """
         from judges.claims.job import read_texts
         from judges.claims.questions import ReadingRequest, benchmarks_of
-        from judges.claims.readers import reader_named
-        from judges.rubric.files import find
+        from judges.evidence.reader import reader_named
+        from judges.rubric_files.reading import find
         from judges.runs.job import JudgeRequest
         from judges.runs.runner import run
         from providers.provider import ModelSettings
@@ -226,7 +226,7 @@ class OpenStore:
             UsageError: the file is none.
         """
         from ingest.labels.load import import_labels
-        from judges.rubric.known_answers import known_answers
+        from judges.rubric_files.known_answers import known_answers
 
         report = import_labels(Path(file), self._store, known_answers(tuple(Path(folder) for folder in rubrics)))
         ensure_installed(self._store)

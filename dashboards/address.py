@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlencode
 
-__all__ = ["FILTERS", "Address", "where"]
+__all__ = ["FILTERS", "GAME", "Address", "game_at", "where"]
 
 _MOST_DIGITS = 9
+
+GAME = "/game"
+"""The page of a game, and the list of all."""
 
 FILTERS: tuple[str, ...] = ("benchmark", "condition", "model", "level")
 """The filters every page has; each is a column of the views."""
@@ -73,6 +76,11 @@ class Address:
 def _whole(text: str) -> str:
     """The text with question marks for halves of characters, which JSON can bring and nothing can print."""
     return text.encode(errors="replace").decode()
+
+
+def game_at(episode: object, turn: object) -> str:
+    """The address of a turn of a game."""
+    return f"{GAME}?{urlencode({'episode': episode, 'turn': turn})}"
 
 
 def where(address: Address, keys: Sequence[str] = FILTERS) -> tuple[str, dict[str, object]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from dash import html
 
-from analytics.views import are_current, ensure_installed
+from analytics.installation import are_current, ensure_installed
 from dashboards import filters
 from dashboards.address import FILTERS, Address
 from dashboards.computed import kept

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from dash import html
 
+from dashboards.address import GAME, game_at
 from dashboards.costs import Measure, cost_in_words, measure_of
 from dashboards.leaderboard import LEAST_GAMES, games_of_team, leaderboard_rows
 from dashboards.one_benchmark import narrowed
@@ -132,7 +133,7 @@ def _what_goes_wrong(read: Reader, benchmark: str, row: Mapping[str, Any]) -> li
             f", on {wording.count(row['failing_turns'])} of {wording.count(row['turns'])} turns",
         ]
         worst = read.rows(_WORST, {"measure": measure.name if measure else "", "common": row["commonest_failure"]}).rows()
-        said += [part for episode, turn in worst for part in (" (", html.A("see one", href=f"/game?episode={episode}&turn={turn}"), ")")]
+        said += [part for episode, turn in worst for part in (" (", html.A("see one", href=game_at(episode, turn)), ")")]
         said.append(". ")
     if row["spiral_share"]:
         inside = html.A(f"{wording.share(row['spiral_share'])} of turns", href=address.narrowed("/spirals", benchmark=benchmark))
@@ -154,7 +155,7 @@ def _what_is_known(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list
     if told["judged"]:
         judged = html.A(f"judged {wording.count(told['judged'])}", href=address.narrowed("/judges", benchmark=benchmark))
         return [*said, "Judges have ", judged, " of them."]
-    read_one = html.A("Read them", href=address.narrowed("/game", benchmark=benchmark))
+    read_one = html.A("Read them", href=address.narrowed(GAME, benchmark=benchmark))
     return [*said, "No engine follows these logs, and no judge has looked at them yet. ", read_one, ", or ", html.Code(_JUDGE), "."]
 
 
@@ -182,7 +183,7 @@ def _strip_of_games(read: Reader, benchmark: str) -> Part:
             low=row["low"],
             high=row["high"],
             n=row["n"],
-            href=read.address.narrowed("/game", benchmark=benchmark),
+            href=read.address.narrowed(GAME, benchmark=benchmark),
         )
         for row in read.rows(_BY_GAME).iter_rows(named=True)
     ]

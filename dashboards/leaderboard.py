@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
+from dashboards.address import GAME
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.grid import Grid, few, fold
 from dashboards.one_benchmark import narrowed
@@ -102,7 +103,7 @@ def _leaderboard(read: Reader, benchmark: str) -> TableRows:
 
 def games_of_team(read: Reader, row: Mapping[str, Any]) -> str:
     """Address of a team's games: of the row's family, model and condition, under the other filters."""
-    return read.address.narrowed("/game", benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
+    return read.address.narrowed(GAME, benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
 
 
 LEADERBOARD: Final = Grid("leaderboard", _leaderboard, "In numbers")

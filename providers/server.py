@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from providers.completion import NO_TOKENS, Completion, Tokens
-from providers.endpoints.endpoint import connect_to
+from providers.endpoints.connection import connect_to
 from providers.faults import Fault, HopelessError, NobodyThere, NodeLost, RefusedError, Unusable, wait_after
 from providers.forms import Form, reask
 from providers.health import Health

@@ -41,7 +41,7 @@ def state_of(path: Path) -> tuple[object, ...]:
         StoreError: the lake's object store cannot be reached.
     """
     if str(path).startswith(_LAKE):
-        from schemas.lake.place import place_of
+        from schemas.lake.places import place_of
 
         return path, *place_of(_asked(str(path))[0]).state()
     stats = [file.stat() for file in (path, path.with_name(f"{path.name}.wal")) if file.exists()]

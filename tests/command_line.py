@@ -24,8 +24,8 @@ __all__ = ["run"]
 _LONGEST_S = 120
 _LIBRARIES = (
     "cotrace.cli", "cotrace.output", "duckdb", "polars", "pandera.polars", "pyarrow", "scipy.stats", "sklearn.metrics",
-    "statsmodels.api", "plotly.graph_objects", "analytics.reports", "analytics.views", "dashboards.document", "ingest.files.run",
-    "judges.runs.runner", "judges.engine.judge",
+    "statsmodels.api", "plotly.graph_objects", "analytics.reports", "analytics.installation", "dashboards.document", "ingest.files.run",
+    "judges.runs.runner", "judges.runs.engine_run",
 )  # fmt: skip
 
 

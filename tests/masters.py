@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from analytics.views import ensure_installed
+from analytics.installation import ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 

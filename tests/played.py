@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analytics.views import ensure_installed
+from analytics.installation import ensure_installed
 from games.craft.play import PlayRequest, play
 from games.craft.targets.generator import StructureRules
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store

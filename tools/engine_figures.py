@@ -31,8 +31,8 @@ from games.craft.players import grammar, speech  # noqa: E402
 from ingest.files.run import ingest_paths  # noqa: E402
 from judges.claims.job import read_texts  # noqa: E402
 from judges.claims.questions import ReadingRequest  # noqa: E402
-from judges.claims.readers import PLANTED, RULES  # noqa: E402
 from judges.craft.measure import Judged, QuestionScore, score_decisions, total  # noqa: E402
+from judges.evidence.reader import PLANTED, RULES  # noqa: E402
 from providers.provider import ModelSettings  # noqa: E402
 from schemas.store import Store  # noqa: E402
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader  # noqa: E402

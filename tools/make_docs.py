@@ -79,7 +79,7 @@ def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Co
 
 def rubrics_page() -> str:
     """Every rubric that is shipped."""
-    from judges.rubric.files import load, names
+    from judges.rubric_files.reading import load, names
 
     lines = [
         "# The rubrics",

@@ -31,10 +31,10 @@ from analytics.statistics.cluster_intervals import share_interval  # noqa: E402
 from games.craft.play import PlayRequest, play  # noqa: E402
 from games.craft.players import grammar, speech  # noqa: E402
 from ingest.files.run import ingest_paths  # noqa: E402
-from judges.claims.readers import RULES, reader_named  # noqa: E402
 from judges.craft.checks import CHECKS  # noqa: E402
 from judges.craft.language import claims_of  # noqa: E402
 from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions, total  # noqa: E402
+from judges.evidence.reader import RULES, reader_named  # noqa: E402
 from judges.evidence.transcript import Transcript, load  # noqa: E402
 from schemas.store import Store  # noqa: E402
 from tools.claim_scores import FIELDS, score_all, score_first  # noqa: E402

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from analytics.query import query
-from judges.rubric.files import find, names
+from judges.rubric_files.reading import find, names
 from schemas.store import Store
 
 if TYPE_CHECKING:

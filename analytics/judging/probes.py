@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from analytics.query import query
 from analytics.statistics.cluster_intervals import clustered_share
 from analytics.statistics.intervals import Estimate
-from judges.perturbation.defects import defects, defects_of
+from judges.evidence.perturbation.defects import defects, defects_of
 from judges.rubric.model import PROBE
 from schemas.store import Store
 

@@ -11,8 +11,8 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-    from judges.claims.readers import Reader
     from judges.claims.texts import Text
+    from judges.evidence.reader import Reader
 
 __all__ = ["ALL", "SUMMARY", "readers_report"]
 
@@ -95,7 +95,7 @@ def _share(name: str, right: Any, of: Any) -> dict[str, float | None]:
 
 
 def _scored(store: Store) -> Iterator[_Scored]:
-    from judges.claims.readers import BY_RULES
+    from judges.evidence.reader import BY_RULES
 
     meant = dict(_meant(store))
     for reader in (BY_RULES, *_models(store)) if meant else ():
@@ -104,8 +104,9 @@ def _scored(store: Store) -> Iterator[_Scored]:
 
 def _meant(store: Store) -> Iterator[tuple[tuple[str, int, int], Any]]:
     """Place of a text -> what its author says that it claims."""
-    from judges.claims.readers import PLANTED, read_by, reader_named
+    from judges.claims.readers import read_by
     from judges.claims.texts import texts
+    from judges.evidence.reader import PLANTED, reader_named
 
     planted = reader_named(PLANTED)
     for text in texts(store, None, planted):
@@ -116,7 +117,7 @@ def _meant(store: Store) -> Iterator[tuple[tuple[str, int, int], Any]]:
 
 def _models(store: Store) -> Iterator[Reader]:
     """The models that have read texts, each alone and with the rules."""
-    from judges.claims.readers import reader_named
+    from judges.evidence.reader import reader_named
 
     with store.reading() as connection:
         names = connection.execute("SELECT DISTINCT reader FROM claims WHERE starts_with(reader, 'llm:') ORDER BY reader").fetchall()

@@ -53,11 +53,11 @@ def command(store: Store, where: str, reader_name: str, model: str | None, manne
 
 def attribute_all(store: Store, where: str = "true", reader_name: str = "rules") -> int:
     """Attribute the games and tell what came of it; 1 if none could be."""
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from cotrace.next_steps import next_line
     from cotrace.progress import progress_bar
     from judges.attribution.job import attribute_games
-    from judges.claims.readers import reader_named
+    from judges.evidence.reader import reader_named
 
     reader = reader_named(reader_name)
     ensure_installed(store)

@@ -17,7 +17,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-    from judges.claims.readers import Reader
+    from judges.evidence.reader import Reader
 
 __all__ = ["command"]
 
@@ -76,7 +76,7 @@ def command(
       cotrace claims utterances.jsonl > claims.jsonl
       cotrace claims utterances.jsonl --against annotated.jsonl --reader llm:openai/gpt-4o-mini --max-cost 2
     """
-    from judges.claims.readers import reader_named
+    from judges.evidence.reader import reader_named
 
     if against is not None:
         from cotrace.judging.measuring import Asked, measured

@@ -82,7 +82,7 @@ def command(
         return
     if partners or base_url:
         raise UsageError("--partner and --base-url are for tables: add --play")
-    from judges.rubric.files import clashes
+    from judges.rubric_files.reading import clashes
 
     store.check()
     if page is not None:

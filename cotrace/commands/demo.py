@@ -115,9 +115,9 @@ def _ingest(logs: Path, store: Store) -> bool:
 
 
 def _judge(store: Store) -> int:
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from cotrace.commands.judge import judge_each
-    from judges.rubric.files import find
+    from judges.rubric_files.reading import find
     from judges.runs.job import JudgeRequest
 
     code = judge_each([JudgeRequest(rubric=find(name)) for name in _RUBRICS], store)

@@ -97,7 +97,7 @@ def _play(experiment: Experiment, store: Store | None, judging: tuple[tuple[str,
 
 def _finish(out: Path, store: Store, rubrics: tuple[str, ...], judge_model: str | None) -> int:
     """Take in what came last, judge it, and tell of the whole."""
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from cotrace.commands.ingest import tell
     from cotrace.commands.judge import judge_all
     from cotrace.following import judge_requests

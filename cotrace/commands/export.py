@@ -74,7 +74,7 @@ def exported(store: Store, folder: Path, form: str, where: str = "true", *, view
     from analytics.exports.inspect_log import export_inspect
     from analytics.exports.otlp import export_otlp
     from analytics.exports.tables import export_tables
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
 
     ensure_installed(store)
     others = {"inspect": export_inspect, "dataset": export_dataset, "otlp": export_otlp}

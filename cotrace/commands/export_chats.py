@@ -45,7 +45,7 @@ def command(folder: Path, where: str, roles: tuple[str, ...], keep: str, splits:
 
     from analytics.exports.chats import Keep, Wanted, export_chats
     from analytics.exports.games import ensure_some_game
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
 
     store.check()
     ensure_installed(store)

@@ -50,7 +50,7 @@ def command(
       cotrace ingest logs/ more/craft_structure_001_3.json
       cotrace ingest negotiations.jsonl --map map.yaml
     """
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from cotrace.progress import progress_bar
     from ingest.chat_lines.adapter import reader_for
     from ingest.files.run import ingest_paths

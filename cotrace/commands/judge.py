@@ -17,7 +17,7 @@ from schemas.store import Store
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
-    from judges.claims.readers import Reader
+    from judges.evidence.reader import Reader
     from judges.rubric.model import Rubric
     from judges.runs.job import JudgeReport, JudgeRequest
 
@@ -80,8 +80,8 @@ def command(
       cotrace judge --rubric mast --model openai/gpt-4o-mini --model anthropic/claude-3-5-haiku-latest --repeats 3 --cache answers/
     """
     from judges.attribution.decisive import RUBRIC
-    from judges.claims.readers import reader_named
-    from judges.rubric.files import find
+    from judges.evidence.reader import reader_named
+    from judges.rubric_files.reading import find
 
     if collect:
         if rubrics or judge or options["models"] or batch or dry_run:
@@ -144,7 +144,7 @@ def _refuse_mixtures(judge: str | None, reader: Reader, *, batch: bool) -> None:
 
 def judge_all(requests: list[JudgeRequest], store: Store) -> int:
     """Run the jobs one after the other, tell what came of each and what to do next; the code is that of `judge_each`."""
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
 
     code = judge_each(requests, store)
     ensure_installed(store)
@@ -182,7 +182,7 @@ def _submit(request: JudgeRequest, store: Store) -> None:
 
 
 def _collect(store: Store) -> int:
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from judges.runs.batch import collect
 
     store.check()

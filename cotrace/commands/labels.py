@@ -38,9 +38,9 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
     Example:
       cotrace labels import labels.csv
     """
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from ingest.labels.load import import_labels
-    from judges.rubric.known_answers import known_answers
+    from judges.rubric_files.known_answers import known_answers
 
     report = import_labels(file, store, known_answers(folders))
     ensure_installed(store)
@@ -82,7 +82,7 @@ def template(
     """
     from cotrace.output import emit
     from judges.evidence.label_template import label_template
-    from judges.rubric.files import find
+    from judges.rubric_files.reading import find
 
     rows = label_template(store, find(rubric, folders), annotator=annotator, where=where, most=most)
     emit(rows, output_format)

@@ -69,8 +69,8 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     from judges.optimization.new_rubric import refuse_if_taken, write_new_rubric
     from judges.optimization.search import expected, optimize
     from judges.optimization.tests_made import place_of_test
-    from judges.rubric.files import find
-    from judges.runs.journal import folder_of
+    from judges.rubric_files.reading import find
+    from providers.journal_folder import folder_of
     from providers.request import now
 
     needed("dspy", "cotrace optimize")

@@ -39,9 +39,9 @@ def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str
     Example:
       cotrace paper craft --table 1 --format tex > table1.tex
     """
+    from analytics.installation import ensure_installed
     from analytics.papers.layout import as_csv, as_html, as_notes, as_tex, as_text
     from analytics.papers.tables import items_of, notes_of, paper_table
-    from analytics.views import ensure_installed
 
     items = items_of(name)
     ensure_installed(store)

@@ -40,9 +40,9 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     Example:
       cotrace probe spatial_grounding --kind layer --kind polite --judge engine && cotrace report probes
     """
-    from judges.perturbation.perturbations import as_probe
-    from judges.perturbation.perturbations import kinds as known_kinds
-    from judges.rubric.files import find
+    from judges.evidence.perturbation.perturbations import as_probe
+    from judges.evidence.perturbation.perturbations import kinds as known_kinds
+    from judges.rubric_files.reading import find
     from judges.runs.job import JudgeRequest
     from judges.runs.planning import plan
     from providers.provider import ModelSettings

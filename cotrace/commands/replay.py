@@ -104,8 +104,8 @@ def _given(texts: tuple[str, ...], kind: str) -> dict[str, tuple[str, str]]:
 
 
 def _compare(store: Store, episode: str, change: Any, paths: list[Path]) -> int:
+    from analytics.installation import ensure_installed
     from analytics.reports import report
-    from analytics.views import ensure_installed
     from cotrace.output import emit
     from ingest.files.run import ingest_paths
 

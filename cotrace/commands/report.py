@@ -58,9 +58,9 @@ def command(
     Example:
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
+    from analytics.installation import ensure_installed
     from analytics.reports import COMPUTED, columns_of, described, report, report_names, units_of
     from analytics.statistics.few_games import few_games
-    from analytics.views import ensure_installed
     from cotrace.output import SCREEN, emit, tell
     from cotrace.output import chosen as chosen_columns
     from schemas.errors import UsageError

@@ -37,7 +37,7 @@ def list_(folders: tuple[Path, ...]) -> None:
       cotrace rubric list --rubrics my_rubrics/
     """
     from judges.attribution.decisive import decisive_error
-    from judges.rubric.files import clashes, load, names
+    from judges.rubric_files.reading import clashes, load, names
 
     own = decisive_error()
     click.echo(f"{own.name:28} {own.unit:11} {', '.join(own.benchmarks):28} {' '.join(own.questions)}")
@@ -59,7 +59,7 @@ def show(name: str, folders: tuple[Path, ...]) -> None:
       cotrace rubric show pragmatic_sufficiency
     """
     from judges.attribution.decisive import FILE, RUBRIC, decisive_error
-    from judges.rubric.files import find, names
+    from judges.rubric_files.reading import find, names
 
     if name == RUBRIC:
         click.echo(FILE.read_text(encoding="utf-8"), nl=False)
@@ -86,8 +86,8 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
       cotrace rubric new acknowledges_conflict --dir my_rubrics/
       cotrace rubric new shares_early --unit agent_turn --benchmark negotiation
     """
-    from judges.rubric.files import shipped
-    from judges.rubric.template import draft, template
+    from judges.rubric_files.reading import shipped
+    from judges.rubric_files.template import draft, template
     from schemas.errors import UsageError
 
     if shipped(name) is not None:
@@ -113,7 +113,7 @@ def check(file: Path, store_path: Path | None) -> int:
     Example:
       cotrace rubric check my_rubrics/acknowledges_conflict.yaml
     """
-    from judges.rubric.files import check as problems_of
+    from judges.rubric_files.reading import check as problems_of
 
     problems = problems_of(file, None if store_path is None else Store(store_path))
     for problem in problems:

@@ -21,8 +21,8 @@ def command(statement: str, store: Store, output_format: str) -> None:
     Example:
       cotrace sql "SELECT outcome, count(*) AS turns FROM outcomes GROUP BY ALL"
     """
+    from analytics.installation import ensure_installed
     from analytics.query import query
-    from analytics.views import ensure_installed
     from cotrace.output import emit
 
     ensure_installed(store)

@@ -15,7 +15,7 @@ __all__ = ["ask_decisive"]
 
 def ask_decisive(store: Store, where: str, model: str, manner: str, options: dict[str, Any]) -> int:
     """Ask, and tell what came of it; 1 if calls failed, or no game was selected."""
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from cotrace.progress import progress_bar
     from judges.attribution.model_job import AskingRequest, ask_games
 

@@ -16,7 +16,7 @@ from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from judges.claims.messages import AnnotatedMessages, FamilyMessages
-    from judges.claims.readers import Reader
+    from judges.evidence.reader import Reader
 
 __all__ = ["Asked", "measured"]
 
@@ -48,7 +48,7 @@ def measured(
         UsageError: there is nothing to measure, or nobody to be measured.
     """
     from judges.claims.messages import messages_of
-    from judges.claims.readers import PLANTED
+    from judges.evidence.reader import PLANTED
 
     if file is None or file.name == "<stdin>":
         command = f"cotrace claims MESSAGES.jsonl --against {in_shell(against)}"

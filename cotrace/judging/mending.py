@@ -71,7 +71,7 @@ def mend(store: Store, where: str, most: int, seats: Sequence[str], turns: int |
 
 def _charges(store: Store, where: str, most: int) -> list[_Charge]:
     """Every game's costliest charge first, then the second of each."""
-    from analytics.views import ensure_installed
+    from analytics.installation import ensure_installed
     from judges.attribution.job import attributed_games
 
     ensure_installed(store)
@@ -141,9 +141,9 @@ def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
 
 
 def _held_against(store: Store, trials: Sequence[_Trial], turns: int | None, folder: Path) -> list[Mended]:
+    from analytics.installation import ensure_installed
     from analytics.losses.mended import Mended, costs_by_turn, lost_since
     from analytics.query import query
-    from analytics.views import ensure_installed
     from ingest.files.run import ingest_paths
 
     again = Store(folder / "mended.duckdb")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from judges.claims.batch import CollectedReading
     from judges.claims.job import ReadingReport
     from judges.claims.questions import ReadingRequest
-    from judges.claims.readers import Reader
+    from judges.evidence.reader import Reader
     from judges.rubric.model import Rubric
 
 __all__ = ["have_read", "refuse_batch_of_rules", "tell_collected"]

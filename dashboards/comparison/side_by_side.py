@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
+from dashboards.address import game_at
 from dashboards.boards import drawing_of
 from dashboards.parts import Part, aria, data, note
 from dashboards.playback.facts import facts_of
@@ -70,7 +71,7 @@ def _step(read: Reader, text: str, key: str, turn: int, last: int) -> Part:
 
 def _game(read: Reader, game: Transcript, turn: int) -> Part:
     facts = facts_of(read, game.episode_id)
-    head = html.H2(html.A(printable(game.model), href=f"/game?episode={game.episode_id}&turn={min(turn, len(game.turns))}"))
+    head = html.H2(html.A(printable(game.model), href=game_at(game.episode_id, min(turn, len(game.turns)))))
     line = timeline(facts, turn, lambda number: read.address.to(turn=number))
     if turn > len(game.turns):
         return html.Section([head, line, html.P("This game was over.", className="hint")], className="card")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from dash import html
 
 from analytics.statistics.intervals import pearson
+from dashboards.address import GAME
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.grid import Grid, fold
 from dashboards.parts import Part, card, figure, link_choices, note
@@ -173,7 +174,7 @@ def accuracy_chart(read: Reader, rows: pl.DataFrame, scoring: str = "accuracy") 
             series=_TYPES.get(row["type"], row["type"]),
             n=row["trials"],
             told=f"chance {wording.share(row['chance'])}",
-            link=read.address.narrowed("/game", benchmark="coordination", model=row["respondent"], level=row["type"]),
+            link=read.address.narrowed(GAME, benchmark="coordination", model=row["respondent"], level=row["type"]),
         )
         for row in rows.iter_rows(named=True)
     ]
@@ -210,7 +211,7 @@ def _accuracy(read: Reader, _: str) -> TableRows:
             "chance": GridColumn(heading="Chance", kind="share"),
             "chance_upstream": GridColumn(heading="Chance, published model", kind="share"),
         },
-        link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["respondent"], level=row["type"]),
+        link=lambda row: read.address.narrowed(GAME, benchmark="coordination", model=row["respondent"], level=row["type"]),
     )
 
 
@@ -226,7 +227,7 @@ def _lost(read: Reader, _: str) -> TableRows:
             "guessed": GridColumn(heading="guesses where none is named", kind="count"),
             "credited": GridColumn(heading="and credits the guess", kind="count"),
         },
-        link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["respondent"]),
+        link=lambda row: read.address.narrowed(GAME, benchmark="coordination", model=row["respondent"]),
     )
 
 
@@ -245,7 +246,7 @@ def _games(read: Reader, _: str) -> TableRows:
             "turns_of_successes": GridColumn(heading="Turns, successes", kind="number"),
             "turns": GridColumn(heading="Turns, all", kind="number"),
         },
-        link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["model"], level=row["game"]),
+        link=lambda row: read.address.narrowed(GAME, benchmark="coordination", model=row["model"], level=row["game"]),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
+from dashboards.address import GAME
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.palette import OUTCOMES, SERIES
 from dashboards.figures.theme import plain, styled
@@ -276,7 +277,7 @@ def _gaps(read: Reader, _: str) -> TableRows:
             "gap_mean_of_games": GridColumn(heading="Mean of games", kind="score", low="gap_low", high="gap_high"),
             "progress": GridColumn(heading="Progress", kind="score"),
         },
-        link=lambda row: read.address.narrowed("/game", benchmark="craft", model=row["model"], condition=row["condition"]),
+        link=lambda row: read.address.narrowed(GAME, benchmark="craft", model=row["model"], condition=row["condition"]),
     )
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
+from dashboards.address import game_at
 from dashboards.figures.palette import OUTCOMES
 from dashboards.figures.theme import plain, styled
 from dashboards.grid import Grid, fold
-from dashboards.pages import game
 from dashboards.parts import Part, card, figure, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
@@ -149,7 +149,7 @@ def _split(_: Reader, rubric: str) -> TableRows:
 
 
 def _game_address(row: Mapping[str, Any]) -> str:
-    return f"{game.PATH}?episode={row['episode_id']}&turn={row['turn'] or 1}"
+    return game_at(row["episode_id"], row["turn"] or 1)
 
 
 def _chart(splits: pl.DataFrame) -> go.Figure:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
+from dashboards.address import GAME
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.grid import Grid, few, fold
 from dashboards.judging.common import choices, chosen
@@ -14,7 +15,7 @@ from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from dashboards.teams import team_names
-from judges.rubric.files import find, names
+from judges.rubric_files.reading import find, names
 from schemas import wording
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ def by_team(read: Reader, rows: pl.DataFrame) -> go.Figure:
     for row in sorted(rows.iter_rows(named=True), key=lambda row: list(called).index(_key(row, keys)) if _key(row, keys) in called else 0):
         name = called.get(_key(row, keys))
         if name is not None:
-            link = read.address.narrowed("/game", benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
+            link = read.address.narrowed(GAME, benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
             series = _WHOLE.get(row["outcome"], row["outcome"])
             told = f"{wording.count(row['scored'])} scored answers"
             dots.append(
@@ -334,7 +335,7 @@ def _counts(read: Reader, rubric: str) -> TableRows:
             "failed": GridColumn(heading="Failed", kind="count"),
             "episodes": GridColumn(heading="Games", kind="count"),
         },
-        link=lambda row: read.address.narrowed("/game", benchmark=row["benchmark"], model=row["model"], condition=row["condition"]),
+        link=lambda row: read.address.narrowed(GAME, benchmark=row["benchmark"], model=row["model"], condition=row["condition"]),
     )
 
 

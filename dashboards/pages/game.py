@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from dash import html
 
-from dashboards.address import FILTERS, Address
+from dashboards.address import FILTERS, GAME, Address, game_at
 from dashboards.boards import about, drawing_of
 from dashboards.costs import cost_in_words
 from dashboards.grid import Grid, grid, table_links
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "filters_of", "register", "title"]
 
-PATH = "/game"
+PATH = GAME
 TITLE = "Games"
 IN_MENU = True
 ORDER = 90
@@ -114,7 +114,7 @@ def _rows(read: Reader, _: str) -> TableRows:
             "stop_reason": GridColumn(heading="Ended because", kind="name"),
             **noted,
         },
-        link=lambda row: f"{PATH}?episode={row['episode_id']}&turn=1",
+        link=lambda row: game_at(row["episode_id"], 1),
     )
 
 

@@ -21,8 +21,8 @@ from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, t
 from judges.evidence.shows import PIECES
 from judges.evidence.text import clean
 from judges.evidence.transcript import read_games
-from judges.rubric.files import find, names
 from judges.rubric.model import ANY_BENCHMARK, Question, Rubric
+from judges.rubric_files.reading import find, names
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:

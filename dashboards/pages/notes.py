@@ -6,6 +6,7 @@ from typing import Final
 
 from dash import html
 
+from dashboards.address import game_at
 from dashboards.grid import Grid, grid, table_links
 from dashboards.parts import Part, card, note
 from dashboards.reader import Reader
@@ -40,7 +41,7 @@ def _rows(_: Reader, __: str) -> TableRows:
             "written_at": GridColumn(heading="When (UTC)", kind="when"),
             "note": GridColumn(heading="Note", kind="words"),
         },
-        link=lambda row: f"/game?episode={row['episode_id']}&turn={row['turn']}",
+        link=lambda row: game_at(row["episode_id"], row["turn"]),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
+from dashboards.address import GAME, game_at
 from dashboards.grid import Grid, grid, table_links
 from dashboards.parts import Part, card, data, link_choices, stat
 from dashboards.tables import GridColumn, TableRows
@@ -138,7 +139,7 @@ def _played(read: Reader, _: str) -> TableRows:
             "broke": GridColumn(heading="Broke", kind="count"),
             "cost": GridColumn(heading="Cost", kind="money"),
         },
-        link=lambda row: read.address.narrowed("/game", benchmark=row["benchmark"], condition=row["condition"]),
+        link=lambda row: read.address.narrowed(GAME, benchmark=row["benchmark"], condition=row["condition"]),
     )
 
 
@@ -191,7 +192,7 @@ def _calls(_: Reader, __: str) -> TableRows:
             "attempts": GridColumn(heading="Attempts", kind="count"),
             "error": GridColumn(heading="Why", kind="words"),
         },
-        link=lambda row: f"/game?episode={row['episode_id']}&turn={row['turn']}" if row["episode_id"] else PATH,
+        link=lambda row: game_at(row["episode_id"], row["turn"]) if row["episode_id"] else PATH,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.address import Address
+from dashboards.address import Address, game_at
 from dashboards.filters import value_in_words
 from dashboards.parts import Later, Part, card, link_choices, note, pager
 from dashboards.playback.asked import words_of
@@ -164,7 +164,7 @@ def _named(read: Reader, words: Sequence[str], games: pl.DataFrame) -> Part:
             [
                 html.A(
                     highlighted(f"{in_words(row['task_id'])} · {printable(row['model'])}", words),
-                    href=f"/game?episode={row['episode_id']}&turn=1",
+                    href=game_at(row["episode_id"], 1),
                 ),
                 html.Span(highlighted(f" {printable(row['file'] or '')}", words), className="source"),
             ]

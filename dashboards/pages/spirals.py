@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
+from dashboards.address import GAME, game_at
 from dashboards.figures.palette import mark_of
 from dashboards.figures.theme import numbered, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
-from dashboards.pages import game
 from dashboards.parts import Later, Part, card, figure, note, pager
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
@@ -188,9 +188,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
         text=[mark_of(outcome).shape for outcome in cells["outcome"]],
         textfont={"size": 9},
         marker={"symbol": "square", "size": 22, "color": "rgba(0,0,0,0)"},
-        customdata=[
-            [f"{game.PATH}?episode={e}&turn={t}", wording.in_words(o)] for e, t, o in cells.select("episode_id", "turn", "outcome").rows()
-        ],
+        customdata=[[game_at(e, t), wording.in_words(o)] for e, t, o in cells.select("episode_id", "turn", "outcome").rows()],
         hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
         showlegend=False,
     )
@@ -249,7 +247,7 @@ def _kinds(read: Reader, benchmark: str) -> TableRows:
             "games": GridColumn(heading="Games", kind="count"),
             "turns_wasted": GridColumn(heading="Turns wasted", kind="count"),
         },
-        link=lambda row: read.address.narrowed(game.PATH, benchmark=benchmark, model=row["model"], condition=row["condition"]),
+        link=lambda row: read.address.narrowed(GAME, benchmark=benchmark, model=row["model"], condition=row["condition"]),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from analytics.query import frame
+from dashboards.address import game_at
 from dashboards.figures.rows_chart import CHARTS, axes_of, rows_chart
 from dashboards.grid import Grid, grid, table_links
 from dashboards.markup import svg
@@ -146,7 +147,7 @@ def _rows(read: Reader, _: str) -> TableRows:
 
 
 def _game(row: Mapping[str, Any]) -> str:
-    return f"/game?episode={row['episode_id']}&turn={row.get('turn') or 1}"
+    return game_at(row["episode_id"], row.get("turn") or 1)
 
 
 def _kind(dtype: pl.DataType) -> Kind:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
+from dashboards.address import game_at
 from dashboards.boards import drawing_of
-from dashboards.pages import game
 from dashboards.parts import Part, card, note, pager
 from dashboards.playback.notes import note_lines
 from dashboards.reader import Reader
@@ -83,7 +83,7 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
     possible = [draw.action(found.verb, found.arguments) for found in turn.oracle if found.listed]
     head = dcc.Link(
         f"{printable(in_words(played.task_id))} · {printable(played.model)} · turn {turn.turn}",
-        href=f"{game.PATH}?episode={played.episode_id}&turn={turn.turn}",
+        href=game_at(played.episode_id, turn.turn),
     )
     return card(
         "",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from dash import html
 
 from analytics.losses.words import amount, of_link
+from dashboards.address import game_at
 from dashboards.figures.palette import OTHER, SERIES
 from dashboards.figures.theme import color_of, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
-from dashboards.pages import game
 from dashboards.parts import Later, Part, card, figure, note
 from dashboards.tables import GridColumn, TableRows
 from schemas.wording import count, in_words, share
@@ -263,7 +263,7 @@ def _turns(_: Reader, benchmark: str) -> TableRows:
         sql=_TURNS,
         parameters={"benchmark": benchmark},
         filter_on=OTHER_FILTERS,
-        link=lambda row: f"{game.PATH}?episode={row['episode_id']}&turn={row['turn']}",
+        link=lambda row: game_at(row["episode_id"], row["turn"]),
     )
 
 

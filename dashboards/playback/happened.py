@@ -21,7 +21,7 @@ from dashboards.playback.facts import GameFacts, TurnFacts
 from dashboards.playback.notes import notes_on
 from dashboards.playback.timeline import TONES
 from judges.evidence.transcript import ActionView, TurnView
-from judges.rubric.files import find, names
+from judges.rubric_files.reading import find, names
 from schemas.errors import CotraceError
 from schemas.families import module
 from schemas.text import printable

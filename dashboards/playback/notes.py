@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dash
 from dash import ALL, Dash, Input, Output, State, dcc, html
 
-from dashboards.address import Address
+from dashboards.address import GAME, Address
 from dashboards.parts import Part, aria, data
 from dashboards.requests import checked, saved
 from ingest.labels.notes import LONGEST_NAME, LONGEST_NOTE, add_note, remove_note
@@ -96,7 +96,7 @@ def register_notes(app: Dash, store: Store) -> None:
     def save(clicks: int | None, text: str | None, author: str | None, search: str | None) -> tuple[Any, str]:
         if not clicks:
             return dash.no_update, ""
-        address = Address.parse("/game", search)
+        address = Address.parse(GAME, search)
         episode, turn = address.one("episode"), address.number("turn", 1)
         problem = saved(lambda: add_note(store, episode, turn, author=author or "", text=text or ""))
         return dash.no_update if problem else token_hex(4), problem

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from schemas.errors import UsageError
 from schemas.game import SurveyEntry
 

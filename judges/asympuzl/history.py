@@ -12,8 +12,9 @@ from games.asympuzl.hypothesis import apply
 from games.asympuzl.labels import DoneTurn, Label, Move, labels_of
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from judges.asympuzl.reading import reads
-from judges.claims.readers import RULES, reading_of
+from judges.claims.readers import reading_of
 from judges.claims.reading import all_certain
+from judges.evidence.reader import RULES
 from judges.evidence.transcript import ActionView, Transcript, TurnView
 
 __all__ = ["History", "entries_of", "history_of"]

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judges.attribution.findings import Attribute, Attributed, Lost
-from judges.claims.readers import BY_RULES, Reader
 from judges.engine.pool import in_portions
+from judges.evidence.reader import BY_RULES, Reader
 from judges.evidence.transcript import Transcript, load
 from schemas.batches import to_arrow
 from schemas.cluster import cores, is_used

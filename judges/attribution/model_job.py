@@ -18,12 +18,12 @@ from judges.attribution.asking import MANNERS, Answered, Ask
 from judges.attribution.decisive import RUBRIC, decisive_error
 from judges.attribution.job import selected_games
 from judges.evidence.transcript import Transcript, load
-from judges.runs.journal import folder_of, made
 from judges.runs.verdict_store import Progressed, save
 from providers.asker import Asker, JobTerms, JournalEntry, Request
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
+from providers.journal_folder import folder_of, made
 from providers.messages import Message
 from providers.prices import Budget, price_of
 from providers.provider import ModelSettings

@@ -20,12 +20,12 @@ from judges.claims.extraction import form_of, read_reply
 from judges.claims.questions import PromptParts, ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
-from judges.runs.journal import folder_of, starting
 from providers.batches import batches
 from providers.batches.batches import BatchRefusedError, Sent, taken_of
 from providers.batches.client import batch_client
 from providers.batches.reply_lines import BatchReply
 from providers.forms import Form, parse_reply
+from providers.journal_folder import folder_of, starting
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
 from providers.request import Request, call_of, fingerprint, now, shown

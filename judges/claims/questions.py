@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judges.claims.extraction import Example, messages_for
-from judges.claims.readers import Reader, reader_named
 from judges.claims.texts import Room, Text, texts
+from judges.evidence.reader import Reader, reader_named
 from judges.rubric.model import ANY_BENCHMARK, Rubric
 from providers.messages import Message
 from providers.prices import TokenEstimate, price_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from judges.claims.readers import Reader, read_by
+from judges.claims.readers import read_by
 from judges.claims.rows import rows_of
 from judges.claims.texts import texts
+from judges.evidence.reader import Reader
 from schemas.contract import checked
 from schemas.records import Call, Claim
 from schemas.store import Store

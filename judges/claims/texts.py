@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
-from judges.claims.readers import Reader, reading_room
+from judges.claims.readers import reading_room
 from judges.claims.rows import TextPlace
+from judges.evidence.reader import Reader
 from judges.evidence.transcript import Transcript, UtteranceView, load
 from judges.evidence.units import games_where
 from schemas.store import Store

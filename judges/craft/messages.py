@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from games.craft.claims import CraftClaim, Remark, Request
 from judges.claims.messages import AnnotatedMessages
-from judges.claims.readers import PLANTED
 from judges.claims.rows import READ
 from judges.craft.language.records import checked_record, claims_of
 from judges.craft.reading import TYPES
+from judges.evidence.reader import PLANTED
 from schemas.claims import kind_of, read_claim, text_hash, written
 from schemas.contract import checked
 from schemas.errors import BadInputError, CotraceError, UsageError

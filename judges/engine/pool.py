@@ -10,8 +10,8 @@ from functools import partial
 from itertools import islice
 from typing import Final, TypeVar
 
-from judges.claims.readers import Reader
 from judges.engine.verdicts import EngineAnswers, GameVerdicts
+from judges.evidence.reader import Reader
 from judges.evidence.transcript import load
 from judges.evidence.units import Selection
 from judges.rubric.model import Rubric

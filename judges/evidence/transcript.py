@@ -13,7 +13,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import duckdb
 
-    from judges.claims.readers import Reader
+    from judges.evidence.reader import Reader
 
 __all__ = [
     "ActionView",
@@ -154,7 +154,7 @@ class Transcript:
     turns: tuple[TurnView, ...]
     """In order; turn numbers count from 1 without gaps."""
     reader: str = "rules"
-    """Who reads its texts for engine checks (`judges.claims.readers`)."""
+    """Who reads its texts for engine checks (`judges.evidence.reader`)."""
     claims: Mapping[tuple[int, int], tuple[ClaimView, ...]] = field(default_factory=dict)
     """Turn and number of the utterance -> what that reader's rows of `claims` say; empty where it reads on the spot."""
 

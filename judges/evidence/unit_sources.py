@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
-from judges.claims.readers import Reader
+from judges.evidence.perturbation.perturbations import perturbed
 from judges.evidence.pieces import UnitContext
+from judges.evidence.reader import Reader
 from judges.evidence.row_query import Row, read_rows
 from judges.evidence.transcript import Transcript, load
 from judges.evidence.units import Selection, Unit, units
-from judges.perturbation.perturbations import perturbed
 from judges.rubric.model import PROBE, Rubric
 from schemas.store import Store
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from judges.rubric.files import check, shipped
 from judges.rubric.model import Rubric
+from judges.rubric_files.reading import check, shipped
 from schemas.errors import StoreError, UsageError
 
 __all__ = ["refuse_if_taken", "write_new_rubric"]

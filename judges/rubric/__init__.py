@@ -1,1 +1,1 @@
-"""Rubric files: their model, how they are read, what can be wrong with them, and the typed answers made from them."""
+"""A rubric: its model, and the typed answers made from it; `judges.rubric_files` reads the files that rubrics stand in."""

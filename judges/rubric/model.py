@@ -1,6 +1,6 @@
 """Rubrics: files of data from which prompt, answer type, documentation and validation are made.
 
-A rubric file is this model written as YAML: its keys are the fields. `judges.rubric.files` reads and checks files; those in
+A rubric file is this model written as YAML: its keys are the fields. `judges.rubric_files.reading` reads and checks files; those in
 `judges/<family>/rubrics` show every key in use.
 """
 
@@ -37,7 +37,7 @@ ANY_BENCHMARK = "any"
 """Stands for all benchmarks in a rubric's `benchmarks`."""
 
 PROBE = "probe:"
-"""Begins the name of the variant under which perturbed units are judged (`judges.perturbation.perturbations`)."""
+"""Begins the name of the variant under which perturbed units are judged (`judges.evidence.perturbation.perturbations`)."""
 
 NONE_CHOSEN = "none"
 """How a choice of none of several answers is written."""

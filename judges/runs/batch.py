@@ -14,7 +14,6 @@ from judges.evidence.prompt import PromptMaker
 from judges.runs import batch_record
 from judges.runs.batch_record import BatchRecord
 from judges.runs.job import JudgeRequest
-from judges.runs.journal import folder_of, starting
 from judges.runs.outcomes import CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCalls, new_run
 from judges.runs.verdict_store import Progressed, found_answers, recover, save, take_up, verdicts_of
@@ -23,6 +22,7 @@ from providers.batches.batches import BatchRefusedError, Sent, taken_of
 from providers.batches.client import batch_client
 from providers.batches.reply_lines import BatchReply
 from providers.forms import Form
+from providers.journal_folder import folder_of, starting
 from providers.prices import price_of
 from providers.request import Request, call_of, fingerprint, now, shown
 from providers.server import ModelQuestion

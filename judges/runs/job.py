@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from judges.claims.readers import BY_RULES, Reader
+from judges.evidence.reader import BY_RULES, Reader
 from judges.rubric.model import Rubric
 from providers.messages import Message
 from providers.provider import ModelSettings

@@ -7,11 +7,8 @@ behind: `leftovers` gives it out to be stored. One that cannot be read, or store
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,11 +18,10 @@ from judges.rubric.model import Rubric
 from judges.runs.outcomes import About, CallOutcome, Outcomes
 from providers.asker import JournalEntry
 from providers.journal import is_held, read
-from schemas.errors import StoreError, UsageError
+from schemas.errors import UsageError
 from schemas.records import JudgeRun
-from schemas.store import Store
 
-__all__ = ["JournalHead", "Leftover", "folder_of", "leftovers", "made", "set_aside", "starting"]
+__all__ = ["JournalHead", "Leftover", "leftovers", "set_aside"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,47 +49,6 @@ class Leftover(NamedTuple):
     """Those of lines that can be read."""
     damage: str | None = None
     """Why the first line that cannot be read cannot; None if all can."""
-
-
-def folder_of(store: Store) -> Path:
-    """Where the journals of runs on this store lie."""
-    return store.journals
-
-
-def made(folder: Path) -> Path:
-    """A folder for journals, made if it is missing.
-
-    Raises:
-        StoreError: it cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unusable(folder, error) from error
-    return folder
-
-
-def _unusable(folder: Path, error: OSError) -> StoreError:
-    return StoreError(f"journal folder {folder} cannot be used: {error.strerror}; make it writable, or move the store")
-
-
-@contextmanager
-def starting(store: Store) -> Iterator[Path]:
-    """The journal folder, held so that only one run at a time looks for leftovers and starts.
-
-    Raises:
-        StoreError: the folder cannot be made.
-    """
-    folder = made(folder_of(store))
-    try:
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise _unusable(folder, error) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder
-    finally:
-        os.close(lock)
 
 
 def leftovers(folder: Path, about_to_start: JudgeRun) -> Iterator[Leftover]:

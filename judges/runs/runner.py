@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from itertools import chain, islice
 
-from judges.engine.judge import run_engine
 from judges.evidence.prompt import PromptMaker
 from judges.runs.batch_record import refuse_if_pending
+from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, RunProgress, RunStatus
-from judges.runs.journal import JournalHead, starting
+from judges.runs.journal import JournalHead
 from judges.runs.outcomes import About, CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCall, OpenCalls, new_run
 from judges.runs.recorder import Recorder
@@ -27,6 +27,7 @@ from providers.asker import Asker, JobTerms, JournalEntry, Request
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
+from providers.journal_folder import starting
 from providers.prices import Budget, price_of
 from providers.provider import ModelSettings
 from schemas.errors import UsageError

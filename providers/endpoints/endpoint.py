@@ -19,10 +19,9 @@ from providers.protocols.openai_chat import AzureChat, OpenAIChat
 from providers.protocols.protocol import Sheet, WireProtocol
 from providers.provider import ModelSettings
 from providers.wire.transport import Headers, Transport
-from schemas.cluster import is_used
 from schemas.errors import UsageError
 
-__all__ = ["Endpoint", "connect_here", "connect_to", "endpoints"]
+__all__ = ["Endpoint", "connect_here", "endpoints"]
 
 
 class Endpoint(Protocol):
@@ -60,19 +59,6 @@ def endpoints(settings: ModelSettings, base_urls: Sequence[str], key_variables: 
     if len(keys) != len(servers):
         raise UsageError(f"{len(servers)} times --base-url but {len(keys)} times --key-env: give one key for all, or one for each server")
     return tuple(replace(server, key_variable=key) for server, key in zip(servers, keys, strict=True))
-
-
-def connect_to(settings: ModelSettings) -> Endpoint:
-    """The endpoint of a model, spoken to from here, or from the nodes of the cluster in use.
-
-    Raises:
-        UsageError: the model's name is incomplete, its key is missing, or a package that its provider needs is not installed.
-    """
-    if is_used():
-        from providers.endpoints.cluster import ClusterEndpoint
-
-        return ClusterEndpoint(settings)
-    return connect_here(settings)
 
 
 def connect_here(settings: ModelSettings) -> Endpoint:

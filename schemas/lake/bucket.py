@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from schemas.errors import StoreError, UsageError
 from schemas.extras import needed
 from schemas.lake.place import Place, Seen, in_one_line, version_file
-from schemas.lake.remote_files import LakeFiles
 
 if TYPE_CHECKING:
     import duckdb
 
     from schemas.lake.files import DataFile
+    from schemas.lake.remote_files import LakeFiles
 
 __all__ = ["KINDS", "Bucket", "bucket_at"]
 
@@ -130,6 +130,8 @@ class Bucket(Place):
 
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Let a connection read the lake's files; threads of a process that open the same database share what is registered."""
+        from schemas.lake.remote_files import LakeFiles
+
         if self._files is None:
             with self.told():
                 self._files = LakeFiles(self.scheme, self._remote(), self._known)

@@ -1,4 +1,4 @@
-"""Where a lake lies: in a folder, or in a bucket of an object store (`schemas.lake.bucket`)."""
+"""Where a lake lies: in a folder here; `schemas.lake.bucket` has those in an object store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from schemas.errors import StoreError, UsageError
+from schemas.errors import StoreError
 
 if TYPE_CHECKING:
     import duckdb
@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 
     from schemas.lake.files import DataFile
 
-__all__ = ["Address", "Place", "Seen", "in_one_line", "place_of", "version_file"]
+__all__ = ["Address", "Place", "Seen", "in_one_line", "version_file"]
 
 _OWN: Final = "_cotrace"
 """Folder beside the data for what is no data; Delta passes over names that begin so."""
-_REMOTE: Final = re.compile(r"^(\w+):/+(?=[^/])")
-_UNUSABLE: Final = re.compile(r"[%\\\x00-\x1f\x7f]")
-"""What deltalake takes for an escape or a separator, or refuses."""
 _LONGEST: Final = 200
 _MEND: Final = "make it readable and writable (chmod u+rwX), or name another place with --store"
 
@@ -155,24 +152,6 @@ class Place:
 
     def committed(self) -> None:
         """Be told that this process has committed."""
-
-
-def place_of(name: str | Path) -> Place:
-    """The place that a folder's name or an address stands for (`games`, `s3://bucket/games`; `s3:/bucket/games` is the same).
-
-    Raises:
-        UsageError: no such addresses are known, the package that they need is not installed, or the folder's name cannot be used.
-    """
-    if _REMOTE.match(str(name)) is None:
-        place = Place(name)
-        if found := _UNUSABLE.search(place.uri):
-            raise UsageError(
-                f"lake:{name}: deltalake cannot write to a path with {found.group()!r} in it: name another folder with --store"
-            )
-        return place
-    from schemas.lake.bucket import bucket_at
-
-    return bucket_at(_REMOTE.sub(r"\1://", str(name)).rstrip("/"))
 
 
 def version_file(version: int) -> str:

@@ -23,7 +23,8 @@ from schemas.errors import StoreError, UsageError
 from schemas.extras import needed
 from schemas.lake.files import Snapshot, literal, quoted, selection, snapshot_of
 from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
-from schemas.lake.place import Address, Place, Seen, place_of
+from schemas.lake.place import Address, Place, Seen
+from schemas.lake.places import place_of
 from schemas.lake.transaction import added, lake_transaction
 from schemas.read_only_sql import SEALED
 from schemas.store import SCHEMA_VERSION, Store

@@ -17,7 +17,7 @@ from scipy import stats
 from analytics.agreement.pairs import ALL, Comparison
 from analytics.agreement.report import agreement_report, coefficients_with_intervals
 from analytics.agreement.scores import score_columns
-from analytics.views import ensure_installed
+from analytics.installation import ensure_installed
 from cotrace.cli import cli
 from ingest.labels.load import import_labels
 from schemas import batches

@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 from analytics.drift.report import drift_report
+from analytics.installation import ensure_installed
 from analytics.query import query
 from analytics.statistics.cluster_intervals import clustered_share
 from analytics.statistics.intervals import wilson
 from analytics.statistics.shifts import Cells, Shift, group_shift, holm, paired_shift
-from analytics.views import ensure_installed
 from cotrace.cli import cli
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.runner import run
 from schemas.store import Store
 from tests.analytics.test_views_judges import UNITS, job, judged, verdict

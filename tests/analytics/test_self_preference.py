@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from analytics.installation import ensure_installed
 from analytics.judging.self_preference import preference_shift, self_preference_report
-from analytics.views import ensure_installed
 from cotrace.cli import cli
 from judges.runs.runner import run
 from schemas import batches

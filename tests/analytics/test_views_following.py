@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store

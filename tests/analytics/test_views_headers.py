@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from analytics import views
+from analytics.installation import ensure_installed, install
 from analytics.query import query
-from analytics.views import NAMES, VIEWS, ViewFile, ensure_installed, install, view
+from analytics.views import NAMES, VIEWS, ViewFile, view
 from schemas.errors import StoreError, UsageError
 from schemas.store import Store
 from schemas.tables import TABLES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.asympuzl.play import PlayRequest, play
 from games.craft.play import PlayRequest as CraftRequest
 from games.craft.play import play as play_craft

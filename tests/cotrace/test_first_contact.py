@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cotrace.cli import cli
-from judges.rubric.files import check
+from judges.rubric_files.reading import check
 from schemas.errors import CotraceError
 from schemas.store import Store
 from tests.command_line import run

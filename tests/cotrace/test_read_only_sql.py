@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.command_line import run

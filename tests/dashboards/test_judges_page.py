@@ -17,18 +17,18 @@ from polars.testing import assert_frame_equal
 
 from analytics.agreement.report import agreement_report
 from analytics.drift.report import drift_report
+from analytics.installation import ensure_installed
 from analytics.judging.probes import probe_report
 from analytics.query import query
 from analytics.rates.corrected import corrected_rates
-from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.app import draw_page
 from dashboards.computed import computed
 from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE, _worst
 from dashboards.pages.judges import SECTIONS
 from dashboards.reader import reader
-from judges.perturbation.perturbations import as_probe
-from judges.rubric.files import find
+from judges.evidence.perturbation.perturbations import as_probe
+from judges.rubric_files.reading import find
 from judges.runs.runner import run
 from schemas import batches, wording
 from schemas.records import Label

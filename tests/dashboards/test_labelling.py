@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Page
 from werkzeug.serving import make_server
 
+from analytics.installation import ensure_installed
 from analytics.judging.labels_export import exported
 from analytics.query import query
-from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, next_task, progress
 from dashboards.pages.labelling import content
@@ -23,8 +23,8 @@ from ingest.labels.load import add_labels, import_labels
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of
 from judges.evidence.transcript import load
 from judges.evidence.units import units
-from judges.rubric.files import find
 from judges.rubric.model import Rubric, UnitKind
+from judges.rubric_files.reading import find
 from schemas import batches
 from schemas.errors import UsageError
 from schemas.records import Json, JudgeRun, Label, Verdict
@@ -295,7 +295,7 @@ def test_the_page_shows_what_the_judge_is_shown_and_nothing_else(site: str, stor
 def test_a_rubric_of_ones_own_can_be_labelled_by(store: Store, tmp_path: Path, page: Page) -> None:
     """A folder given to the dashboard brings its rubrics to the page."""
     from dashboards.app import create_app
-    from judges.rubric.template import template
+    from judges.rubric_files.template import template
 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "own_idea.yaml").write_text(template("own_idea"), encoding="utf-8")

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import polars as pl
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.boards import drawing_of
 from dashboards.family_card import family_card

@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser, Page
 
+from analytics.installation import ensure_installed
 from analytics.query import query
 from analytics.reports import report
-from analytics.views import ensure_installed
 from cotrace.cli import cli
 from dashboards.address import Address
 from dashboards.app import create_app, draw_page

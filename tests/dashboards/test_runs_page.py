@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from analytics.query import query
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.lake.store import LakeStore

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.masters import published_store

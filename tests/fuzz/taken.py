@@ -12,7 +12,7 @@ from ingest.files.report import Report
 from ingest.files.run import ingest_paths
 from ingest.labels.load import import_labels
 from ingest.reading.adapter_types import Adapter
-from judges.rubric.known_answers import known_answers
+from judges.rubric_files.known_answers import known_answers
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.fuzz.specimens import ReadAs, Specimen

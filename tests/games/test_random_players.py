@@ -18,7 +18,7 @@ from games.players.forms import Form, written
 from games.players.player import Observation, PlayerReply
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric.files import find, names
+from judges.rubric_files.reading import find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store

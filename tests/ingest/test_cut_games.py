@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.asympuzl import play as asympuzl
 from games.craft import play as craft
 from games.einstein import play as einstein

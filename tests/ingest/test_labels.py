@@ -11,14 +11,14 @@ import pytest
 
 from analytics.agreement.answers import answers
 from analytics.csv_text import as_csv
+from analytics.installation import ensure_installed
 from analytics.judging.labels_export import exported
 from analytics.query import query
-from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
 from ingest.labels.load import LabelReport, import_labels
 from judges.evidence.label_template import label_template
-from judges.rubric.files import find
-from judges.rubric.known_answers import known_answers
+from judges.rubric_files.known_answers import known_answers
+from judges.rubric_files.reading import find
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.judges.judged_games import store_of

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from judges.engine.checks import Decision, all_checks, find
-from judges.engine.judge import run_engine
 from judges.evidence.transcript import Transcript
-from judges.rubric.files import find as find_rubric
-from judges.rubric.files import load
+from judges.rubric_files.reading import find as find_rubric
+from judges.rubric_files.reading import load
+from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.errors import UsageError

@@ -11,15 +11,15 @@ import polars as pl
 import pytest
 
 from analytics.csv_text import as_csv
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from cotrace.output import emit
-from judges.engine.judge import run_engine
 from judges.evidence.injection import KINDS, attempts
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import select
-from judges.rubric.files import find, names
+from judges.rubric_files.reading import find, names
+from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.journal import JournalHead
 from judges.runs.outcomes import About, CallOutcome, QuestionOutcome
 from judges.runs.verdict_store import Progressed, Replaces, recover, save

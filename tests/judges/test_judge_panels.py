@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from cotrace.cli import cli
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run

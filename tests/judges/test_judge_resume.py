@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.planning import Tally
 from judges.runs.recorder import Recorder
 from judges.runs.runner import run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.craft.measures.taxonomy import RepairedCategory
 from games.craft.play import PlayRequest as CraftRequest
 from games.craft.play import play as play_craft
@@ -15,7 +15,7 @@ from games.einstein.game import GameSettings
 from games.einstein.measures.labels import CATEGORIES
 from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
-from judges.rubric.files import check, find, names
+from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store

@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from judges.engine.checks import Decision
-from judges.engine.judge import run_engine
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import select
-from judges.rubric.files import load
 from judges.rubric.model import Rubric
+from judges.rubric_files.reading import load
+from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.errors import UsageError

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from judges.evidence.perturbation.perturbations import as_probe
 from judges.evidence.prompt import system_message
-from judges.perturbation.perturbations import as_probe
-from judges.rubric.files import check, find, load
 from judges.rubric.model import Rubric
+from judges.rubric_files.reading import check, find, load
 
 RUBRIC = """\
 name: mine

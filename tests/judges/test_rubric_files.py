@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from judges.engine.checks import all_checks
-from judges.rubric.files import check, clashes, find, load, names
-from judges.rubric.template import template
+from judges.rubric_files.reading import check, clashes, find, load, names
+from judges.rubric_files.template import template
 from schemas.errors import UsageError
 
 GOOD = """\

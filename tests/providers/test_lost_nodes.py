@@ -9,7 +9,8 @@ import pytest
 from judges.runs.runner import run
 from providers import server
 from providers.completion import Completion
-from providers.endpoints.endpoint import Endpoint, connect_to
+from providers.endpoints.connection import connect_to
+from providers.endpoints.endpoint import Endpoint
 from providers.faults import Fault, NodeLost
 from providers.protocols.protocol import Sheet
 from providers.provider import ModelSettings

@@ -17,7 +17,7 @@ pytest.importorskip("ray", reason="Ray is not installed here: make test-scale")
 from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas import cluster

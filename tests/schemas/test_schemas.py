@@ -15,8 +15,9 @@ import pandera.errors
 import polars as pl
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import VIEWS, ensure_installed
+from analytics.views import VIEWS
 from schemas import batches, records
 from schemas.errors import StoreError
 from schemas.store import SCHEMA_VERSION, Store

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.asympuzl import page
 from dashboards.boards import drawing_of
@@ -22,7 +22,7 @@ from ingest.files.run import ingest_paths
 from judges.evidence.shows import Viewer
 from judges.evidence.transcript import Transcript, load
 from judges.evidence.units import units
-from judges.rubric.files import check, find, names
+from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store

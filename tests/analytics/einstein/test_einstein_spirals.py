@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table_json import table_json
 from games.einstein.game import AGENTS, Game, GameSettings

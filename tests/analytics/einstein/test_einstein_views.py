@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from analytics.findings import findings
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths

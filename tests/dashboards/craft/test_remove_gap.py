@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
 from analytics.reports import report
-from analytics.views import ensure_installed
 from dashboards.craft.page import _sides
 from dashboards.document import document
 from games.craft.play import PlayRequest, play

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.app import draw_page
 from dashboards.einstein.board import EinsteinDrawing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.overcooked import page as overcooked
 from dashboards.overcooked.board import OvercookedDrawing

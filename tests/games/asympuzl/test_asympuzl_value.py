@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.puzzle import Agent, Entry, Puzzle
 from games.asympuzl.value import Standing, TurnsLeft, concluded, turns_left

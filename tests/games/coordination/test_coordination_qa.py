@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.coordination.qa.chance import chance, chance_upstream
 from games.coordination.qa.extraction import extract
 from games.coordination.qa.questions import QUESTION_FILE, QaQuestion, load_questions, parse_questions

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.overcooked.engine.tasks import task_of
 from games.overcooked.engine.world import Rules
 from games.overcooked.game import Game, Query

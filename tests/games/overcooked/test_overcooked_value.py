@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.engine.timing import time_of

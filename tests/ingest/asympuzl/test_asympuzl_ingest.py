@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.asympuzl.feedback import FEEDBACK_MODES
 from games.asympuzl.game import GameSettings
 from games.asympuzl.play import PlayRequest, play

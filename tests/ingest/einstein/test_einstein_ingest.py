@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from analytics.views import ensure_installed
+from analytics.installation import ensure_installed
 from games.einstein.engine.actions import Pass, write_answer
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.game import Game, GameSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analytics.views import ensure_installed
+from analytics.installation import ensure_installed
 from tests.ingest.asked import Ingested, ingested
 
 pytest.importorskip("inspect_ai", reason="the extra [inspect] is not installed")

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.world import Pot, start_world
 from games.overcooked.measures.oracle import verified_actions

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 

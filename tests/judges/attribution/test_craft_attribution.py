@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from analytics.findings import findings
+from analytics.installation import ensure_installed
 from analytics.losses.lost import lost_report
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.craft.planted import fault_in, play_planted
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import LINKS

@@ -19,9 +19,10 @@ from games.overcooked.claims import Asked, Planned, Reported
 from ingest.files.run import ingest_paths
 from judges.asympuzl.history import history_of
 from judges.claims import generic
-from judges.claims.readers import PLANTED, reader_named, reading_room
+from judges.claims.readers import reading_room
 from judges.claims.rows import read_of, rows_of
 from judges.claims.texts import texts
+from judges.evidence.reader import PLANTED, reader_named
 from judges.evidence.transcript import ClaimView, Transcript, UtteranceView, load
 from schemas.store import Store
 

@@ -15,7 +15,7 @@ from judges.coordination.checks import CHECKS
 from judges.coordination.claims import claims
 from judges.coordination.ways import capture_way, kitchen_way
 from judges.evidence.transcript import ActionView, Transcript, TurnView, load
-from judges.rubric.files import check, find, names
+from judges.rubric_files.reading import check, find, names
 from schemas.store import Store
 from tests.masters import published_store
 

@@ -22,7 +22,7 @@ from ingest.files.run import ingest_paths
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load
 from judges.evidence.units import select, units
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from schemas.store import Store
 from tests.judges.judged_games import counted
 from tests.servers.stub_server import stub_server

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.einstein.claims import Belongs
 from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
@@ -21,7 +21,7 @@ from judges.engine.checks import find as find_check
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import ActionView, AgentView, Transcript, TurnView, UtteranceView, load
 from judges.evidence.units import units
-from judges.rubric.files import check, find, names
+from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store

@@ -32,7 +32,7 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "1 -> 2",
     ): "one wait for the disk is begun when the one before has ended, so a second thread has nothing to do",
     (
-        "judges/runs/journal.py",
+        "providers/journal_folder.py",
         'lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)',
         "420 -> 421",
     ): "whether others may execute an empty file to lock on",

@@ -70,7 +70,7 @@ SUBJECTS: Final = (
     ),
     Subject(
         "journals",
-        ("providers/journal.py", "judges/runs/journal.py", "judges/runs/recorder.py"),
+        ("providers/journal.py", "providers/journal_folder.py", "judges/runs/journal.py", "judges/runs/recorder.py"),
         ("tests/providers/test_asker.py", "tests/judges/test_judge_resume.py"),
     ),
     Subject(

@@ -21,7 +21,7 @@ from analytics.query import query
 from cotrace.cli import cli, main
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.rubric.files import find
+from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.batches import to_arrow

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judges.craft.language.clauses.groups import ARGUMENTS, PLACES, Group, groups_of
+from judges.craft.language.clauses.groups import ARGUMENTS, Group, groups_of
 from judges.craft.language.clauses.predicates import ACTS, PREDICATES, merge_predicates
-from judges.craft.language.words.items import Stretch
+from judges.craft.language.words.items import PLACES, Stretch
 from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["Clause", "clauses_of"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from judges.craft.language.words.items import Stretch
+from judges.craft.language.words.items import PLACES, Stretch
 from judges.craft.language.words.vocabulary import word_set
 
-__all__ = ["ARGUMENTS", "PLACES", "Group", "groups_of", "is_bare", "joined", "listed", "with_block"]
+__all__ = ["ARGUMENTS", "Group", "groups_of", "is_bare", "joined", "listed", "with_block"]
 
 ARGUMENTS = word_set("groups", "arguments")
-PLACES = word_set("groups", "places")
 _RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of", "between"})
 _NAMED_PLACES = frozenset(("side", "middle_side", "cell", "cells", "listing", "depth", "layer"))
 _FLAGS = frozenset(("there", "rest", "top_of", "same_layer", "whole"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.clauses.groups import PLACES
-from judges.craft.language.words.items import Stretch
+from judges.craft.language.words.items import PLACES, Stretch
 
 __all__ = ["ACTS", "PREDICATES", "merge_predicates"]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from judges.craft.language.text.tokens import Token
+from judges.craft.language.words.items import Token
 from judges.craft.language.words.vocabulary import LAYER_NOUNS
 
 __all__ = ["counted"]

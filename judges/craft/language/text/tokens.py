@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from judges.craft.language.text.asides import without_asides
 from judges.craft.language.text.layout import laid_out
 from judges.craft.language.text.patterns import any_of
+from judges.craft.language.words.items import Token
 from judges.craft.language.words.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, LAYER_NOUNS, PHRASES, SIZES, TYPO_TARGETS, word_set
 
-__all__ = ["Token", "sentences"]
+__all__ = ["sentences"]
 
 _ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
                         "↔": "-", "→": ">", "⇒": ">", "➜": ">", "⟶": ">"})  # fmt: skip
@@ -31,15 +31,6 @@ _LONG = 6
 _PRONOUNS = word_set("tokens", "pronouns")
 _ENDINGS = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}
 _END_OF_SENTENCE = frozenset(".!?\n")
-
-
-@dataclass(frozen=True)
-class Token:
-    """One word or mark with its character offsets in the text."""
-
-    word: str
-    start: int
-    end: int
 
 
 def sentences(text: str) -> list[list[Token]]:

@@ -10,8 +10,7 @@ from typing import ClassVar, Final
 
 from judges.craft.language.model import Claim
 from judges.craft.language.places.walls import WALLS
-from judges.craft.language.text.tokens import Token
-from judges.craft.language.words.items import Stretch
+from judges.craft.language.words.items import Stretch, Token
 from judges.craft.language.words.ordinary import kind_of
 from judges.craft.language.words.spatial import BOTTOMS, MIDDLES, SIDES, TOPS
 from judges.craft.language.words.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, NUMERALS, SIZES

@@ -13,9 +13,9 @@ from dataclasses import replace
 from judges.craft.language.model import Claim, UnreadClause
 from judges.craft.language.places.places import Scene
 from judges.craft.language.places.walls import Board, height
-from judges.craft.language.text.tokens import Token
 from judges.craft.language.understanding.clause_words import AGAINST, ASKS, TAKES, ClauseWords
 from judges.craft.language.understanding.mentions import mentioned
+from judges.craft.language.words.items import Token
 from judges.craft.language.words.lexer import Lexed, lexed
 
 __all__ = ["looked_at_again"]

@@ -1,11 +1,26 @@
-"""Items: the meaningful stretches of a sentence, and how its words are looked at."""
+"""Words, and items: the meaningful stretches of a sentence that they make."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["Found", "Stretch", "at", "make"]
+from judges.craft.language.words.vocabulary import word_set
+
+__all__ = ["PLACES", "Found", "Stretch", "Token", "at", "make"]
+
+PLACES: Final = word_set("items", "places")
+"""Kinds of items that name a place."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word or mark with its character offsets in the text."""
+
+    word: str
+    start: int
+    end: int
 
 
 @dataclass(kw_only=True, slots=True)

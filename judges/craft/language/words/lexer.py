@@ -7,10 +7,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
-from judges.craft.language.clauses.groups import PLACES
-from judges.craft.language.text.tokens import Token
 from judges.craft.language.words.blocks import leads_to_block, read_block
-from judges.craft.language.words.items import Found, Stretch, at, make
+from judges.craft.language.words.items import PLACES, Found, Stretch, Token, at, make
 from judges.craft.language.words.ordinary import is_ordinary
 from judges.craft.language.words.spatial import (
     BOTTOMS,

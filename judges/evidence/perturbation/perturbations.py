@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
+from judges.evidence.perturbation.defects import Planter, defects, defects_of, planter_of, rubrics_of
 from judges.evidence.pieces import Renaming, UnitContext
 from judges.evidence.text import Entry
 from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
-from judges.perturbation.defects import Planter, defects, defects_of, planter_of, rubrics_of
 from judges.rubric.model import PROBE, Rubric
 from schemas.errors import UsageError
 

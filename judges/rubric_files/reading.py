@@ -11,14 +11,14 @@ import yaml
 from pydantic import ValidationError
 from yaml.reader import ReaderError
 
-from judges.rubric.mending import hangs_on, mended
-from judges.rubric.mistakes import contradictions
 from judges.rubric.model import Demonstration, Question, RightAnswer, Rubric, ShownEntry, Variant
+from judges.rubric_files.mending import hangs_on, mended
+from judges.rubric_files.mistakes import contradictions
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import rubric_folders
 from schemas.store import Store
-from schemas.text import excerpt, in_shell, near
+from schemas.text import in_shell, near, quoted
 from schemas.yaml_lines import YamlLines, read_with_lines
 
 __all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
@@ -223,8 +223,8 @@ def _explained(error: Any) -> str:
     if kind == "missing":
         return f"{where} is missing: add it"
     if not error["loc"]:
-        return f"the file is {excerpt(repr(given), _LONGEST_GIVEN)}, not a mapping of keys to values: start from `cotrace rubric new NAME`"
-    return f"{where} is {excerpt(repr(given), _LONGEST_GIVEN)}: {_as_of_yaml(error['msg'])}"
+        return f"the file is {quoted(given, _LONGEST_GIVEN)}, not a mapping of keys to values: start from `cotrace rubric new NAME`"
+    return f"{where} is {quoted(given, _LONGEST_GIVEN)}: {_as_of_yaml(error['msg'])}"
 
 
 def _as_of_yaml(message: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ingest.labels.files import plain_answer
 from ingest.labels.load import Answers
-from judges.rubric.files import find, names
 from judges.rubric.model import NONE_CHOSEN, Rubric
+from judges.rubric_files.reading import find, names
 
 __all__ = ["known_answers"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import cotrace
-from analytics.blank import blank
+from analytics.installation import blank
 from schemas.store import Store
 
 CATALOGUE = """

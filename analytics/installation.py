@@ -1,0 +1,116 @@
+"""The views in a store: made there, kept up to date, and part of every new store, which begins as a copy of one without rows."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from analytics.materialized import BASIS, materialize
+from analytics.views import VIEWS
+from schemas.errors import StoreError
+from schemas.store import SCHEMA_VERSION, Store
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["are_current", "blank", "ensure_installed", "install"]
+
+_FINGERPRINT: Final = "views_hash"
+"""Name of the row of store_info that says which views a store has."""
+
+
+def install(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make all views and macros anew in the store of this connection, and remember which they are; the caller holds the transaction."""
+    connection.execute(BASIS)
+    for spec in VIEWS:
+        connection.execute(spec.sql)
+        if spec.kind == "view":
+            connection.execute(f"comment on view {spec.name} is {_quoted(spec.summary)}")
+    connection.execute(_comments())
+    connection.execute("delete from store_info where name = ?", [_FINGERPRINT])
+    connection.execute("insert into store_info (name, value) values (?, ?)", [_FINGERPRINT, _fingerprint()])
+
+
+@cache
+def _comments() -> str:
+    """What each column of every table and view is."""
+    views = [spec for spec in VIEWS if spec.kind == "view"]
+    told = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
+    told += [(spec.name, column.name, column.doc, column.unit) for spec in views for column in spec.columns]
+    return ";".join(
+        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in told
+    )
+
+
+def _quoted(text: str) -> str:
+    return f"'{text.replace(chr(39), chr(39) * 2)}'"
+
+
+def ensure_installed(store: Store) -> None:
+    """Make the views, and the columns they and the reports read, in a store of another cotrace; writes nothing where all is current.
+
+    Raises:
+        StoreError: the store cannot be read, or cannot be written and has other views.
+    """
+    with store.reading() as connection:
+        if are_current(connection):
+            return
+    store.create()  # the views may read columns that an older store lacks
+    store.define(install)
+    materialize(store)
+
+
+def are_current(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the store of this connection has the views of this cotrace."""
+    return connection.execute("select value from store_info where name = ?", [_FINGERPRINT]).fetchall() == [(_fingerprint(),)]
+
+
+@cache
+def _fingerprint() -> str:
+    """Over the views and the tables: reports read both, so an older store is brought up to date in either."""
+    return hashlib.sha256("\0".join([BASIS, *(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
+
+
+@cache
+def blank() -> Path | None:
+    """A store with all views and no rows, made once on a machine and kept in the user's cache; None where no cache can be written.
+
+    Ninety views and what is said of two thousand columns take DuckDB one to two seconds, a copy some milliseconds.
+    """
+    key = hashlib.sha256(f"{_fingerprint()}{_comments()}{SCHEMA_VERSION}{version('duckdb')}".encode()).hexdigest()[:16]
+    kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cotrace" / f"blank-{key}.duckdb"
+    try:
+        if not _is_whole(kept):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=kept.parent) as scratch:
+                made = _FromNothing(Path(scratch) / "blank.duckdb")
+                made.create()
+                made.define(install)
+                made.path.replace(kept)
+    except (OSError, RuntimeError, StoreError):  # RuntimeError: nobody's home
+        return None
+    return kept
+
+
+class _FromNothing(Store):
+    blank = staticmethod(lambda: None)
+
+
+def _is_whole(kept: Path) -> bool:
+    if not kept.exists():
+        return False
+    try:
+        with Store(kept).reading() as connection:
+            return are_current(connection)
+    except StoreError:
+        return False
+
+
+Store.blank = staticmethod(blank)  # whoever can make the views begins new stores with them
+Store.settle = staticmethod(materialize)

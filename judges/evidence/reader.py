@@ -1,0 +1,63 @@
+"""Who reads a text: by rules, as its author meant it, by a model, or two of them together.
+
+======================== ============================================================================================
+``rules``                the family's own reader of plain language, on the spot
+``planted``              what the author of a scripted text knows it to claim, out of the log (table `claims`)
+``llm:<model>``          what a model made of it, out of the table `claims`, where `judges.claims.extraction` put it
+``both:<other>``         by rules and by another of these: a claim counts where the two agree
+======================== ============================================================================================
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from schemas.errors import UsageError
+
+__all__ = ["BY_RULES", "PLANTED", "RULES", "Reader", "reader_named"]
+
+RULES: Final = "rules"
+PLANTED: Final = "planted"
+_LLM: Final = "llm:"
+_BOTH: Final = "both:"
+
+
+class Reader(NamedTuple):
+    """A reader by name."""
+
+    name: str
+    """As in the column `claims.reader`."""
+
+    rules: bool
+    """Whether the rules read along."""
+
+    stored: str | None
+    """The reader whose claims stand in the table `claims`; None if none is needed."""
+
+    @property
+    def model(self) -> str | None:
+        """The model that reads, if one does."""
+        return self.stored.removeprefix(_LLM) if self.stored is not None and self.stored.startswith(_LLM) else None
+
+    @property
+    def judge(self) -> str:
+        """The engine with this reader, as in the column `verdicts.judge`."""
+        return "engine" if self.name == RULES else f"engine:{self.name}"
+
+
+BY_RULES: Final = Reader(RULES, rules=True, stored=None)
+"""The reader that needs nothing but the text."""
+
+
+def reader_named(name: str) -> Reader:
+    """The reader of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    other = name.removeprefix(_BOTH)
+    if name == RULES:
+        return BY_RULES
+    if other == PLANTED or (other.startswith(_LLM) and len(other) > len(_LLM)):
+        return Reader(name, rules=name != other, stored=other)
+    raise UsageError(f"there is no reader {name}: give rules, planted, llm:<provider/model>, or both:<one of the last two>")

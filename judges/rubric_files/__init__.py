@@ -1,0 +1,1 @@
+"""The files that rubrics stand in: found, read, mended, checked, drafted."""

@@ -1,0 +1,33 @@
+"""The place that a lake's name stands for: a folder, or a bucket."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from schemas.errors import UsageError
+from schemas.lake.bucket import bucket_at
+from schemas.lake.place import Place
+
+__all__ = ["place_of"]
+
+_REMOTE: Final = re.compile(r"^(\w+):/+(?=[^/])")
+_UNUSABLE: Final = re.compile(r"[%\\\x00-\x1f\x7f]")
+"""What deltalake takes for an escape or a separator, or refuses."""
+
+
+def place_of(name: str | Path) -> Place:
+    """The place that a folder's name or an address stands for (`games`, `s3://bucket/games`; `s3:/bucket/games` is the same).
+
+    Raises:
+        UsageError: no such addresses are known, the package that they need is not installed, or the folder's name cannot be used.
+    """
+    if _REMOTE.match(str(name)) is None:
+        place = Place(name)
+        if found := _UNUSABLE.search(place.uri):
+            raise UsageError(
+                f"lake:{name}: deltalake cannot write to a path with {found.group()!r} in it: name another folder with --store"
+            )
+        return place
+    return bucket_at(_REMOTE.sub(r"\1://", str(name)).rstrip("/"))
