@@ -28,8 +28,8 @@ from games.coordination.matches.hanabi import deck_of_seed
 from games.coordination.play import GAMES, CoordinationGame
 from games.coordination.play import PlayRequest as CoordinationRequest
 from games.coordination.play import play as play_coordination
+from games.overcooked.engine.references import searched_references
 from games.overcooked.engine.tasks import tasks
-from games.overcooked.measures.references import searched_references
 from games.overcooked.play import PlayRequest as OvercookedRequest
 from games.overcooked.play import play as play_overcooked
 from games.overcooked.players.scripts import POLICIES
