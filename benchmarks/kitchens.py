@@ -20,16 +20,16 @@ from benchmarks.timing import forget, medians
 from benchmarks.workload import fresh, scratch
 from games.coordination.capture import rules as capture
 from games.coordination.escape import rules as escape
-from games.coordination.hanabi.match import deck_of_seed
 from games.coordination.hanabi.rules import Move
 from games.coordination.hanabi.table import HanabiTable
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS
+from games.coordination.matches.hanabi import deck_of_seed
 from games.coordination.play import GAMES, CoordinationGame
 from games.coordination.play import PlayRequest as CoordinationRequest
 from games.coordination.play import play as play_coordination
+from games.overcooked.engine.references import searched_references
 from games.overcooked.engine.tasks import tasks
-from games.overcooked.measures.references import searched_references
 from games.overcooked.play import PlayRequest as OvercookedRequest
 from games.overcooked.play import play as play_overcooked
 from games.overcooked.players.scripts import POLICIES

@@ -16,7 +16,7 @@ from dashboards.pages import turns as turns_page
 from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
-from games.einstein.measures.labels import CATEGORIES, NO_ERROR
+from games.einstein.labels import CATEGORIES, NO_ERROR
 from schemas.wording import count, in_words, number, share
 
 if TYPE_CHECKING:

@@ -9,18 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from games.coordination.capture import match as capture
 from games.coordination.capture.rules import SCENARIOS
-from games.coordination.escape import match as escape
 from games.coordination.escape.rules import PUBLISHED
 from games.coordination.escape.rules import SCENARIOS as ESCAPES
 from games.coordination.hanabi import policies as hanabi
-from games.coordination.hanabi.match import play_hanabi
 from games.coordination.hanabi.rules import DECK
 from games.coordination.kitchen import policies as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS
-from games.coordination.kitchen.match import play_kitchen
 from games.coordination.kitchen.rules import TICKS
+from games.coordination.matches import capture, escape
+from games.coordination.matches.hanabi import play_hanabi
+from games.coordination.matches.kitchen import play_kitchen
 from games.coordination.players import PLAYERS, Player
 from games.coordination.step_log import is_complete, write_steps
 from games.players.onset import script_of

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any, Final
 
 from games.coordination.capture.rules import TURN_LIMIT
-from games.coordination.escape.match import TURN_CAP
 from games.coordination.escape.rules import EXIT, GENERATORS, PUBLISHED
 from games.coordination.hanabi.rules import DECK, MAX_SCORE
 from games.coordination.kitchen.rules import DELIVERY
+from games.coordination.matches.escape import TURN_CAP
 from games.coordination.play import GAMES, VARIANTS, CoordinationGame, PlayRequest, checked
 from games.coordination.players import PLAYERS, Player
 from games.coordination.seats import capture, escape, hanabi, kitchen

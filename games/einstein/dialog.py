@@ -14,10 +14,10 @@ from games.einstein.engine.modes import ActionMode, Modes
 from games.einstein.engine.puzzle import Puzzle, parse_game_id
 from games.einstein.engine.rules import RULES, STEP_LIMIT
 from games.einstein.engine.step import Setting
-from games.einstein.engine.table import items_of
+from games.einstein.engine.table import bin_contents, items_of
 from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.replay import Samples, Step, replay
-from games.einstein.text.prompts import HistoryEntry, PromptLines, bin_contents, history_line, read_system_prompt, read_user_prompt
+from games.einstein.text.prompts import HistoryEntry, PromptLines, history_line, read_system_prompt, read_user_prompt
 from games.einstein.text.verifiers import Verifier
 from schemas.errors import BadInputError
 

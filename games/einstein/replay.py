@@ -9,7 +9,7 @@ from typing import NamedTuple
 from games.einstein.engine.actions import Answer, Move, parse_answer
 from games.einstein.engine.step import Outcome, Setting, advance
 from games.einstein.engine.table import Table, start_table
-from games.einstein.measures.labels import Situation, categories, extensions
+from games.einstein.labels import Situation, categories, extensions
 from games.einstein.text.verifiers import Verifier, VerifierChoice, choose, verify
 from schemas.errors import BadInputError
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from games.overcooked.agents import AGENT_RULES, AgentRules
+from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.execution import is_over, next_move
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import Task, task_of
@@ -17,7 +18,7 @@ from games.overcooked.engine.world import Move, Rules, start_world
 from games.overcooked.entry import new_entry
 from games.overcooked.lessons import Lesson, lesson_of, remember
 from games.overcooked.query import AgentPlayer, Query, QueryKind
-from games.overcooked.text.grammar import NOTHING, Fields, fields_of, parse_call, plan_items
+from games.overcooked.text.grammar import NOTHING, Fields, fields_of, plan_items
 from games.overcooked.text.observation import Remembered, observation
 
 __all__ = ["AgentPlayer", "Asking", "Game", "Query", "QueryKind"]

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from games.overcooked.engine.actions import normalised
 from games.overcooked.engine.layout import Layout, kitchen
 from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.engine.tasks import orders_of as orders_in
@@ -15,7 +16,6 @@ from games.overcooked.engine.world import Rules
 from games.overcooked.entry import document
 from games.overcooked.game import AgentPlayer, Game
 from games.overcooked.players.scripts import FAULTLESS, PlantedAnswer, policy_of, scripted_pair
-from games.overcooked.text.grammar import normalised
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from games.overcooked.engine.actions import verb_of
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.validator_codes import code_of
 from games.overcooked.replay import ReplayedStep
-from games.overcooked.text.grammar import Fields, said_parts, verb_of
+from games.overcooked.text.grammar import Fields, said_parts
 from schemas.game import ActionEntry, Turn, UtteranceEntry
 
 __all__ = ["turn_entry"]

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
-from games.coordination.hanabi.match import SEATS, shown_effect, shown_move, shown_table
 from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState, Known, Move, apply, deal, is_legal
 from games.coordination.hanabi.wording import COLOR_NAMES
+from games.coordination.matches.hanabi import SEATS, shown_effect, shown_move, shown_table
 from games.coordination.players import Player
 from ingest.coordination.csv_checks import hanabi_row_differences
 from ingest.coordination.csv_rows import TextTable

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from games.coordination.hanabi.match import SEATS
+from games.coordination.matches.hanabi import SEATS
 from games.coordination.players import Player, partner_of
 from ingest.coordination import hanabi_csv, kitchen_csv
 from ingest.coordination.csv_rows import TextTable, read_rows

@@ -10,8 +10,8 @@ from games.einstein.engine.options import expected
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table, closure, items_mask, start_table
 from games.einstein.game import AGENTS
+from games.einstein.labels import NO_ERROR
 from games.einstein.match_log import action_arguments
-from games.einstein.measures.labels import NO_ERROR
 from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.replay import Step
 from ingest.einstein.values import turn_values

@@ -8,20 +8,20 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from games.overcooked.engine.actions import normalised
 from games.overcooked.engine.layout import AGENTS, DISH, Layout
+from games.overcooked.engine.references import SearchedReferences, published_references, searched_references
+from games.overcooked.engine.sequences import START, OwnSequences
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator_codes import code_of
 from games.overcooked.engine.world import WorldChange
 from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion
 from games.overcooked.measures.evaluation import Evaluation, Repair
 from games.overcooked.measures.metrics import history
-from games.overcooked.measures.references import SearchedReferences, published_references, searched_references
-from games.overcooked.measures.sequences import START, OwnSequences
 from games.overcooked.measures.taxonomy import initiating_category, paper_category, responding_category
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
 from games.overcooked.players.scripts import PLANTED_FAULT
 from games.overcooked.replay import ReplayedStep
-from games.overcooked.text.grammar import normalised
 from ingest.overcooked.records import ErrorRecord, LogRecord, StepRecord
 from ingest.overcooked.turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric

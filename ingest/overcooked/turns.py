@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from games.overcooked.engine.actions import verb_of
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.validator_codes import code_of
 from games.overcooked.replay import ReplayedStep
 from games.overcooked.scenes import Verified
-from games.overcooked.text.grammar import Fields, said_parts, verb_of
+from games.overcooked.text.grammar import Fields, said_parts
 from ingest.overcooked.records import MessageRecord, StepRecord
 from ingest.reading.json_text import dumps
 from schemas.records import Action, Json, OracleAction, Utterance

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Final, TypeVar
 
-from games.coordination.capture.match import listed
 from games.coordination.capture.rules import Action, CaptureState, step
 from games.coordination.escape.rules import actions as escape_actions
 from games.coordination.hanabi.moves import move_category, possible_cards
 from games.coordination.hanabi.rules import HanabiState, touched
+from games.coordination.matches.capture import listed
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
 from games.coordination.value.capture import turns_left
 from games.coordination.value.escape import choice_chance

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from games.overcooked.engine.actions import Trajectory, normalised
 from games.overcooked.engine.layout import AGENTS, Layout
 from games.overcooked.engine.own_kitchen import kitchen_of
+from games.overcooked.engine.references import published_references
 from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.measures.collaboration import Event, TimestepOutput, event_of
-from games.overcooked.measures.metrics import Trajectory
-from games.overcooked.measures.references import published_references
-from games.overcooked.text.grammar import NOTHING, normalised
+from games.overcooked.text.grammar import NOTHING
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
 from schemas.errors import BadInputError, UsageError
 

@@ -13,7 +13,7 @@ from games.coordination.escape import moves as escape_moves
 from games.coordination.hanabi import moves as hanabi_moves
 from games.coordination.kitchen import macros
 from games.craft.measures.taxonomy import RepairedCategory
-from games.einstein.measures.labels import CATEGORIES
+from games.einstein.labels import CATEGORIES
 from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES
 from games.overcooked.measures.taxonomy import INITIATING, RESPONDING
 from ingest.files.run import ingest_paths

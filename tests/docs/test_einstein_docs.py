@@ -6,7 +6,7 @@ import re
 from dataclasses import fields
 
 from games.einstein.engine.rules import Rules
-from games.einstein.measures.labels import CATEGORIES, EXTENSIONS, NO_ERROR
+from games.einstein.labels import CATEGORIES, EXTENSIONS, NO_ERROR
 from games.einstein.players.personas import PERSONAS
 from tests.places import DOCS
 

@@ -16,14 +16,14 @@ import orjson
 from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.coordination.capture import rules as capture
 from games.coordination.escape import rules as escape
-from games.coordination.escape.match import TURN_CAP
-from games.coordination.hanabi.match import SEATS, deck_of_seed
 from games.coordination.hanabi.rules import Move, legal_moves
 from games.coordination.hanabi.table import HanabiTable
 from games.coordination.hanabi.wording import listed, observation
 from games.coordination.kitchen import macros
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS
+from games.coordination.matches.escape import TURN_CAP
+from games.coordination.matches.hanabi import SEATS, deck_of_seed
 from games.coordination.play import CoordinationGame, PlayRequest, play
 from games.coordination.players import PLAYERS, Player, ground
 from schemas.errors import UsageError

@@ -12,7 +12,7 @@ from games.craft.measures.taxonomy import RepairedCategory
 from games.craft.play import PlayRequest as CraftRequest
 from games.craft.play import play as play_craft
 from games.einstein.game import GameSettings
-from games.einstein.measures.labels import CATEGORIES
+from games.einstein.labels import CATEGORIES
 from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import check, find, names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.coordination.capture.match import listed, observation
 from games.coordination.capture.rules import STAY, TURN_LIMIT, Action, CaptureState, start, step
+from games.coordination.matches.capture import listed, observation
 from games.coordination.players import PLAYERS, Player, ground, partner_of
 from games.coordination.seats.agent import Decided, Situation, decide
 from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from games.coordination.escape.match import TURN_CAP, observation, shown_rooms
 from games.coordination.escape.moves import abandons, is_deadly
 from games.coordination.escape.rules import (
     FIXES_NEEDED,
@@ -21,6 +20,7 @@ from games.coordination.escape.rules import (
     room_in,
     step,
 )
+from games.coordination.matches.escape import TURN_CAP, observation, shown_rooms
 from games.coordination.players import PLAYERS, Player, ground, partner_of
 from games.coordination.seats.agent import Decided, Situation, decide
 from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices

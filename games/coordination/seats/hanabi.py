@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from games.coordination.hanabi.match import SEATS, deck_of_seed, shown_effect, shown_move, shown_table
 from games.coordination.hanabi.rules import COLORS, MAX_SCORE, HanabiState, Move, legal_moves
 from games.coordination.hanabi.table import HanabiTable
 from games.coordination.hanabi.wording import COLOR_NAMES, action_text, listed, observation
+from games.coordination.matches.hanabi import SEATS, deck_of_seed, shown_effect, shown_move, shown_table
 from games.coordination.players import Player, ground_by_similarity, partner_of
 from games.coordination.seats.agent import Decided, Situation, decide
 from games.coordination.seats.log import CourseSetup, rules_of, voices

@@ -6,10 +6,10 @@ from typing import Any
 
 from games.coordination.kitchen.layouts import LAYOUTS, Layout
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, listed, low_level
-from games.coordination.kitchen.match import is_stuck, shown_kitchen
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, KitchenState, start, step
 from games.coordination.kitchen.shown import shown_state
 from games.coordination.kitchen.wording import state_text
+from games.coordination.matches.kitchen import is_stuck, shown_kitchen
 from games.coordination.players import PLAYERS, Player, ground
 from games.coordination.seats.agent import Decided, Situation, decide
 from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices

@@ -8,9 +8,7 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from games.coordination.capture import match as capture
 from games.coordination.capture.rules import CaptureState
-from games.coordination.escape import match as escape
 from games.coordination.escape.rules import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi.policies import POLICIES as HANABI
 from games.coordination.hanabi.rules import COLORS, RANKS, HanabiState, Known, legal_moves
@@ -19,6 +17,7 @@ from games.coordination.kitchen.layouts import Spot
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, place_of
 from games.coordination.kitchen.policies import Pots, wishes
 from games.coordination.kitchen.rules import ONIONS, Cook, Item, KitchenState
+from games.coordination.matches import capture, escape
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
 from games.coordination.seats.agent import ScriptView
 

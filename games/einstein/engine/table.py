@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from games.einstein.engine.actions import Action, Ask
-from games.einstein.engine.bins import Bin, Player
+from games.einstein.engine.bins import SHOWN_BINS, Bin, Player
 from games.einstein.engine.items import Item
 from games.einstein.engine.modes import ALLOWED, Modes
 from games.einstein.engine.puzzle import Puzzle
 
-__all__ = ["Table", "bits", "closure", "items_mask", "items_of", "start_table"]
+__all__ = ["Table", "bin_contents", "bits", "closure", "items_mask", "items_of", "start_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +109,8 @@ def items_of(puzzle: Puzzle, table: Table, player: Player) -> list[Item]:
     """Give a player's explicit items as prompts show them: groundings first, each kind in order of arrival."""
     held = table.held[player]
     return [puzzle.items[index] for index in (*(i for i in held if i == 0), *(i for i in held if i != 0))]
+
+
+def bin_contents(table: Table) -> dict[Bin, tuple[str, ...]]:
+    """Give the objects in every bin, bins in the order of the prompts, objects by number."""
+    return {name: tuple(f"block{block}" for block, place in enumerate(table.positions) if place == name) for name in SHOWN_BINS}

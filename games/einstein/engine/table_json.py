@@ -6,8 +6,7 @@ from games.einstein.engine.bins import PLAYERS, SHOWN_BINS, Player
 from games.einstein.engine.knowledge import infer_goals
 from games.einstein.engine.options import options
 from games.einstein.engine.puzzle import Puzzle
-from games.einstein.engine.table import Table, bits, items_of
-from games.einstein.text.prompts import bin_contents
+from games.einstein.engine.table import Table, bin_contents, bits, items_of
 
 __all__ = ["goal_json", "private_view_json", "table_json"]
 

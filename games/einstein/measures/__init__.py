@@ -1,1 +1,1 @@
-"""Numbers and error labels of Einstein games, and the planner they compare with."""
+"""Numbers of Einstein games, and the planner they compare with."""

@@ -8,7 +8,7 @@ from functools import cache
 from games.einstein.engine.actions import ActionType, action_type
 from games.einstein.engine.modes import ActionMode, Modes, optimum_mode
 from games.einstein.engine.puzzle import Puzzle, parse_game_id
-from games.einstein.measures.labels import NO_ERROR
+from games.einstein.labels import NO_ERROR
 from games.einstein.measures.planner import Plan, plan
 from games.einstein.replay import Step
 

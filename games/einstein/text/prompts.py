@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from games.einstein.engine.actions import Action
-from games.einstein.engine.bins import BINS, REACH, SHOWN_BINS, Bin, Player
+from games.einstein.engine.bins import BINS, REACH, Player
 from games.einstein.engine.items import Item
 from games.einstein.engine.modes import ActionMode
-from games.einstein.engine.table import Table
+from games.einstein.engine.table import Table, bin_contents
 from games.players.texts import texts_of
 from schemas.errors import BadInputError
 
@@ -20,7 +20,6 @@ __all__ = [
     "FAILED",
     "HistoryEntry",
     "PromptLines",
-    "bin_contents",
     "history_line",
     "read_system_prompt",
     "read_user_prompt",
@@ -105,11 +104,6 @@ def history_line(entry: HistoryEntry, reader: Player) -> str:
     who = "You" if entry.player == reader else "Partner"
     what = _PASSED if entry.action is None or entry.action.text == "pass" else entry.action.text
     return f"{who}: {what}{'' if entry.ok else FAILED}"
-
-
-def bin_contents(table: Table) -> dict[Bin, tuple[str, ...]]:
-    """Give the objects in every bin, bins in the order of the prompts, objects by number."""
-    return {name: tuple(f"block{block}" for block, place in enumerate(table.positions) if place == name) for name in SHOWN_BINS}
 
 
 def read_system_prompt(text: str) -> tuple[ActionMode, bool | None]:

@@ -1,1 +1,1 @@
-"""The kitchen of Collab-Overcooked: layout, orders, actions, time."""
+"""The kitchen of Collab-Overcooked: layout, actions, time, orders and the references that cook them."""

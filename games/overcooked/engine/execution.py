@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from games.overcooked.engine.actions import WrittenAction, parse_call
 from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighbour
 from games.overcooked.engine.world import Move, World
-from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["is_over", "next_move", "wait_steps"]
 

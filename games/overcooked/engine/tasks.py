@@ -6,19 +6,18 @@ from functools import cache
 from typing import Any, Final
 
 from games.overcooked.engine.layout import Layout, kitchen
+from games.overcooked.engine.references import published_references
+from games.overcooked.engine.timing import LONGEST, time_of
 from schemas.errors import BadInputError, UsageError
 from schemas.packaged import packaged_yaml
 
-__all__ = ["LIMIT_FACTOR", "LONGEST", "Task", "orders_of", "recipe_text", "task_of", "tasks"]
+__all__ = ["LIMIT_FACTOR", "Task", "orders_of", "recipe_text", "task_of", "tasks"]
 
 LIMIT_FACTOR: Final = 1.5
 """Time limit over the level's optimal time: the paper's gamma."""
 
 _CUT_ACTIONS: Final = 5
 """Of a cut told action by action."""
-
-LONGEST: Final = 200
-"""Steps after which a reference is given up: it waits for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +92,6 @@ def task_of(order: str, layout: Layout | None = None) -> Task:
 @cache
 def _own_task(order: str, layout: Layout) -> Task:
     """Measure an order in a kitchen of one's own, as the published ones were."""
-    from games.overcooked.engine.timing import time_of  # these rest on tasks
-    from games.overcooked.measures.references import published_references
-
     times = [time for pair in published_references(order, layout) if (time := time_of(order, pair, layout=layout)) is not None]
     if not times:
         raise BadInputError(f"order {order} takes more than {LONGEST} steps in this kitchen: no reference delivers it in time")

@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from typing import Final
 
+from games.overcooked.engine.actions import Trajectory
 from games.overcooked.engine.execution import is_over, next_move
 from games.overcooked.engine.layout import Layout, kitchen
-from games.overcooked.engine.tasks import LONGEST
+from games.overcooked.engine.references import ReferencePair, SearchedReferences
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, start_world
-from games.overcooked.measures.metrics import Trajectory
-from games.overcooked.measures.references import ReferencePair, SearchedReferences
 
-__all__ = ["sequences", "time_of"]
+__all__ = ["LONGEST", "sequences", "time_of"]
+
+LONGEST: Final = 200
+"""Steps after which a reference is given up: it waits for itself."""
 
 _STAY: Final = Move()
 

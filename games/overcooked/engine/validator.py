@@ -6,11 +6,11 @@ The messages are ours; each holds the fragment by which `games.overcooked.engine
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from games.overcooked.engine.actions import WrittenAction, parse_call
 from games.overcooked.engine.execution import wait_steps
 from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.engine.world import World
-from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["refusal"]
 

@@ -1,1 +1,1 @@
-"""Trajectory and collaboration metrics of Collab-Overcooked, and its references."""
+"""Trajectory and collaboration metrics of Collab-Overcooked."""

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
+from games.overcooked.engine.actions import Trajectory
 from games.overcooked.engine.layout import Layout
 from games.overcooked.engine.vocabulary import PLACE, known_actions
-from games.overcooked.measures.metrics import Trajectory, best_tes, d_max, history, tes
+from games.overcooked.measures.metrics import best_tes, d_max, history, tes
 from games.overcooked.text.grammar import NOTHING, calls_in, requests_in
 
 __all__ = ["BOTH_RIGHT", "NEITHER", "ONLY_INITIATED", "ONLY_RESPONDED", "Event", "TimestepOutput", "confusion", "event_of", "requested"]

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from games.overcooked.engine.actions import Trajectory, normalised
 from games.overcooked.engine.layout import AGENTS, DISH, Layout
+from games.overcooked.engine.references import published_references, searched_references
 from games.overcooked.engine.workflow import workflow
 from games.overcooked.measures.collaboration import Event, event_of
-from games.overcooked.measures.metrics import Trajectory, TrajectoryScore, history, overall_f1_upstream, progress_completeness, score
-from games.overcooked.measures.references import published_references, searched_references
+from games.overcooked.measures.metrics import TrajectoryScore, history, overall_f1_upstream, progress_completeness, score, searched_tes
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
-from games.overcooked.text.grammar import normalised
 
 __all__ = ["Evaluation", "Repair", "evaluate", "hand_overs", "repaired"]
 
@@ -98,7 +98,7 @@ def evaluate(game: GameRecord) -> Evaluation:
     lengths = [len(known[0]) for known in references]
     every = searched_references(order, layout)
     done_rightly = [history(repaired([entry.action for entry in actions]), layout) for actions in game.recorded]
-    fair = [every.tes(agent, done_rightly[agent]) for agent in range(len(AGENTS))]
+    fair = [searched_tes(done_rightly[agent], every, agent) for agent in range(len(AGENTS))]
     return Evaluation(
         scores=(first, second),
         action_counts=(len(done[0]), len(done[1])),

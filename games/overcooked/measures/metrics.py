@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from games.overcooked.engine.actions import Trajectory, normalised
 from games.overcooked.engine.layout import Layout
+from games.overcooked.engine.references import SearchedReferences
 from games.overcooked.engine.vocabulary import NONE, known_to_anyone
-from games.overcooked.text.grammar import normalised
 
 __all__ = [
     "BETA",
-    "Trajectory",
     "TrajectoryScore",
     "best_tes",
     "d_max",
-    "efficiency",
     "history",
     "overall_f1_upstream",
     "progress_completeness",
     "score",
+    "searched_tes",
     "tes",
 ]
 
@@ -26,9 +26,6 @@ BETA: Final = 0.95
 """Weight of the number of actions against the length of the reference (section 7)."""
 
 _BETA_SQUARED: Final = BETA * BETA
-
-Trajectory = Sequence[str]
-"""Actions of one agent in order, without blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +70,10 @@ def d_max(done: Trajectory, reference: Trajectory) -> int:
 
 def tes(done: Trajectory, reference: Trajectory) -> float:
     """Trajectory efficiency score against one reference: (1 + b^2) D / (m + b^2 n), b = 0.95 (section 7.1)."""
-    return efficiency(d_max(done, reference), len(reference), len(done))
+    return _efficiency(d_max(done, reference), len(reference), len(done))
 
 
-def efficiency(matched: int, reference_length: int, done_length: int) -> float:
+def _efficiency(matched: int, reference_length: int, done_length: int) -> float:
     """The same out of D, m and n; 0 if nothing was done."""
     return (1 + _BETA_SQUARED) * matched / (reference_length + _BETA_SQUARED * done_length) if done_length else 0.0
 
@@ -84,6 +81,11 @@ def efficiency(matched: int, reference_length: int, done_length: int) -> float:
 def best_tes(done: Trajectory, references: Sequence[Trajectory]) -> float:
     """Trajectory efficiency score against the reference that fits best."""
     return max(tes(done, reference) for reference in references)
+
+
+def searched_tes(done: Trajectory, references: SearchedReferences, agent: int) -> float:
+    """Trajectory efficiency score against the best of all references of an agent, 0 to 1."""
+    return _efficiency(references.longest_match(agent, done), references.lengths[agent], len(done))
 
 
 def score(done: Trajectory, references: Sequence[Trajectory]) -> TrajectoryScore:

@@ -1,6 +1,6 @@
 """Which next actions are verified to bring an order on: those that a reference has next, and that the kitchen as it stands allows.
 
-That a reference has them next makes progress rise (`games.overcooked.measures.references`). But the references know only what was
+That a reference has them next makes progress rise (`games.overcooked.engine.references`). But the references know only what was
 recorded, not what
 went wrong meanwhile: so the validator must accept the action now, and what is put, placed, operated or filled must belong to the order.
 """
@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from games.overcooked.engine.actions import WrittenAction, parse_call
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.workflow import workflow
 from games.overcooked.engine.world import World
-from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["verified_actions"]
 

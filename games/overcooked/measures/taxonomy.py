@@ -8,11 +8,12 @@ look into requests that the increment of TES calls right.
 from collections.abc import Sequence
 from typing import Final
 
+from games.overcooked.engine.actions import Trajectory, WrittenAction, parse_call
 from games.overcooked.engine.layout import DISH, Layout, kitchen
 from games.overcooked.engine.vocabulary import known_actions
 from games.overcooked.measures.collaboration import Event, TimestepOutput
-from games.overcooked.measures.metrics import Trajectory, d_max, tes
-from games.overcooked.text.grammar import WrittenAction, calls_in, parse_call, requests_in
+from games.overcooked.measures.metrics import d_max, tes
+from games.overcooked.text.grammar import calls_in, requests_in
 
 __all__ = ["INITIATING", "PAPER", "RESPONDING", "initiating_category", "paper_category", "responding_category"]
 

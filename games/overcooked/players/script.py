@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from games.overcooked.engine.layout import Layout, kitchen
+from games.overcooked.engine.references import ReferencePair, published_references
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.world import World
-from games.overcooked.measures.references import ReferencePair, published_references
 
 __all__ = ["Chunk", "Script", "call_words", "chunks_of"]
 

@@ -1,43 +1,18 @@
 """What agents write: the plan's actions and requests, and the three labelled fields (formats/overcooked.md, section 5)."""
 
 import re
-from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-__all__ = [
-    "NOTHING",
-    "Fields",
-    "WrittenAction",
-    "calls_in",
-    "fields_of",
-    "normalised",
-    "parse_call",
-    "plan_items",
-    "requests_in",
-    "said_parts",
-    "verb_of",
-]
+from games.overcooked.engine.actions import normalised
+
+__all__ = ["NOTHING", "Fields", "calls_in", "fields_of", "plan_items", "requests_in", "said_parts"]
 
 NOTHING: Final = "[NOTHING]"
 """The say of an agent that does not speak."""
 
-_CALL: Final = re.compile(r"(\w+)\s*\(([^()]*)\)")
 _ANY_CALL: Final = re.compile(r"\w+\(.*?\)")
 _REQUEST: Final = re.compile(r"request\((.+?)\)")
 _LONGEST_NAME: Final = 30
-_PARAMETERS: Final = {"pickup": ("object", "place"), "wait": ("steps",)}
-
-
-class WrittenAction(NamedTuple):
-    """An action as written: name and arguments without blanks around them."""
-
-    name: str
-    arguments: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """The action without blanks, as trajectories are compared."""
-        return f"{self.name}({','.join(self.arguments)})"
 
 
 class Fields(NamedTuple):
@@ -51,21 +26,6 @@ class Fields(NamedTuple):
 
     say: str
     """``NOTHING`` if it is missing or says so."""
-
-
-def normalised(action: str) -> str:
-    """Give an action without any blank: the only normalisation of the published evaluation (section 7.2)."""
-    return action.replace(" ", "")
-
-
-@lru_cache(maxsize=16384)
-def parse_call(text: str) -> WrittenAction | None:
-    """Read the first action in a text, whatever stands around it (logs have `1. wait(4)`); None if there is none."""
-    found = _CALL.search(text)
-    if found is None:
-        return None
-    arguments = tuple(part.strip() for part in found[2].split(",")) if found[2].strip() else ()
-    return WrittenAction(found[1], arguments)
 
 
 def plan_items(plan: str) -> tuple[str, ...]:
@@ -116,16 +76,6 @@ def _well_formed(plan: str) -> bool:
         return False
     name = first.partition(":")[2].partition("(")[0].replace(" ", "")
     return 0 < len(name) < _LONGEST_NAME
-
-
-def verb_of(text: str) -> tuple[str, dict[str, Any]]:
-    """Give an action as verb and named arguments; what is no action is ``unreadable``."""
-    call = parse_call(text)
-    if call is None:
-        return "unreadable", {"text": text.strip()}
-    names = _PARAMETERS.get(call.name, ("utensil",))
-    extra = call.arguments[len(names) :]
-    return call.name.lower(), {**dict(zip(names, call.arguments, strict=False)), **({"more": list(extra)} if extra else {})}
 
 
 def said_parts(fields: Fields) -> list[tuple[str, str]]:

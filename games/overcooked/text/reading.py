@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from games.overcooked.engine.actions import WrittenAction, parse_call
 from games.overcooked.engine.layout import AGENTS, Layout, kitchen
-from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["AgentInput", "KitchenView", "calls_of", "read_scene"]
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import orjson
 
+from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import DISH, Cell, Layout, kitchen
 from games.overcooked.engine.workflow import WorkUnit
-from games.overcooked.text.grammar import parse_call
 from games.overcooked.value.left import Left, State, left_of, on_counters
 from games.overcooked.value.walks import Aim, duration, nearest, set_up, targets
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighbour
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
-from games.overcooked.text.grammar import parse_call
 
 __all__ = ["Aim", "Ends", "Stand", "after", "approach", "duration", "first_of", "nearest", "set_up", "stands_at", "targets"]
 

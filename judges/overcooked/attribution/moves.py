@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import AGENTS, INGREDIENT_DISPENSER, STEPS
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.workflow import workflow
 from games.overcooked.engine.world import Body, Move, Pot, World
-from games.overcooked.text.grammar import parse_call
 from games.overcooked.value.bound import steps_left
 from games.overcooked.value.left import left_of
 from judges.evidence.transcript import JsonObject, TurnView

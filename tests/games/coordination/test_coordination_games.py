@@ -12,15 +12,15 @@ import pytest
 
 from analytics.query import query
 from games.coordination.capture import rules as capture
-from games.coordination.capture.match import POLICIES as CAPTURE_POLICIES
 from games.coordination.escape import rules as escape
 from games.coordination.hanabi import rules as hanabi
 from games.coordination.hanabi import table
-from games.coordination.hanabi.match import deck_of_seed
 from games.coordination.hanabi.moves import is_known_playable, is_safe_play, move_category, possible_cards
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS, Spot
 from games.coordination.kitchen.macros import listed
+from games.coordination.matches.capture import POLICIES as CAPTURE_POLICIES
+from games.coordination.matches.hanabi import deck_of_seed
 from games.coordination.play import GAMES, CoordinationGame, PlayRequest, play, read_decks
 from games.coordination.players import PLAYERS, Player, ground
 from ingest.files.run import ingest_paths

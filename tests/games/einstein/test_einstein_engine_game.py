@@ -11,11 +11,11 @@ from games.einstein.engine.items import Grounding, Relation
 from games.einstein.engine.modes import ACTION_MODES, ActionMode
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.rules import RulesName
-from games.einstein.engine.table import items_of
+from games.einstein.engine.table import bin_contents, items_of
 from games.einstein.engine.table_json import goal_json, table_json
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.measures.planner import plan
-from games.einstein.text.prompts import HistoryEntry, bin_contents, history_line, read_system_prompt, read_user_prompt, system_prompt
+from games.einstein.text.prompts import HistoryEntry, history_line, read_system_prompt, read_user_prompt, system_prompt
 from schemas.errors import UsageError
 from tests.games.einstein.einstein_data import published_games
 

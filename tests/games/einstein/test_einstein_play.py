@@ -19,9 +19,9 @@ from games.einstein.engine.modes import ACTION_MODES, ActionMode
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table_json import table_json
 from games.einstein.game import Game, GameSettings
+from games.einstein.labels import CATEGORIES, EXTENSIONS
 from games.einstein.match import Pair, play_match
 from games.einstein.match_log import settings_of
-from games.einstein.measures.labels import CATEGORIES, EXTENSIONS
 from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.play import PlayRequest, play
 from games.einstein.players.personas import PERSONAS

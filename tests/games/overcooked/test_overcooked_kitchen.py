@@ -12,13 +12,13 @@ import pytest
 from games.overcooked.engine.drawing import map_text
 from games.overcooked.engine.execution import next_move
 from games.overcooked.engine.layout import kitchen
+from games.overcooked.engine.references import ReferencePair, published_references, searched_references
 from games.overcooked.engine.tasks import recipe_text, task_of, tasks
 from games.overcooked.engine.timing import sequences, time_of
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES, code_of
 from games.overcooked.engine.world import Rules, World, start_world
-from games.overcooked.measures.metrics import d_max
-from games.overcooked.measures.references import ReferencePair, published_references, searched_references
+from games.overcooked.measures.metrics import d_max, searched_tes
 from games.overcooked.replay import replay
 from games.overcooked.scenes import scenes_of
 from schemas.errors import UsageError
@@ -92,8 +92,8 @@ def test_all_references_of_a_soup() -> None:
     dish_first = (*assistant[5:], *assistant[:5])
     assert found.is_reference(1, dish_first)
     assert not found.is_reference(1, assistant[1:])
-    assert found.tes(1, dish_first) == pytest.approx(1.0)
-    assert found.tes(0, chef[:4]) == pytest.approx(1.9025 * 4 / (9 + 0.9025 * 4))
+    assert searched_tes(dish_first, found, 1) == pytest.approx(1.0)
+    assert searched_tes(chef[:4], found, 0) == pytest.approx(1.9025 * 4 / (9 + 0.9025 * 4))
 
 
 @pytest.mark.parametrize(("order", "agent"), [("mashed_potato_and_pea_patty", 1), ("taro_bean_and_bell_pepper_patty", 0)])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from games.overcooked.engine.references import published_references
 from games.overcooked.engine.vocabulary import known_actions, known_to_anyone
 from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion, event_of
 from games.overcooked.measures.evaluation import hand_overs, repaired
 from games.overcooked.measures.metrics import d_max, score, tes
-from games.overcooked.measures.references import published_references
 from games.overcooked.measures.taxonomy import initiating_category, paper_category, responding_category
 from games.overcooked.text.grammar import NOTHING, calls_in, fields_of, plan_items, requests_in
 

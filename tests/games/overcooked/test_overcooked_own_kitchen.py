@@ -15,11 +15,11 @@ from analytics.query import query
 from games.experiments.plan import load
 from games.overcooked.engine.layout import Layout, kitchen
 from games.overcooked.engine.own_kitchen import own_kitchen, read_kitchen
+from games.overcooked.engine.references import published_references
 from games.overcooked.engine.tasks import orders_of, recipe_text, task_of
 from games.overcooked.engine.timing import time_of
 from games.overcooked.engine.world import start_world
 from games.overcooked.game import Game, Query
-from games.overcooked.measures.references import published_references
 from games.overcooked.play import play_order
 from games.overcooked.text.prompts import prompt_for
 from games.overcooked.value.bound import steps_left

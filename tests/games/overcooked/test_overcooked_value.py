@@ -9,10 +9,10 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from games.overcooked.engine.layout import kitchen
+from games.overcooked.engine.references import published_references
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.engine.timing import time_of
 from games.overcooked.engine.world import start_world
-from games.overcooked.measures.references import published_references
 from games.overcooked.play import PlayRequest, play
 from games.overcooked.value.bound import steps_left
 from ingest.files.run import ingest_paths

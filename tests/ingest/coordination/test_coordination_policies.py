@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.coordination.kitchen.match import play_kitchen
+from games.coordination.matches.kitchen import play_kitchen
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 

@@ -17,11 +17,11 @@ from functools import cache, cached_property, partial
 from itertools import permutations
 from typing import Final, NamedTuple
 
+from games.overcooked.engine.actions import Trajectory
 from games.overcooked.engine.layout import DISH, Layout, kitchen
+from games.overcooked.engine.sequences import Edge, OwnSequences, own_sequences
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.workflow import Workflow, WorkUnit, workflow
-from games.overcooked.measures.metrics import Trajectory, efficiency
-from games.overcooked.measures.sequences import Edge, OwnSequences, own_sequences
 from schemas.errors import BadInputError
 
 __all__ = ["ReferencePair", "SearchedReferences", "published_references", "searched_references"]
@@ -122,10 +122,6 @@ class SearchedReferences:
     def longest_match(self, agent: int, done: Trajectory) -> int:
         """Give D_max of what an agent did against the best of its references, in actions."""
         return self.own[agent].longest(self.own[agent].after_all(done))
-
-    def tes(self, agent: int, done: Trajectory) -> float:
-        """Give the trajectory efficiency score against the best of all references, 0 to 1."""
-        return efficiency(self.longest_match(agent, done), self.lengths[agent], len(done))
 
     @property
     def first(self) -> ReferencePair:
