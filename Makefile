@@ -36,7 +36,7 @@ setup: .venv/.done     ## set up only
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-check: setup           ## ruff, mypy --strict, import direction, generated docs up to date
+check: setup           ## ruff, mypy --strict, imports, generated docs up to date
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
