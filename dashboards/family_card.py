@@ -65,7 +65,7 @@ def family_card(read: Reader, benchmark: str) -> Part:
         return None
     is_foreign = family(benchmark) is None
     address = read.address
-    links = [("all games", "/game"), ("teams", "/")][: 1 if is_alone else 2]
+    links = [("all games", GAME), ("teams", "/")][: 1 if is_alone else 2]
     menu = html.Span([html.A(text, href=address.narrowed(path, benchmark=benchmark)) for text, path in links], className="table-links")
     return card(
         title_of(benchmark),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.address import Address, game_at
+from dashboards.address import GAME, Address, game_at
 from dashboards.filters import value_in_words
 from dashboards.parts import Later, Part, card, link_choices, note, pager
 from dashboards.playback.asked import words_of
@@ -147,7 +147,7 @@ def _sum() -> pl.Expr:
 
 
 def _first_turn(row: Mapping[str, Any]) -> str:
-    return Address("/game").to(episode=row["episode_id"], turn=1)
+    return Address(GAME).to(episode=row["episode_id"], turn=1)
 
 
 def _named(read: Reader, words: Sequence[str], games: pl.DataFrame) -> Part:
@@ -200,7 +200,7 @@ def _list(read: Reader, words: Sequence[str], counts: pl.DataFrame, kind: str, s
 def _hit(row: Mapping[str, Any], words: Sequence[str], games: int) -> Part:
     """A text, once for all games of the page that have it word for word."""
     find = " ".join(f'"{word}"' if " " in word else word for word in words)
-    href = Address("/game").to(episode=row["episode_id"], turn=row["turn"], find=find)
+    href = Address(GAME).to(episode=row["episode_id"], turn=row["turn"], find=find)
     head = [
         html.A(f"{printable(in_words(row['task_id']))} · {printable(row['model'])} · turn {row['turn']}", href=href),
         html.Span(f" {printable(row['agent'] or 'group')}, {row['question'] or _KINDS[row['kind']].removesuffix('s')}", className="source"),
