@@ -155,15 +155,21 @@ def judge_all(requests: list[JudgeRequest], store: Store) -> int:
 
 
 def judge_each(requests: list[JudgeRequest], store: Store) -> int:
-    """Run the jobs one after the other and tell what came of each; 1 if a call failed, the budget ran out or nothing was selected."""
+    """Run the jobs, the engine's at once, tell what came of each; 1 if a call failed, the budget ran out or nothing was selected."""
+    from judges.runs.runner import together
+
+    return max((_judged(jobs, store) for jobs in together(requests)), default=0)
+
+
+def _judged(requests: list[JudgeRequest], store: Store) -> int:
     from cotrace.progress import progress_bar
-    from judges.runs.runner import run
+    from judges.runs.runner import run_together
 
     code = 0
-    for request in requests:
-        with progress_bar(f"{request.rubric.name} by {request.judge}") as show:
-            report = run(request, store, lambda p, show=show: show(p.done, p.total))  # type: ignore[misc]  # a default argument binds the loop's bar
-        _tell(request, report)
+    with progress_bar(f"{', '.join(request.rubric.name for request in requests)} by {requests[0].judge}") as show:
+        reports = run_together(requests, store, lambda now: show(now.done, now.total))
+    for request, report in zip(requests, reports, strict=True):
+        _tell(request, report, len(requests))
         if report.units == 0:
             _tell_why_nothing(request, store)
         code = max(code, int(report.failed > 0 or report.status == "stopped_by_budget" or report.units == 0))
@@ -212,10 +218,11 @@ def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> Judg
     return JudgeRequest(rubric=rubric, settings=first, more_endpoints=tuple(others), cache=options["cache"], **job)
 
 
-def _tell(request: JudgeRequest, report: JudgeReport) -> None:
+def _tell(request: JudgeRequest, report: JudgeReport, at_once: int) -> None:
     rubric, judge = request.rubric, request.judge
+    taken = f"{report.seconds:.1f} s" + (f" for {at_once} rubrics" if at_once > 1 else "")
     variant = f" (variant {rubric.variant})" if rubric.variant else ""
-    say(f"{rubric.name}{variant} by {judge}: {report.units} units, {report.status}, {report.seconds:.1f} s")
+    say(f"{rubric.name}{variant} by {judge}: {report.units} units, {report.status}, {taken}")
     say(f"  verdicts: {report.answered} answered, {report.undecided} undecided, {report.failed} failed, {report.skipped} skipped")
     if report.answered_before or report.recovered:
         say(f"  answered before: {report.answered_before} calls; {report.recovered} recovered from an interrupted run")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from judges.engine.verdicts import EngineAnswers, GameVerdicts
 from judges.evidence.reader import Reader
 from judges.evidence.transcript import load
-from judges.evidence.units import Selection
 from judges.rubric.model import Rubric
 from schemas.cluster import cores, is_used
 from schemas.errors import CotraceError
@@ -21,7 +20,7 @@ from schemas.processes import worker_pool
 from schemas.records import JudgeRun
 from schemas.store import Store
 
-__all__ = ["answered_in_processes", "in_portions"]
+__all__ = ["EngineJob", "GamesOfJobs", "answered", "in_portions"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,14 +36,27 @@ _MOST_PROCESSES: Final = 8
 _AHEAD: Final = 2
 
 
-def answered_in_processes(
-    store: Store, rubric: Rubric, run: JudgeRun, selection: Selection, reader: Reader
-) -> Iterator[GameVerdicts] | None:
-    """The engine's verdicts game by game; None where one process does as well."""
+class EngineJob(NamedTuple):
+    """A rubric that the engine answers, and the run that it is answered in."""
+
+    rubric: Rubric
+    run: JudgeRun
+
+
+GamesOfJobs = Mapping[str, Mapping[int, frozenset[int] | None]]
+"""Episode id -> which of the jobs, from 0, ask about it, and on which turns; None: on all."""
+
+
+def answered(store: Store, jobs: Sequence[EngineJob], games: GamesOfJobs, reader: Reader) -> Iterator[Mapping[int, GameVerdicts]]:
+    """The engine's verdicts game by game, by job; in several processes where that is quicker.
+
+    A game is read once for all jobs: what its texts say takes longest, and no job needs it otherwise than the others.
+    """
+    work = partial(_answer, store, jobs, reader)
     processes = cores() if is_used() else min(cores(), _MOST_PROCESSES)
-    if not is_used() and (processes == 1 or len(selection) < _POOL_FROM_GAMES):
-        return None
-    return in_portions(partial(_answer, store, rubric, run, reader), selection, processes)
+    if not is_used() and (processes == 1 or len(games) < _POOL_FROM_GAMES):
+        return (found for portion in _portions(games, _GAMES_A_PORTION[1]) for found in work(portion))
+    return in_portions(work, games, processes)
 
 
 def in_portions(work: Callable[[dict[str, T]], list[R]], games: Mapping[str, T], processes: int) -> Iterator[R]:
@@ -79,6 +91,9 @@ def _portions(games: Mapping[str, T], size: int) -> Iterator[dict[str, T]]:
         yield portion
 
 
-def _answer(store: Store, rubric: Rubric, run: JudgeRun, reader: Reader, portion: Selection) -> list[GameVerdicts]:
-    answers = EngineAnswers(rubric, run)
-    return [answers.of_game(game, portion[game.episode_id]) for game in load(store, list(portion), reader)]
+def _answer(store: Store, jobs: Sequence[EngineJob], reader: Reader, portion: GamesOfJobs) -> list[dict[int, GameVerdicts]]:
+    answers = [EngineAnswers(job.rubric, job.run) for job in jobs]
+    return [
+        {job: answers[job].of_game(game, turns) for job, turns in portion[game.episode_id].items()}
+        for game in load(store, list(portion), reader)
+    ]

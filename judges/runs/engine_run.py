@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from judges.engine.checks import Check
-from judges.engine.pool import answered_in_processes
+from judges.engine.pool import EngineJob, GamesOfJobs, answered
 from judges.engine.verdicts import EngineAnswers, GameVerdicts
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Selection, select
@@ -24,7 +24,7 @@ from providers.request import now
 from schemas.records import JudgeRun, Verdict
 from schemas.store import Store
 
-__all__ = ["run_engine"]
+__all__ = ["can_share_games", "run_engine", "run_engine_together"]
 
 
 def run_engine(
@@ -46,47 +46,68 @@ def run_engine(
         StoreError: the store cannot be read or written.
         UsageError: no question names a check, or one that does not exist; or the selection is no SQL.
     """
+    alone = checks is not None or not can_share_games(request)
+    (report,) = _run([request], store, on_progress, checks, games_alone=alone)
+    return report
+
+
+def can_share_games(request: JudgeRequest) -> bool:
+    """Whether a game can be read for this job and others at once: an engine's whose units come out of one game as it is."""
+    return request.settings is None and request.rubric.unit not in {"pair", "row"} and not (request.rubric.variant or "").startswith(PROBE)
+
+
+def run_engine_together(requests: Sequence[JudgeRequest], store: Store, on_progress: OnProgress | None = None) -> list[JudgeReport]:
+    """Several jobs of the engine, all with the same reader, for which `can_share_games`: each game is read once for all of them.
+
+    Raises:
+        CotraceError, KeyboardInterrupt, StoreError, UsageError: as `run_engine`; nothing is judged if one of the jobs cannot be.
+    """
+    return _run(requests, store, on_progress)
+
+
+def _run(
+    requests: Sequence[JudgeRequest],
+    store: Store,
+    on_progress: OnProgress | None,
+    checks: Mapping[str, Check] | None = None,
+    *,
+    games_alone: bool = False,
+) -> list[JudgeReport]:
     began = time.monotonic()
-    selection = select(store, request.rubric, request.where)
-    run = new_run(request, price=None)
-    answers = EngineAnswers(request.rubric, run, checks)
-    is_probe = (run.variant or "").startswith(PROBE)
-    is_large = checks is None and request.rubric.unit != "row" and not is_probe
-    in_processes = answered_in_processes(store, request.rubric, run, selection, request.reader) if is_large else None
-    games = in_processes or _answered(store, request, answers, selection)
-    sink = _Sink(store, run)
+    jobs = [EngineJob(request.rubric, new_run(request, price=None)) for request in requests]
+    answers = [EngineAnswers(job.rubric, job.run, checks) for job in jobs]
+    selections = [select(store, request.rubric, request.where) for request in requests]
+    games = _shared(selections)
+    reader = requests[0].reader
+    found = _unit_by_unit(store, requests[0], answers[0], selections[0]) if games_alone else answered(store, jobs, games, reader)
+    sinks = [_Sink(store, job.run) for job in jobs]
     try:
-        for done, game in enumerate(games, start=1):
-            sink.add(game)
+        for done, game in enumerate(found, start=1):
+            for place, verdicts in game.items():
+                sinks[place].add(verdicts)
             if on_progress is not None:
-                on_progress(RunProgress(done=done, total=len(selection), failed=sink.counts["failed"], cost=None))
+                failed = sum(sink.counts["failed"] for sink in sinks)
+                on_progress(RunProgress(done=done, total=len(games), failed=failed, cost=None))
     except KeyboardInterrupt:
-        sink.finish("interrupted")
+        for sink in sinks:
+            sink.finish("interrupted")
         raise
-    sink.finish("finished")
-    return JudgeReport(
-        judge_run_id=run.judge_run_id if sink.run.units else None,
-        status="finished",
-        units=sink.run.units,
-        answered_before=0,
-        recovered=0,
-        answered=sink.counts["answered"],
-        undecided=sink.counts["undecided"],
-        failed=sink.counts["failed"],
-        skipped=sink.counts["skipped"],
-        from_cache=0,
-        requests=0,
-        tokens_in=0,
-        tokens_out=0,
-        cost=None,
-        seconds=time.monotonic() - began,
-        first_error=sink.first_error,
-    )
+    for sink in sinks:
+        sink.finish("finished")
+    return [sink.report(time.monotonic() - began) for sink in sinks]
 
 
-def _answered(store: Store, request: JudgeRequest, answers: EngineAnswers, selection: Selection) -> Iterator[GameVerdicts]:
+def _shared(selections: Sequence[Selection]) -> GamesOfJobs:
+    games: dict[str, dict[int, frozenset[int] | None]] = {}
+    for place, selection in enumerate(selections):
+        for episode, turns in selection.items():
+            games.setdefault(episode, {})[place] = turns
+    return dict(sorted(games.items()))
+
+
+def _unit_by_unit(store: Store, request: JudgeRequest, answers: EngineAnswers, selection: Selection) -> Iterator[dict[int, GameVerdicts]]:
     by_game = groupby(selected_units(store, request.rubric, selection, request.reader), key=lambda unit: unit.episode_id)
-    return (answers.of_units(found) for _, found in by_game)
+    return ({0: answers.of_units(found)} for _, found in by_game)
 
 
 class _Sink:
@@ -114,6 +135,27 @@ class _Sink:
         if self.run.units:
             self.run = self.run._replace(finished_at=now(), status=status)
             self._save()
+
+    def report(self, seconds: float) -> JudgeReport:
+        """What came of the run."""
+        return JudgeReport(
+            judge_run_id=self.run.judge_run_id if self.run.units else None,
+            status="finished",
+            units=self.run.units,
+            answered_before=0,
+            recovered=0,
+            answered=self.counts["answered"],
+            undecided=self.counts["undecided"],
+            failed=self.counts["failed"],
+            skipped=self.counts["skipped"],
+            from_cache=0,
+            requests=0,
+            tokens_in=0,
+            tokens_out=0,
+            cost=None,
+            seconds=seconds,
+            first_error=self.first_error,
+        )
 
     def _save(self) -> None:
         save(self._store, Progressed(self.run, replaces="all"), self._unsaved)

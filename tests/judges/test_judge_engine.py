@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from benchmarks.workload import multiply
 from judges.engine.checks import Decision, all_checks, find
+from judges.evidence.reader import reader_named
 from judges.evidence.transcript import Transcript
+from judges.rubric.model import PROBE
 from judges.rubric_files.reading import find as find_rubric
 from judges.rubric_files.reading import load
 from judges.runs.engine_run import run_engine
-from judges.runs.job import JudgeRequest
-from judges.runs.runner import run
+from judges.runs.job import JudgeRequest, RunProgress
+from judges.runs.runner import run, run_together, together
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.judges.judged_games import ask_model, mark, store_of, verdict_counts
+from tests.played import played_store
 from tests.servers.stub_server import stub_server
 
 PS = find_rubric("pragmatic_sufficiency")
@@ -87,13 +92,65 @@ def test_many_games_spread_over_processes_give_the_same_verdicts(tmp_path: Path)
     for half in ("<", ">="):
         run(JudgeRequest(rubric=PS, where=f"substr(episode_id, 6)::int {half} 30"), halves)
 
-    def rows(store: Store) -> list[tuple[object, ...]]:
-        columns = "unit_id, unit_hash, question, status, answer, score, reason"
-        with store.reading() as connection:
-            return connection.execute(f"SELECT {columns} FROM verdicts ORDER BY ALL").fetchall()
+    assert len(said(at_once)) == 60 * 2 * 6
+    assert said(at_once) == said(halves)
 
-    assert len(rows(at_once)) == 60 * 2 * 6
-    assert rows(at_once) == rows(halves)
+
+def said(store: Store) -> list[tuple[object, ...]]:
+    """All verdicts, but for the run that each is of."""
+    columns = "rubric, unit_id, unit_hash, question, status, answer, score, reason"
+    with store.reading() as connection:
+        return connection.execute(f"SELECT {columns} FROM verdicts ORDER BY ALL").fetchall()
+
+
+THREE = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+def test_rubrics_judged_at_once_give_what_each_gives_alone(tmp_path: Path, copies: int) -> None:
+    """In one process and in several; each run has its own selection, which another's does not widen."""
+    alone = played_store(tmp_path, judged=False)
+    if copies > 1:
+        multiply(alone, copies)
+    store = Store(tmp_path / "at_once.duckdb")
+    shutil.copy(alone.path, store.path)
+    selected = (None, "model = 'clear'", "turn <= 4")
+    requests = [JudgeRequest(rubric=find_rubric(name), where=where) for name, where in zip(THREE, selected, strict=True)]
+    reports = run_together(requests, store)
+    singly = [run(request, alone) for request in requests]
+    assert said(store) == said(alone)
+    facts = [[(r.status, r.units, r.answered, r.undecided, r.failed, r.skipped) for r in found] for found in (reports, singly)]
+    assert facts[0] == facts[1]
+    assert len({report.units for report in reports}) == len({report.judge_run_id for report in reports}) == len(THREE)
+
+
+def test_rubrics_interrupted_at_once_keep_the_games_that_were_through(tmp_path: Path) -> None:
+    """Of every rubric the same games."""
+    store = played_store(tmp_path, judged=False)
+
+    def stop(now: RunProgress) -> None:
+        if now.done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_together([JudgeRequest(rubric=find_rubric(name)) for name in THREE], store, stop)
+    with store.reading() as connection:
+        runs = connection.execute("SELECT rubric, status FROM judge_runs ORDER BY rubric").fetchall()
+        games = connection.execute("SELECT rubric, list_sort(list(DISTINCT episode_id)) FROM verdicts GROUP BY 1 ORDER BY 1").fetchall()
+        first = connection.execute("SELECT list(episode_id) FROM (SELECT episode_id FROM episodes ORDER BY 1 LIMIT 4)").fetchone()
+    assert runs == [(name, "interrupted") for name in sorted(THREE)]
+    assert first is not None
+    assert games == [(name, first[0]) for name in sorted(THREE)]
+
+
+def test_only_jobs_of_the_engine_with_one_reader_share_games() -> None:
+    """A model's job, another reader's, a probe's and one of pairs run by themselves; the order is that of the first of each."""
+    engine = [JudgeRequest(rubric=find_rubric(name)) for name in THREE]
+    model = ask_model("http://localhost:1/v1")
+    planted = JudgeRequest(rubric=PS, reader=reader_named("planted"))
+    probe = JudgeRequest(rubric=PS.under(f"{PROBE}names"))
+    pair = JudgeRequest(rubric=PS.changed(unit="pair"))
+    assert together([engine[0], model, planted, engine[1], probe, pair, engine[2]]) == [engine, [model], [planted], [probe], [pair]]
 
 
 @pytest.mark.parametrize(
