@@ -363,6 +363,27 @@ def test_games_may_be_mixed_in_a_file(tmp_path: Path) -> None:
     assert rows(store, "select count(*) from log_disagreements") == [(0,)]
 
 
+@pytest.mark.parametrize("field", ["turns", "solved_turn", "solved_turn_a", "solved_turn_b", "writes_a", "changes_b"])
+def test_what_a_result_does_not_say_is_no_difference(tmp_path: Path, field: str) -> None:
+    """Only `game_id` and `solved` are required of it."""
+    store, _ = taken(write(tmp_path / "logs.jsonl", without(len(WHOLE) - 1, field)))
+    assert rows(store, "select field, logged, recomputed from log_disagreements") == []
+
+
+def test_what_a_skipped_action_leaves_empty_is_no_difference(tmp_path: Path) -> None:
+    """The format fixes no values for actions that were not carried out; a valid one that is called skipped still is a difference."""
+    skipped = [replace("1", "cross", "maroon"), replace(1, "blob", "maroon"), replace(9, "cross", "maroon"), replace(2, "cross", "plaid")]
+    log = log_of((answer("", *skipped), SOLVE_B, SOLVE_A, answer()))
+    for action in log[1]["actions"]:
+        action.update(dict.fromkeys(("replace", "shape", "color", "before", "after", "changed", "right_before", "right_after")))
+    store, report = taken(write(tmp_path / "logs.jsonl", log))
+    assert report.rejected == []
+    assert rows(store, "select field, logged, recomputed from log_disagreements") == []
+    log[2]["actions"][0] = {"index": 0, "valid": False, "reason": "bad_structure"}
+    store, _ = taken(write(tmp_path / "other" / "logs.jsonl", log))
+    assert rows(store, "select field from log_disagreements where field = 'B.actions'") == [("B.actions",)]
+
+
 def test_any_missing_field_is_done_without_or_rejected() -> None:
     """Take any one field out of any line: the game goes in, whole or in part, or a reject says what is missing."""
     for line, fields in enumerate(WHOLE):
