@@ -260,13 +260,13 @@ def test_what_the_log_says_is_what_is_stored(tmp_path: Path) -> None:
 
 
 def test_a_log_may_leave_out_what_can_be_done_without(tmp_path: Path) -> None:
-    """No prompts, no flags, no token numbers: null or nothing, no difference."""
+    """No prompts, no flags, no token numbers: null, nothing or as read, no difference."""
     kept = {"type", "game_id", "turn", "agent", "raw_output", "message", "actions", "hypothesis_after"}
     lines = [{k: v for k, v in line.items() if k in kept} if line["type"] == "turn" else line for line in log_of(SOLVED)]
     store, report = taken(write(tmp_path / "logs.jsonl", lines))
     assert report.rejected == []
     assert rows(store, "select * from log_disagreements") == []
-    assert rows(store, "select count(*) from turn_metrics where metric like '%tokens%' or metric like '%parse%'") == [(0,)]
+    assert rows(store, "select count(*) from turn_metrics where metric like '%tokens%' or metric like '%strict%'") == [(0,)]
 
 
 # --- bad input ---------------------------------------------------------------------------------------------------------------------------
@@ -382,6 +382,16 @@ def test_what_a_skipped_action_leaves_empty_is_no_difference(tmp_path: Path) -> 
     log[2]["actions"][0] = {"index": 0, "valid": False, "reason": "bad_structure"}
     store, _ = taken(write(tmp_path / "other" / "logs.jsonl", log))
     assert rows(store, "select field from log_disagreements where field = 'B.actions'") == [("B.actions",)]
+
+
+def test_answers_without_json_are_counted_where_the_log_does_not_say_so(tmp_path: Path) -> None:
+    """The raw answer is there to be read: actions, failures and the view count the same."""
+    log = log_of(("prose", IDLE, "more prose", IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE))
+    store, _ = taken(write(tmp_path / "logs.jsonl", [{name: value for name, value in line.items() if name != "parse_ok"} for line in log]))
+    ensure_installed(store)
+    assert rows(store, "select no_json from asympuzl_games") == [(2,)]
+    assert rows(store, "select count(*) from actions where error_code = 'no_json'") == [(2,)]
+    assert rows(store, "select count(*) from failures where category = 'no_json'") == [(2,)]
 
 
 def test_any_missing_field_is_done_without_or_rejected() -> None:
