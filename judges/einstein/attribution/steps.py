@@ -77,7 +77,8 @@ def played_steps(game: Transcript) -> Iterator[Played]:
     modes = game.details.get("modes")
     if not isinstance(modes, list) or len(modes) != len(AGENTS):
         raise CotraceError("the log does not say in which action spaces the players act")
-    rules = RULES["sane" if game.details.get("scripted") else "published"]
+    played_by = game.details.get("rules", "sane" if game.details.get("scripted") else "published")
+    rules = RULES["sane" if played_by == "sane" else "published"]
     setting = Setting(parse_game_id(game.task_id), cast("Modes", tuple(modes)), rules)
     search, table = Search(setting, planner=False), start_table(setting.puzzle)
     history: list[HistoryEntry] = []

@@ -12,10 +12,13 @@ from analytics.query import query
 from games.asympuzl import planted as asympuzl
 from games.coordination import planted as coordination
 from games.einstein import planted as einstein
+from games.einstein.engine.rules import RulesName
 from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
 from games.overcooked import planted as overcooked
 from judges.attribution.findings import LINKS
+from judges.einstein.attribution.steps import played_steps
+from judges.evidence.transcript import load
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed, scripts_of
 
@@ -110,6 +113,22 @@ def test_a_better_sample_that_was_turned_down(tmp_path: Path) -> None:
         (better,) = (part.removesuffix(end) for part in evidence.split("; ") if part.endswith(end))
         assert better in sampled
         assert 0 < cost <= regained
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+@pytest.mark.parametrize("rules", ["sane", "published"])
+def test_a_game_is_played_again_by_its_own_rules(tmp_path: Path, rules: RulesName, scripted: bool) -> None:  # noqa: FBT001
+    """They differ in what mixed pairs accept, whoever plays."""
+    conditions = (GameSettings(modes=("seek", "provide_seek"), rules=rules),)
+    logs = tmp_path / "logs"
+    play(PlayRequest(out=logs, personas=("sensible",), partners=("sensible",), games=4, seed=5, conditions=conditions))
+    for path in [] if scripted else logs.rglob("*.jsonl"):
+        path.write_text(path.read_text("utf-8").replace('"scripted":true,', ""), "utf-8")
+    store = attributed(logs, tmp_path)
+    games = list(load(store, query(store, "select episode_id from episodes")["episode_id"].to_list()))
+    assert [played_step.outcome.accepted for game in games for played_step in played_steps(game)] == [
+        turn.actions[0].accepted for game in games for turn in game.turns
+    ]
 
 
 @pytest.mark.shared
