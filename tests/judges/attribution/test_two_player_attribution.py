@@ -131,6 +131,15 @@ def test_a_game_is_played_again_by_its_own_rules(tmp_path: Path, rules: RulesNam
     ]
 
 
+def test_nobody_owes_an_answer_where_nothing_may_be_asked(tmp_path: Path) -> None:
+    """The taxonomy knows no question in such an action space, and neither does KS3."""
+    conditions = (GameSettings(modes=("provide", "provide")),)
+    play(PlayRequest(out=tmp_path / "logs", personas=("interrupter",), partners=("rambler",), games=6, seed=5, conditions=conditions))
+    store = attributed(tmp_path / "logs", tmp_path)
+    assert query(store, "select count(*) from actions where verb = 'ask'").item() > 0
+    assert query(store, "select evidence from attributions where evidence like '%the partner had asked%'").rows() == []
+
+
 @pytest.mark.shared
 def test_published_logs_can_be_attributed(shared: Path, tmp_path: Path) -> None:
     """Einstein games of the published code, in all action spaces."""
