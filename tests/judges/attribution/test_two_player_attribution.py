@@ -20,6 +20,7 @@ from judges.attribution.findings import LINKS
 from judges.einstein.attribution.steps import played_steps
 from judges.evidence.transcript import load
 from schemas.store import Store
+from tests.ingest.asympuzl.asympuzl_logs import answer, log_of, write
 from tests.judges.attribution.test_craft_attribution import attributed, scripts_of
 
 FAMILIES = {
@@ -138,6 +139,15 @@ def test_nobody_owes_an_answer_where_nothing_may_be_asked(tmp_path: Path) -> Non
     store = attributed(tmp_path / "logs", tmp_path)
     assert query(store, "select count(*) from actions where verb = 'ask'").item() > 0
     assert query(store, "select evidence from attributions where evidence like '%the partner had asked%'").rows() == []
+
+
+def test_a_turn_that_broke_off_is_nobodys(tmp_path: Path) -> None:
+    """The log ends behind A's answer: its cost is known, but not what B would have made of it."""
+    lines = log_of((answer(), answer(), answer()))
+    store = attributed(write(tmp_path / "logs" / "game.jsonl", lines), tmp_path)
+    assert query(store, "select turn, cost from turn_costs where cost > 0").rows() == [(1, 1.0), (2, 1.0)]
+    rows = query(store, "select agent, link, cost, status from attributions where turn = 2").rows()
+    assert rows == [(None, "undecided", 1.0, "undecided")]
 
 
 @pytest.mark.shared
