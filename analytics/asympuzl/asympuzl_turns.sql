@@ -12,7 +12,7 @@
 --   turn  number  from 1
 --   agent  text  A or B
 --   agent_model  text  the model behind this agent
---   parse_ok  flag  the answer has a JSON object; null if the log does not say
+--   parse_ok  flag  the answer has a JSON object; as read if the log does not say
 --   parse_strict  flag  the answer ends with it; null if the log does not say
 --   message  text  what the partner got; may be empty
 --   repeated_message  flag  the same as this agent's message before, apart from case, blanks and punctuation

@@ -7,8 +7,8 @@
 --   builder  text  the builder's model
 --   turn  number  from 1
 --   attempted_remove  flag  the recorded move is a removal; null without one
---   oracle_available  flag  candidates were listed
---   n_oracle  count  candidates listed
+--   oracle_available  flag  candidates were listed beside a move; false on clarifications
+--   n_oracle  count  how many
 --   oracle_remove_any  flag  one of them is a removal; null if none was listed
 --   oracle_remove_first  flag  the first of them is one; null if none was listed
 --   oracle_remove_share  0..1  share of them that are; null if none was listed
@@ -16,8 +16,9 @@
 create or replace view craft_removals as
 
 with moves as (
-    select episode_id, turn, case when verb <> 'clarify' then verb = 'remove' end as attempted_remove
+    select episode_id, turn, verb = 'remove' as attempted_remove
     from actions
+    where verb <> 'clarify'
 ),
 
 candidates as (
@@ -39,7 +40,7 @@ select
     episodes.team ->> 'builder' as builder,
     turns.turn,
     moves.attempted_remove,
-    coalesce(turns.oracle_available, false) as oracle_available,
+    coalesce(turns.oracle_available and moves.attempted_remove is not null, false) as oracle_available,
     coalesce(candidates.n_listed, 0) as n_oracle,
     case when candidates.n_listed > 0 then candidates.n_listed_remove > 0 end as oracle_remove_any,
     case when candidates.n_listed > 0 then candidates.first_is_remove end as oracle_remove_first,
@@ -48,5 +49,6 @@ from turns
 inner join episodes using (episode_id)
 inner join run_conditions using (run_id)
 left join moves using (episode_id, turn)
-left join candidates using (episode_id, turn)
+left join candidates
+    on moves.episode_id = candidates.episode_id and moves.turn = candidates.turn
 where episodes.benchmark = 'craft';

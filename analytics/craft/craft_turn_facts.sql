@@ -21,8 +21,8 @@
 --   failed_move  flag  the engine refused the move; null without an attempt
 --   error_category  text  layer, span or other, told from the message as the published code does; null if not refused
 --   error  text  the engine's message; null if not refused
---   oracle_available  flag  the log lists candidates on this turn; false on clarifications, where logs list none
---   n_oracle  count  candidates the log lists
+--   oracle_available  flag  the log lists candidates beside the move of this turn; false on clarifications
+--   n_oracle  count  candidates that it lists; 0 on clarifications
 --   n_oracle_replayed  count  all candidates by replay, before sampling
 --   oracle_remove_any  flag  a listed candidate is a removal; null without listed candidates
 --   oracle_remove_first  flag  the first listed candidate is a removal; null without listed candidates
@@ -152,10 +152,11 @@ joined as (
             when parsed.error_text is not null then 'other'
         end as error_category,
         parsed.error_text as error,
-        coalesce(turns.oracle_available, false) as oracle_available,
-        coalesce(candidates.n_listed, 0) as n_oracle,
+        -- the published logs list candidates only beside a move, cotrace's own always: rates count those of moves
+        coalesce(turns.oracle_available and not parsed.clarify, false) as oracle_available,
+        coalesce(case when not parsed.clarify then candidates.n_listed end, 0) as n_oracle,
         coalesce(candidates.n_verified, 0) as n_oracle_replayed,
-        coalesce(candidates.n_listed_remove, 0) as n_oracle_remove,
+        coalesce(case when not parsed.clarify then candidates.n_listed_remove end, 0) as n_oracle_remove,
         candidates.first_is_remove,
         case when not parsed.clarify then parsed.is_remove end as attempted_remove,
         turns.oracle_followed as followed_logged,

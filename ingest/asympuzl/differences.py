@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from games.asympuzl.answer import RequestedAction
 from games.asympuzl.feedback import feedback
 from games.asympuzl.game import AgentTurn, conversation
 from games.asympuzl.hypothesis import Applied
@@ -32,7 +33,7 @@ def answer_differences(record: TurnRecord, made: AgentTurn, counted_by: str | No
         "message_ok": (record.message_ok, answer.message_ok),
         "actions_ok": (record.actions_ok, answer.actions_ok),
         "message": (record.message, answer.message),
-        "actions": ([_facts(action.request()) for action in record.actions], [_facts(request) for request in answer.requests]),
+        "actions": _facts_of_actions(record, answer.requests),
         "hypothesis_after": (_listed(entries(record.hypothesis_after)), _listed(made.after)),
         "own_ok_after": (record.own_ok_after, made.ok_after),
         "wrong_after": (record.wrong_after, list(made.wrong_after)),
@@ -46,6 +47,8 @@ def effect_differences(record: TurnRecord, applied: Sequence[Applied]) -> Iterat
     """What the log says that its actions did, as far as it says it."""
     for place, (logged, done) in enumerate(zip(record.actions, applied, strict=True)):
         due = {name: value for name, value in action_json(done).items() if name in _EFFECTS & logged.model_fields_set}
+        if not logged.valid:  # what a skipped action says nothing of is no difference
+            due = {name: value for name, value in due.items() if getattr(logged, name) is not None}
         said = {name: _spelt(getattr(logged, name)) for name in due}
         yield from _differing({name: (said[name], value) for name, value in due.items()}, f"{record.agent}.actions[{place}].")
 
@@ -55,7 +58,16 @@ def _spelt(value: Any) -> Any:
     return entries([value])[0]._asdict() if isinstance(value, EntryRecord) else value
 
 
-def _facts(request: Any) -> list[object]:
+def _facts_of_actions(record: TurnRecord, requests: Sequence[RequestedAction]) -> tuple[list[list[object]], list[list[object]]]:
+    """The actions as logged and as read; a field that the log leaves empty in an action it skipped counts as read."""
+    logged, read = [_facts(action.request()) for action in record.actions], [_facts(request) for request in requests]
+    for action, said, found in zip(record.actions, logged, read, strict=False):
+        if not action.valid:
+            said[:] = [due if fact is None else fact for fact, due in zip(said, found, strict=True)]
+    return logged, read
+
+
+def _facts(request: RequestedAction) -> list[object]:
     return [request.replace, request.shape, request.color, request.fault]
 
 
@@ -114,7 +126,8 @@ def _result_differences(game: LoggedGame, turns: Sequence[Played]) -> Iterator[D
     if game.result is None or game.reject is not None:
         return
     found = summary(turns, game.record.size)
-    yield from _differing({name: (_plain(getattr(game.result, name)), value) for name, value in found.items()})
+    said = game.result.model_fields_set
+    yield from _differing({name: (_plain(getattr(game.result, name)), value) for name, value in found.items() if name in said})
 
 
 def _plain(value: Any) -> Any:

@@ -40,7 +40,7 @@ def actions(episode: str, number: int, answers: Sequence[ReplayedTurn]) -> Itera
     seq = 0
     for answer in answers:
         agent, record = answer.agent, answer.record
-        if record.parse_ok is False:
+        if not answer.parse_ok:
             seq += 1
             text = "no JSON object with message or actions"
             yield Action(episode, number, seq, agent, "answer", Json("{}"), record.raw_output, False, False, _NO_JSON, text)  # noqa: FBT003
@@ -110,7 +110,7 @@ def _numbers(turn: ReplayedTurn, puzzle: Puzzle) -> Iterator[tuple[str, float]]:
     logged = {
         "output_tokens": record.output_tokens,
         "message_tokens": record.message_tokens,
-        "parse_ok": record.parse_ok,
+        "parse_ok": turn.parse_ok,
         "parse_strict": record.parse_strict,
     }
     yield from ((name, value) for name, value in logged.items() if value is not None)

@@ -43,6 +43,9 @@ class ReplayedTurn:
     ok_after: bool
     """The agent's part is right, by the logged hypothesis."""
 
+    parse_ok: bool
+    """The answer has a JSON object: by the log, or as read where the log does not say."""
+
     @property
     def agent(self) -> Agent:
         """Whose turn it is."""
@@ -73,7 +76,8 @@ def replay(game: LoggedGame) -> ReplayedGame:
         _, applied = apply(current[agent], [action.request() for action in record.actions], puzzle.truth)
         undoes = tuple(_undoing(applied, touched[agent]))
         after = entries(record.hypothesis_after)
-        history.append(_done(record, made, applied, current[agent], after))
+        parse_ok = made.answer.parse_ok if record.parse_ok is None else record.parse_ok
+        history.append(_done(record, applied, current[agent], after, parse_ok=parse_ok))
         said = [Heard(done.agent, done.turn, done.message) for done in history[:-1]]
         shown = shown_differences(game, record, at_end, puzzle, said)
         turns.append(
@@ -83,6 +87,7 @@ def replay(game: LoggedGame) -> ReplayedGame:
                 after=after,
                 made=made,
                 ok_after=after == puzzle.truth,
+                parse_ok=parse_ok,
                 applied=applied,
                 undoes=undoes,
                 labels=tuple(labels_of(history, puzzle)),
@@ -108,7 +113,9 @@ def _undoing(applied: Iterable[Applied], touched: set[int]) -> Iterator[bool]:
             touched.add(place)
 
 
-def _done(record: TurnRecord, made: AgentTurn, applied: Iterable[Applied], before: tuple[Entry, ...], after: tuple[Entry, ...]) -> DoneTurn:
+def _done(
+    record: TurnRecord, applied: Iterable[Applied], before: tuple[Entry, ...], after: tuple[Entry, ...], *, parse_ok: bool
+) -> DoneTurn:
     moves = tuple(
         Move(position=action.request.replace, fault=action.request.fault, changed=action.changed, takes_back=action.takes_back)
         for action in applied
@@ -116,7 +123,7 @@ def _done(record: TurnRecord, made: AgentTurn, applied: Iterable[Applied], befor
     return DoneTurn(
         agent=record.agent,
         turn=record.turn,
-        parse_ok=made.answer.parse_ok if record.parse_ok is None else record.parse_ok,
+        parse_ok=parse_ok,
         message=record.message,
         moves=moves,
         before=before,

@@ -42,7 +42,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     after = [progress(setting, step) for step in steps]
     score = None if success is None or not after else after[-1]
     sampled = sampled_actions([_samples(turn, index) for index, turn in enumerate(turns)])
-    return Derived(progress=after, success=success, score=score, rows=rows, details=sampled)
+    return Derived(progress=after, success=success, score=score, rows=rows, details={**sampled, "rules": settings.rules})
 
 
 def _setting(header: Header) -> tuple[Setting, GameSettings]:

@@ -59,7 +59,9 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     for view in transcript.turns:
         played = {agent: found[-1] for agent in AGENTS if (found := history.until(view.turn, agent))}
         value = lost.get(view.turn)
-        if value is not None and len(played) == len(AGENTS):
+        if value is not None and len(played) < len(AGENTS) and value.cost > NOTHING:
+            findings.append(undecided(view.turn, value.cost, "the turn broke off: only one agent has answered"))
+        elif value is not None and len(played) == len(AGENTS):
             turn = _Turn(history.puzzle, view.turn, played, {agent: _last(said[agent], shown) for agent in AGENTS}, shown)
             findings += _of_turn(turn, value)
         for agent, done in played.items():

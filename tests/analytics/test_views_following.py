@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from analytics.installation import ensure_installed
@@ -60,3 +62,19 @@ def test_a_wrong_block_at_the_right_place_is_missed(store: Store) -> None:
     wrong = "from outcomes where followed_action_position_layer and not followed_full"
     missed = query(store, f"select count(*) from missed_turns where (episode_id, turn) in (select (episode_id, turn) {wrong})").item()
     assert missed == query(store, f"select count(*) {wrong}").item() > 5
+
+
+def test_candidates_beside_a_question_count_for_no_rate(tmp_path: Path) -> None:
+    """Published logs list none there; cotrace's own do, and the same game must have the same rates."""
+    play(PlayRequest(out=tmp_path / "logs", personas=("vague",), builders=("clarifier",), structures=2, turns=8, processes=1))
+    found = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "logs"], found, workers=1)
+    ensure_installed(found)
+    asked = "(from actions where verb = 'clarify')"
+    assert query(found, f"select count(*) from turns inner join {asked} using (episode_id, turn) where oracle_available").item() > 5
+    assert query(found, "select count(*) from craft_turns where clarify and (oracle_available or n_oracle > 0)").item() == 0
+    for row in query(found, "select * from craft_games").to_dicts():
+        categories = sum(row[name] for name in row if name.startswith("tax_") and name != "tax_no_oracle_or_attempt")
+        assert row["n_oracle_turns"] == categories == row["n_followed_logged"] + row["communication_failures"]
+    counted = query(found, "select sum(n)::bigint from remove_gap").item()
+    assert counted == query(found, "select sum(n_oracle_turns)::bigint from craft_games").item()

@@ -28,12 +28,12 @@ __all__ = ["Blame", "blame", "slips"]
 _UNREADABLE: Final = (
     "Could not parse response:",
     "Parse error:",
-    "Error in move generation:",
-    "No response from API",
     "Builder produced no final text",
     "Builder loop did not execute",
 )
 """How the parser's complaints begin that logs hold in the place of a question."""
+_NO_ANSWER: Final = ("Error in move generation:", "No response from API")
+"""How it begins where the builder's call failed: no answer came that anybody could be charged with."""
 _WORTH_TELLING: Final = 0.005
 """Progress by which another move must be better to be named."""
 
@@ -107,6 +107,8 @@ def _instead(gain: float, better: Move | None) -> str:
 def _without_move(case: TurnCase) -> Blame:
     asked = next((action for action in case.prepared.view.actions if action.verb == "clarify"), None)
     question = str(asked.arguments.get("question", "")).strip() if asked else ""
+    if question.startswith(_NO_ANSWER):
+        return _nobody("undecided", f"the builder's call failed: {question}")
     if asked is None or not question or question.startswith(_UNREADABLE):
         return _builder(case, "format", f'no move can be read: "{question}"', listed=True)
     clash = _clash(case.wishes)

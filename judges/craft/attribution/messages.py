@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.move import Move
+from games.craft.text.director_output import FAILED_CALL_MESSAGE
 from judges.claims.reading import Open
 from judges.craft.attribution.case import BrokenLink, TurnCase, written
 from judges.craft.attribution.wishes import Wish, asked_in, entailed
@@ -20,7 +21,7 @@ def faulty_messages(case: TurnCase) -> Iterator[BrokenLink]:
         fault = _of_message(case, speech)
         if fault is not None:
             yield fault
-    called = {u.agent for u in case.prepared.view.said("public") if not u.superseded}
+    called = {u.agent for u in case.prepared.view.said("public") if not u.superseded and u.text != FAILED_CALL_MESSAGE}
     spoke = {speech.agent for speech in case.prepared.current}
     for name in DIRECTORS:
         if name in called - spoke and (unsaid := _unsaid(case, name, "says nothing")) is not None:

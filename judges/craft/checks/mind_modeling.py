@@ -283,6 +283,8 @@ def _check(answer: Callable[[_Subject], Decision]) -> Check:
         if not any(u.agent == director for u in prepared.view.utterances):
             return undecided(f"{director} did not speak on this turn")
         message = prepared.message(director)
+        if message is None and answer is carries_reasoning_over and prepared.thought(director) is None:
+            return undecided("there is neither reasoning nor message to compare")
         if message is None:
             return Decision("no", "the message is empty") if answer in _EMPTY_FAILS else undecided("the message is empty")
         return answer(_Subject(game, prepared, director, message))

@@ -56,7 +56,7 @@ def _share(played: Played, action: Action) -> Slip | None:
         return Slip("rule_forgotten", f"{action.text}: nothing may be shared here")
     if action.item not in mind.seen.items:
         return Slip("said_wrong", f"{action.text}: it does not hold this item")
-    if mind.answers and mind.verbs.reply:
+    if played.answers:
         return _unanswered(played, action)
     if action.item in mind.told:
         return Slip("acted_wrong", f"{action.text}: that had been told before")
@@ -81,15 +81,13 @@ def _ask(played: Played, action: Action) -> Slip | None:
 
 def _unasked(played: Played, action: Action) -> Slip:
     """Nothing is wrong with it by itself, but something else stood before it."""
-    if played.mind.answers and played.mind.verbs.reply:
-        return Slip(
-            "not_said", f"{action.text}: the partner had asked about block{played.mind.asked}, and it holds {played.mind.answers[0].text}"
-        )
+    if played.answers:
+        return _unanswered(played, action)
     return Slip("acted_wrong", f"{action.text}: by what it knew it could {played.careful[0].text}")
 
 
 def _unanswered(played: Played, action: Action) -> Slip:
-    held = played.mind.answers[0].text
+    held = played.answers[0].text
     return Slip("not_said", f"{action.text}: the partner had asked about block{played.mind.asked}, and it holds {held}")
 
 

@@ -36,10 +36,10 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
 def _follows(game: Transcript, steps: Sequence[Played]) -> Iterator[Follow]:
     """Each question that the partner could answer, and whether its next step did."""
     for asking, then in pairwise(steps):
-        action, mind = asking.action, then.mind
-        if not isinstance(action, Ask) or not asking.outcome.history_ok or not mind.verbs.reply or not mind.answers:
+        action = asking.action
+        if not isinstance(action, Ask) or not asking.outcome.history_ok or not then.answers:
             continue
-        answered = isinstance(then.action, Share) and then.action.item in mind.answers
+        answered = isinstance(then.action, Share) and then.action.item in then.answers
         seq = next((said.seq for said in game.turn(asking.turn).utterances if said.agent == asking.agent), 0)
         needed = action.block not in asking.mind.goals
         yield Follow(asking.turn, seq, asking.agent, then.agent, action.text, "fully" if answered else "no", right=needed)

@@ -9,7 +9,8 @@ from typing import cast
 
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share, parse_action
 from games.einstein.engine.bins import COMMON, DESTINATIONS, REACH, Bin
-from games.einstein.engine.modes import Modes
+from games.einstein.engine.items import Item
+from games.einstein.engine.modes import ALLOWED, Modes
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.rules import RULES
 from games.einstein.engine.step import Outcome, Setting, advance
@@ -44,11 +45,17 @@ class Played:
         """Who acted."""
         return AGENTS[self.table.player]
 
+    @property
+    def answers(self) -> Sequence[Item]:
+        """What answers the question just asked: none where the player may not reply, or its partner not ask (then nothing was asked)."""
+        mind = self.mind
+        return mind.answers if mind.verbs.reply and ALLOWED[mind.seen.partner_mode].ask else ()
+
     @cached_property
     def careful(self) -> Sequence[Action]:
         """What a careful player would choose from: answers, else known objects to place or pass on, else news, questions, guesses."""
         mind = self.mind
-        reply = [Share(item) for item in mind.answers] if mind.verbs.reply else []
+        reply = [Share(item) for item in self.answers]
         tell = [Share(item) for item in mind.news] if mind.verbs.share else []
         can_ask = mind.verbs.ask and mind.partner_replies
         ask = [Ask(block) for block in mind.unknown if block not in mind.own_asks] if can_ask else []
@@ -77,7 +84,8 @@ def played_steps(game: Transcript) -> Iterator[Played]:
     modes = game.details.get("modes")
     if not isinstance(modes, list) or len(modes) != len(AGENTS):
         raise CotraceError("the log does not say in which action spaces the players act")
-    rules = RULES["sane" if game.details.get("scripted") else "published"]
+    played_by = game.details.get("rules", "sane" if game.details.get("scripted") else "published")
+    rules = RULES["sane" if played_by == "sane" else "published"]
     setting = Setting(parse_game_id(game.task_id), cast("Modes", tuple(modes)), rules)
     search, table = Search(setting, planner=False), start_table(setting.puzzle)
     history: list[HistoryEntry] = []

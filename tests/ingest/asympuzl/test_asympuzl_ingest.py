@@ -260,13 +260,13 @@ def test_what_the_log_says_is_what_is_stored(tmp_path: Path) -> None:
 
 
 def test_a_log_may_leave_out_what_can_be_done_without(tmp_path: Path) -> None:
-    """No prompts, no flags, no token numbers: null or nothing, no difference."""
+    """No prompts, no flags, no token numbers: null, nothing or as read, no difference."""
     kept = {"type", "game_id", "turn", "agent", "raw_output", "message", "actions", "hypothesis_after"}
     lines = [{k: v for k, v in line.items() if k in kept} if line["type"] == "turn" else line for line in log_of(SOLVED)]
     store, report = taken(write(tmp_path / "logs.jsonl", lines))
     assert report.rejected == []
     assert rows(store, "select * from log_disagreements") == []
-    assert rows(store, "select count(*) from turn_metrics where metric like '%tokens%' or metric like '%parse%'") == [(0,)]
+    assert rows(store, "select count(*) from turn_metrics where metric like '%tokens%' or metric like '%strict%'") == [(0,)]
 
 
 # --- bad input ---------------------------------------------------------------------------------------------------------------------------
@@ -361,6 +361,37 @@ def test_games_may_be_mixed_in_a_file(tmp_path: Path) -> None:
     store, report = taken(write(tmp_path / "logs.jsonl", mixed))
     assert (report.episodes, report.turns, report.rejected) == (2, 4, [])
     assert rows(store, "select count(*) from log_disagreements") == [(0,)]
+
+
+@pytest.mark.parametrize("field", ["turns", "solved_turn", "solved_turn_a", "solved_turn_b", "writes_a", "changes_b"])
+def test_what_a_result_does_not_say_is_no_difference(tmp_path: Path, field: str) -> None:
+    """Only `game_id` and `solved` are required of it."""
+    store, _ = taken(write(tmp_path / "logs.jsonl", without(len(WHOLE) - 1, field)))
+    assert rows(store, "select field, logged, recomputed from log_disagreements") == []
+
+
+def test_what_a_skipped_action_leaves_empty_is_no_difference(tmp_path: Path) -> None:
+    """The format fixes no values for actions that were not carried out; a valid one that is called skipped still is a difference."""
+    skipped = [replace("1", "cross", "maroon"), replace(1, "blob", "maroon"), replace(9, "cross", "maroon"), replace(2, "cross", "plaid")]
+    log = log_of((answer("", *skipped), SOLVE_B, SOLVE_A, answer()))
+    for action in log[1]["actions"]:
+        action.update(dict.fromkeys(("replace", "shape", "color", "before", "after", "changed", "right_before", "right_after")))
+    store, report = taken(write(tmp_path / "logs.jsonl", log))
+    assert report.rejected == []
+    assert rows(store, "select field, logged, recomputed from log_disagreements") == []
+    log[2]["actions"][0] = {"index": 0, "valid": False, "reason": "bad_structure"}
+    store, _ = taken(write(tmp_path / "other" / "logs.jsonl", log))
+    assert rows(store, "select field from log_disagreements where field = 'B.actions'") == [("B.actions",)]
+
+
+def test_answers_without_json_are_counted_where_the_log_does_not_say_so(tmp_path: Path) -> None:
+    """The raw answer is there to be read: actions, failures and the view count the same."""
+    log = log_of(("prose", IDLE, "more prose", IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE))
+    store, _ = taken(write(tmp_path / "logs.jsonl", [{name: value for name, value in line.items() if name != "parse_ok"} for line in log]))
+    ensure_installed(store)
+    assert rows(store, "select no_json from asympuzl_games") == [(2,)]
+    assert rows(store, "select count(*) from actions where error_code = 'no_json'") == [(2,)]
+    assert rows(store, "select count(*) from failures where category = 'no_json'") == [(2,)]
 
 
 def test_any_missing_field_is_done_without_or_rejected() -> None:

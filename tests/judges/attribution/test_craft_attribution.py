@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -14,6 +15,7 @@ from analytics.installation import ensure_installed
 from analytics.losses.lost import lost_report
 from analytics.query import query
 from games.craft.planted import fault_in, play_planted
+from games.craft.text.director_output import FAILED_CALL_MESSAGE
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import LINKS
 from judges.attribution.job import attribute_games
@@ -97,6 +99,29 @@ def test_games_without_a_fault_blame_nobody(tmp_path: Path) -> None:
     store = attributed(tmp_path / "logs", tmp_path)
     assert query(store, "select count(*) as n from attributions where agent is not null and cost > 0.02").row(0) == (0,)
     assert query(store, "select sum(cost) > 0.01 as lost from attributions where agent is null").row(0) == (True,)
+
+
+@pytest.mark.parametrize("failed", ["builder", "directors"])
+@pytest.mark.parametrize("question", ["No response from API", "Error in move generation: timed out"])
+def test_a_call_that_failed_is_nobodys_fault(tmp_path: Path, failed: str, question: str) -> None:
+    """Logs hold a line of their own in the place of the answer that never came."""
+    from games.craft.play import PlayRequest, play
+
+    play(PlayRequest(out=tmp_path / "logs", structures=1, turns=1, seed=7, processes=1))
+    (path,) = (tmp_path / "logs").rglob("*.jsonl")
+    header, turn, end = map(json.loads, path.read_text("utf-8").splitlines())
+    question = question if failed == "builder" else "Which block?"
+    action = {"verb": "clarify", "arguments": {"question": question}, "raw": f"CLARIFY:{question}", "accepted": None, "undoes": False}
+    turn |= {"actions": [turn["actions"][0] | action], "state_after": turn["state_before"], "oracle_followed": None}
+    for said in turn["utterances"]:
+        if said["agent"] == "Builder":
+            said["text"] = question
+        elif failed == "directors":
+            said |= {"text": FAILED_CALL_MESSAGE if said["channel"] == "public" else "Error in generation: timed out", "claims": None}
+    path.write_text("".join(json.dumps(line) + "\n" for line in (header, turn, end)), "utf-8")
+    store = attributed(tmp_path / "logs", tmp_path)
+    assert query(store, "select count(*) from turn_costs where cost > 0").item() == 1
+    assert query(store, "select agent from attributions where agent is not null and cost > 0").rows() == []
 
 
 @pytest.mark.shared

@@ -12,11 +12,15 @@ from analytics.query import query
 from games.asympuzl import planted as asympuzl
 from games.coordination import planted as coordination
 from games.einstein import planted as einstein
+from games.einstein.engine.rules import RulesName
 from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
 from games.overcooked import planted as overcooked
 from judges.attribution.findings import LINKS
+from judges.einstein.attribution.steps import played_steps
+from judges.evidence.transcript import load
 from schemas.store import Store
+from tests.ingest.asympuzl.asympuzl_logs import answer, log_of, write
 from tests.judges.attribution.test_craft_attribution import attributed, scripts_of
 
 FAMILIES = {
@@ -110,6 +114,40 @@ def test_a_better_sample_that_was_turned_down(tmp_path: Path) -> None:
         (better,) = (part.removesuffix(end) for part in evidence.split("; ") if part.endswith(end))
         assert better in sampled
         assert 0 < cost <= regained
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+@pytest.mark.parametrize("rules", ["sane", "published"])
+def test_a_game_is_played_again_by_its_own_rules(tmp_path: Path, rules: RulesName, scripted: bool) -> None:  # noqa: FBT001
+    """They differ in what mixed pairs accept, whoever plays."""
+    conditions = (GameSettings(modes=("seek", "provide_seek"), rules=rules),)
+    logs = tmp_path / "logs"
+    play(PlayRequest(out=logs, personas=("sensible",), partners=("sensible",), games=4, seed=5, conditions=conditions))
+    for path in [] if scripted else logs.rglob("*.jsonl"):
+        path.write_text(path.read_text("utf-8").replace('"scripted":true,', ""), "utf-8")
+    store = attributed(logs, tmp_path)
+    games = list(load(store, query(store, "select episode_id from episodes")["episode_id"].to_list()))
+    assert [played_step.outcome.accepted for game in games for played_step in played_steps(game)] == [
+        turn.actions[0].accepted for game in games for turn in game.turns
+    ]
+
+
+def test_nobody_owes_an_answer_where_nothing_may_be_asked(tmp_path: Path) -> None:
+    """The taxonomy knows no question in such an action space, and neither does KS3."""
+    conditions = (GameSettings(modes=("provide", "provide")),)
+    play(PlayRequest(out=tmp_path / "logs", personas=("interrupter",), partners=("rambler",), games=6, seed=5, conditions=conditions))
+    store = attributed(tmp_path / "logs", tmp_path)
+    assert query(store, "select count(*) from actions where verb = 'ask'").item() > 0
+    assert query(store, "select evidence from attributions where evidence like '%the partner had asked%'").rows() == []
+
+
+def test_a_turn_that_broke_off_is_nobodys(tmp_path: Path) -> None:
+    """The log ends behind A's answer: its cost is known, but not what B would have made of it."""
+    lines = log_of((answer(), answer(), answer()))
+    store = attributed(write(tmp_path / "logs" / "game.jsonl", lines), tmp_path)
+    assert query(store, "select turn, cost from turn_costs where cost > 0").rows() == [(1, 1.0), (2, 1.0)]
+    rows = query(store, "select agent, link, cost, status from attributions where turn = 2").rows()
+    assert rows == [(None, "undecided", 1.0, "undecided")]
 
 
 @pytest.mark.shared

@@ -245,6 +245,13 @@ def test_message_must_carry_over_what_the_reasoning_found(message: str, answer: 
     assert answer == decide("MM4", game(turn(thoughts={"D1": thought}, messages=[("D1", message)])), "D1").answer
 
 
+@pytest.mark.parametrize("message", ["", "No message provided"])
+@pytest.mark.parametrize(("thought", "answer"), [("Place a small red block at (1,0).", "no"), ("No thinking provided", None), ("", None)])
+def test_an_empty_message_loses_only_what_had_been_thought(message: str, thought: str, answer: str | None) -> None:
+    """A call that brought nothing at all says nothing of how reasoning is carried over."""
+    assert answer == decide("MM4", game(turn(thoughts={"D1": thought}, messages=[("D1", message)])), "D1").answer
+
+
 YELLOW_DOMINO = {"(0,0)": ["yl"], "(1,0)": ["yl"]}
 ASK = [("D1", "Put a small yellow block on the left of my bottom layer.")]
 
