@@ -208,7 +208,11 @@ def _observation(game: Game, agent: Agent, asked: SeatedGame) -> Observation:
 def _text(agent: Agent, said: Said) -> str:
     """What the game reads: a failed call becomes what the published loop makes of it; reasoning that came apart is private."""
     if said.lost:
-        return f"CLARIFY:{said.error}" if agent == "builder" else director_text(f"Error in generation: {said.error}", FAILED_CALL_MESSAGE)
+        return (
+            f"CLARIFY:Error in move generation: {said.error}"
+            if agent == "builder"
+            else director_text(f"Error in generation: {said.error}", FAILED_CALL_MESSAGE)
+        )
     if agent != "builder" and said.reasoning and "<think>" not in said.text.lower():
         message = said.text if "<message>" in said.text.lower() else f"<message>{said.text}</message>"
         return f"<think>\n{said.reasoning}\n</think>\n\n{message}"

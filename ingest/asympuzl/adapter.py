@@ -26,7 +26,7 @@ from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Ut
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "asympuzl"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 _ROLES: Final = {"A": "alice", "B": "bob"}

@@ -39,7 +39,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "craft"
-VERSION: Final = 4
+VERSION: Final = 5
 PATH_PARTS: Final = 0
 
 

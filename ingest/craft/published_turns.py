@@ -33,8 +33,13 @@ def turn_contradictions(turn: TurnRecord, before: TurnRecord | None) -> Iterator
         raw = said.raw_response
         if raw and said.public_message != FAILED_CALL_MESSAGE:
             answer = parse_director(raw)
-            if (answer.thinking, answer.message) != (said.internal_thinking, said.public_message):
+            if answer.message != said.public_message:
                 yield ReplayDifference(f"director_responses.{director}", dumps(said.public_message), dumps(answer.message))
+            elif answer.thinking != said.internal_thinking:
+                field = f"director_responses.{director}.internal_thinking"
+                yield ReplayDifference(field, dumps(said.internal_thinking), dumps(answer.thinking))
+    if turn.clarification is not None and turn.move_executed:
+        yield ReplayDifference("move_executed", dumps(turn.move_executed), dumps(False))  # noqa: FBT003
     if turn.failed_move is not None and turn.failed_move == turn.move_executed:
         yield ReplayDifference("failed_move", dumps(turn.failed_move), dumps(not turn.move_executed))
     yield from _discussion(turn)

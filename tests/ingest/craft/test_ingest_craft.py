@@ -114,6 +114,19 @@ def test_missing_message_is_not_shown_to_the_builder(store: Store, tmp_path: Pat
     assert found == [(["D1", "D2", "D3"],)]
 
 
+def test_a_thought_that_is_not_the_raw_answers_and_a_question_that_was_carried_out_are_told(store: Store, tmp_path: Path) -> None:
+    """The thought by itself where the message agrees; nothing is carried out on a turn with a question."""
+    log = published()
+    turns = log["games"][0]["turns"]
+    turns[0]["director_responses"]["D1"]["internal_thinking"] = "another"
+    turns[2]["move_executed"] = True
+    ingest(store, tmp_path, log)
+    assert rows(store, "SELECT turn, field, logged, recomputed FROM log_disagreements ORDER BY turn") == [
+        (1, "director_responses.D1.internal_thinking", '"another"', '"thoughts of D1"'),
+        (3, "move_executed", "true", "false"),
+    ]
+
+
 def test_question_keeps_its_leading_blank(store: Store, tmp_path: Path) -> None:
     """Clarifications are stored verbatim, as action and as utterance."""
     ingest(store, tmp_path, published())
