@@ -31,7 +31,20 @@ SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
 """What a connection for reading is opened with. Without a folder for them, large results are not spilled to files beside the store."""
 
 _READING_NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"})
-_RUNS_MORE: Final = frozenset({"query", "json_execute_serialized_sql", "checkpoint", "force_checkpoint"})
+_RUNS_MORE: Final = frozenset(
+    {
+        "query",
+        "json_execute_serialized_sql",
+        "checkpoint",
+        "force_checkpoint",
+        "create_external_resource",
+        "register_external_resource",
+        "register_external_resource_type",
+        "deregister_external_resource",
+        "destroy_external_resource",
+        "truncate_duckdb_logs",
+    }
+)
 """Functions that run SQL which the parser has not seen, or do more than give rows."""
 _EXPLAIN_WORDS: Final = frozenset({"explain", "analyze", "verbose", "format", "text", "json", "html", "graphviz", "mermaid", *"(),"})
 _KINDS: Final = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, PIVOT, UNPIVOT or EXPLAIN"
