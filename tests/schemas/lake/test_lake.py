@@ -411,6 +411,15 @@ def test_a_log_that_may_not_be_written_is_told_in_one_line() -> None:
         assert len(contents(lake)["episode_metrics"]) == 1
 
 
+def test_a_file_and_the_root_of_all_folders_are_no_lakes(tmp_path: Path) -> None:
+    """The advice was to make the file writable; of the root, told as `lake:`, that nobody can write back."""
+    (tmp_path / "s.duckdb").touch()
+    with pytest.raises(UsageError, match=r"s\.duckdb is a file, and a lake is a folder: name a folder, or leave out lake:"):
+        store_at(f"lake:{tmp_path}/s.duckdb")
+    with pytest.raises(UsageError, match="no place for a lake"):
+        store_at("lake:/")
+
+
 def test_copying_what_is_not_there_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(StoreError, match="no lake at"):
         copy_to(LakeStore(tmp_path / "none"), Store(tmp_path / "one.duckdb"))
