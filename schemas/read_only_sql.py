@@ -81,13 +81,8 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
     Raises:
         UsageError: it is no SQL, not one statement, or no query; or it could do more than read.
     """
-    import duckdb
-
     sql = _as_utf8(sql)
-    try:
-        statements = connection.extract_statements(sql)
-    except duckdb.Error as error:
-        raise UsageError(_reason(error)) from error
+    statements = _statements(sql, connection)
     if len(statements) != 1:
         raise UsageError(f"it has to be one statement, and here are {len(statements)}")
     kind = _kind_of(statements[0])
@@ -120,6 +115,15 @@ def as_condition(text: str, connection: duckdb.DuckDBPyConnection) -> str:
     return bracketed
 
 
+def _statements(sql: str, connection: duckdb.DuckDBPyConnection) -> list[duckdb.Statement]:
+    import duckdb
+
+    try:
+        return connection.extract_statements(sql)
+    except duckdb.Error as error:
+        raise UsageError(_reason(error)) from error
+
+
 def _kind_of(statement: duckdb.Statement) -> str:
     try:
         return str(statement.type.name)
@@ -141,12 +145,13 @@ def without_end(sql: str) -> str:
 
 def _besides_where(sql: str, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """The tree of the query without its condition; the condition is checked."""
+    count = len(_statements(sql, connection))
+    if count != 1:
+        raise UsageError(f"it has to be one condition, and here are {count} statements")
     statements = _parsed(sql, connection)
     _check(statements)
     if any(node.get("type") == _PARAMETER for node in _nodes(statements)):
         raise UsageError("a parameter (?, $name) has no value here: write the value itself")
-    if len(statements) != 1:
-        raise UsageError(f"it has to be one condition, and here are {len(statements)} statements")
     return {key: value for key, value in statements[0]["node"].items() if key != "where_clause"}
 
 

@@ -145,6 +145,13 @@ def test_the_command_refuses_in_one_line(name: str, store: Store) -> None:
     assert run("sql", "SELECT count(*) AS n FROM episodes", "--format", "csv", store=store).stdout == "n\n9\n"
 
 
+def test_a_condition_with_another_statement_behind_it_is_told_as_two(store: Store) -> None:
+    """Not as what DuckDB cannot turn into JSON."""
+    done = run("report", "leaderboard", "--where", "true; DROP TABLE episodes", store=store)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "it has to be one condition, and here are 2 statements" in done.stderr
+
+
 @pytest.mark.parametrize("condition", [pytest.param(text, id=name) for name, text in CONDITIONS.items()])
 @pytest.mark.parametrize(
     "command",
