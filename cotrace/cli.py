@@ -49,6 +49,9 @@ COMMANDS: dict[str, str] = {
 }
 """Verb -> one line of help; the module is `cotrace.commands.<verb>` (`-` as `_`), the command in it `command`."""
 
+_OF_PATHS: Final = frozenset({errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR, errno.EPERM, errno.EROFS})
+"""What a file system has against a path, whichever code meets it first."""
+
 
 @click.command(
     cls=LazyGroup,
@@ -145,6 +148,8 @@ def _unforeseen(error: BaseException) -> str:
     if os.strerror(errno.ENOSPC) in str(error):  # whichever library has met it
         _let_go_of_stdout()
         return f"cannot be written: {os.strerror(errno.ENOSPC).lower()}; make room and start the same command again"
+    if isinstance(error, OSError) and error.errno in _OF_PATHS and error.filename is not None:  # of a path that somebody named
+        return f"{error.filename}: {error.strerror}"
     return f"internal error, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} (--debug shows where)"
 
 

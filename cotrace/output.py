@@ -43,12 +43,17 @@ def emit(
         return draw(rows, columns or rows.columns, units or {}, most)
     rows = rows.head(most) if most else rows
     if output_format == "csv":
-        click.echo(as_csv(rows), nl=False)
+        _print(as_csv(rows))
     elif output_format == "json":
-        click.echo(rows.write_json())
+        _print(f"{rows.write_json()}\n")
     else:
         rows.write_parquet(sys.stdout.buffer)
     return rows.height
+
+
+def _print(text: str) -> None:
+    """A text that programs read, every letter of it; only a terminal gets none that would steer it: texts come out of logs."""
+    click.echo("\n".join(map(printable, text.split("\n"))) if is_terminal() else text, nl=False)
 
 
 def chosen(rows: pl.DataFrame, asked: str | None, usual: Sequence[str], *, wide: bool) -> list[str]:

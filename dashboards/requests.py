@@ -17,13 +17,14 @@ from werkzeug.exceptions import BadRequest, HTTPException
 from schemas.errors import CotraceError, UsageError
 from schemas.text import excerpt
 
-__all__ = ["Click", "answer_faults", "checked", "saved", "tell"]
+__all__ = ["Click", "answer_faults", "checked", "saved", "taken_back", "tell"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _LOG: Final = logging.getLogger(__name__)
 _STAYS: Final = "What you gave stays on this page: save it again after that"
+_KEPT: Final = "The note is there as before: take it back again after that"
 _OURS: Final = frozenset({"dashboards", "analytics", "judges", "ingest", "games", "schemas"})
 
 
@@ -55,14 +56,23 @@ def checked(callback: Callable[P, R]) -> Callable[P, R]:
 
 def saved(write: Callable[[], object]) -> str:
     """Store what a person gave; why it could not be stored, in one line, or nothing."""
+    return _why_not(write, "Not saved", _STAYS)
+
+
+def taken_back(remove: Callable[[], object]) -> str:
+    """The same of a note that a person takes back."""
+    return _why_not(remove, "Not taken back", _KEPT)
+
+
+def _why_not(change: Callable[[], object], told: str, then: str) -> str:
     try:
-        write()
+        change()
     except UsageError as error:
-        return f"Not saved: {error}"
+        return f"{told}: {error}"
     except CotraceError as error:
-        return f"Not saved: {error}. {_STAYS}"
+        return f"{told}: {error}. {then}"
     except Exception as error:  # noqa: BLE001 - one of the named boundaries: whatever fails, the person is told beside what they gave
-        return f"Not saved: {tell('saving', error)}. {_STAYS}"
+        return f"{told}: {tell('saving', error)}. {then}"
     return ""
 
 

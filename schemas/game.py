@@ -31,6 +31,7 @@ __all__ = [
     "SurveyEntry",
     "Turn",
     "UtteranceEntry",
+    "end_line",
     "header_line",
     "state_of_file",
     "turn_line",
@@ -295,7 +296,7 @@ class LogWriter:
 
     def end(self, end: End) -> None:
         """Append the last line."""
-        self._write(_line({"end": end}))
+        self._write(end_line(end))
 
     def _write(self, line: bytes) -> None:
         self._file.write(line)
@@ -316,6 +317,11 @@ def header_line(header: Header) -> bytes:
 def turn_line(turn: Turn) -> bytes:
     """Give the line of a turn."""
     return _line(turn)
+
+
+def end_line(end: End) -> bytes:
+    """Give the last line."""
+    return _line({"end": end})
 
 
 def _line(value: Any) -> bytes:

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from numbers import Real
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
+
+import msgspec
 
 from schemas.errors import UsageError
-from schemas.game import ActionEntry, AgentEntry, End, FailureEntry, Header, LogWriter, OracleEntry, Turn, UtteranceEntry
+from schemas.game import (
+    ActionEntry,
+    AgentEntry,
+    End,
+    FailureEntry,
+    Header,
+    LogWriter,
+    OracleEntry,
+    Turn,
+    UtteranceEntry,
+    end_line,
+    header_line,
+    turn_line,
+)
 
 __all__ = ["GameLog"]
 
 _Entry = TypeVar("_Entry", AgentEntry, UtteranceEntry, ActionEntry, OracleEntry, FailureEntry)
+_SAID: Final = ("agent", "text")
+_BEYOND: Final = 2**63
 
 
 class GameLog:
@@ -43,7 +61,7 @@ class GameLog:
         details: further facts.
 
     Raises:
-        UsageError: an agent has no name or an unknown field, or two have the same name.
+        UsageError: an agent has no name or an unknown field, two have the same name, or a value is none that a log holds.
         OSError: the file cannot be written.
     """
 
@@ -67,6 +85,9 @@ class GameLog:
         self._agents = [agent.agent for agent in known]
         if len(set(self._agents)) < len(self._agents) or not self._agents:
             raise UsageError(f"agents {self._agents}: give at least one, each with a name of its own")
+        for name, value in {"task": task, "level": level, "run": run}.items():
+            if value is not None and not isinstance(value, str):
+                raise UsageError(f"{name} is {value!r}: give a text")
         header = Header(
             benchmark=benchmark,
             agents=known,
@@ -79,6 +100,9 @@ class GameLog:
             started_at=_now(),
             details=details or {},
         )
+        _ensure_readable(lambda: header_line(header), Header, "the game")
+        if seed is not None and abs(seed) >= _BEYOND:
+            raise UsageError(f"seed is {seed}, and no table holds whole numbers from 2 ** 63 on")
         self._log = LogWriter(Path(path), header)
         self._turns = 0
         self._ended = False
@@ -145,10 +169,8 @@ class GameLog:
         for who in (*(said.agent for said in turn.utterances), *heard, *(done.agent for done in turn.actions)):
             if who not in self._agents:
                 raise UsageError(f"turn {number}: no agent {who!r} in this game: there are {', '.join(self._agents)}")
-        try:
-            self._log.turn(turn)
-        except TypeError as refused:
-            raise UsageError(f"turn {number}: a value is no JSON ({refused}): give numbers, texts, lists and dictionaries") from refused
+        _ensure_readable(lambda: turn_line(turn), Turn, f"turn {number}")
+        self._log.turn(turn)
         self._turns = number
 
     def end(
@@ -170,17 +192,19 @@ class GameLog:
             error: what broke the game.
 
         Raises:
-            UsageError: success is neither True, False nor None, score is no number, or the game has ended.
+            UsageError: success is neither True, False nor None, another value is none that a log holds, or the game has ended.
             OSError: the file cannot be written.
         """
         if self._ended:
             raise UsageError("the game has ended: call `end` once")
-        if success not in (True, False, None) or isinstance(success, str):
+        if success not in (True, False, None):
             raise UsageError(f"success is {success!r}: give True, False, or None where the game has no such thing")
-        if score is not None and not isinstance(score, Real):
+        if score is not None and not (isinstance(score, Real) and abs(score) != math.inf):
             raise UsageError(f"score is {score!r}: give a number, or None where the game has none")
-        success, score = None if success is None else bool(success), None if score is None else float(score)
-        self._log.end(End(success=success, score=score, stop_reason=reason, turns_taken=self._turns, error=error, metrics=metrics or {}))
+        success = None if success is None else bool(success)
+        end = End(success=success, score=score, stop_reason=reason, turns_taken=self._turns, error=error, metrics=metrics or {})
+        _ensure_readable(lambda: end_line(end), dict[str, End], "the end")
+        self._log.end(end)
         self._ended = True
 
     def __enter__(self) -> Self:
@@ -191,10 +215,26 @@ class GameLog:
 
 
 def _said(message: tuple[str, str] | Mapping[str, Any]) -> Mapping[str, Any]:
-    return message if isinstance(message, Mapping) else {"agent": message[0], "text": message[1]}
+    if isinstance(message, Mapping):
+        return message
+    if isinstance(message, str) or len(message) != len(_SAID):
+        raise UsageError(f"messages: {message!r} is neither (agent, text) nor an object")
+    return dict(zip(_SAID, message, strict=True))
+
+
+def _ensure_readable(line: Callable[[], bytes], kind: type, where: str) -> None:
+    """Refuse what cannot be written, and what an ingest would stop at, which costs every line behind it."""
+    try:
+        msgspec.json.decode(line(), type=kind)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{where}: a value is none that a log holds ({error})") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{where}: a value is no JSON ({error}): give numbers, texts, lists and dictionaries") from error
 
 
 def _entry(kind: type[_Entry], value: Mapping[str, Any], where: str) -> _Entry:
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{where}: {value!r} is no object")
     known = [field.name for field in fields(kind)]
     unknown = [name for name in value if name not in known]
     if unknown:

@@ -31,7 +31,20 @@ SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
 """What a connection for reading is opened with. Without a folder for them, large results are not spilled to files beside the store."""
 
 _READING_NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"})
-_RUNS_MORE: Final = frozenset({"query", "json_execute_serialized_sql", "checkpoint", "force_checkpoint"})
+_RUNS_MORE: Final = frozenset(
+    {
+        "query",
+        "json_execute_serialized_sql",
+        "checkpoint",
+        "force_checkpoint",
+        "create_external_resource",
+        "register_external_resource",
+        "register_external_resource_type",
+        "deregister_external_resource",
+        "destroy_external_resource",
+        "truncate_duckdb_logs",
+    }
+)
 """Functions that run SQL which the parser has not seen, or do more than give rows."""
 _EXPLAIN_WORDS: Final = frozenset({"explain", "analyze", "verbose", "format", "text", "json", "html", "graphviz", "mermaid", *"(),"})
 _KINDS: Final = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, PIVOT, UNPIVOT or EXPLAIN"
@@ -68,13 +81,8 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
     Raises:
         UsageError: it is no SQL, not one statement, or no query; or it could do more than read.
     """
-    import duckdb
-
     sql = _as_utf8(sql)
-    try:
-        statements = connection.extract_statements(sql)
-    except duckdb.Error as error:
-        raise UsageError(_reason(error)) from error
+    statements = _statements(sql, connection)
     if len(statements) != 1:
         raise UsageError(f"it has to be one statement, and here are {len(statements)}")
     kind = _kind_of(statements[0])
@@ -107,6 +115,15 @@ def as_condition(text: str, connection: duckdb.DuckDBPyConnection) -> str:
     return bracketed
 
 
+def _statements(sql: str, connection: duckdb.DuckDBPyConnection) -> list[duckdb.Statement]:
+    import duckdb
+
+    try:
+        return connection.extract_statements(sql)
+    except duckdb.Error as error:
+        raise UsageError(_reason(error)) from error
+
+
 def _kind_of(statement: duckdb.Statement) -> str:
     try:
         return str(statement.type.name)
@@ -128,12 +145,13 @@ def without_end(sql: str) -> str:
 
 def _besides_where(sql: str, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """The tree of the query without its condition; the condition is checked."""
+    count = len(_statements(sql, connection))
+    if count != 1:
+        raise UsageError(f"it has to be one condition, and here are {count} statements")
     statements = _parsed(sql, connection)
     _check(statements)
     if any(node.get("type") == _PARAMETER for node in _nodes(statements)):
         raise UsageError("a parameter (?, $name) has no value here: write the value itself")
-    if len(statements) != 1:
-        raise UsageError(f"it has to be one condition, and here are {len(statements)} statements")
     return {key: value for key, value in statements[0]["node"].items() if key != "where_clause"}
 
 

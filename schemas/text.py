@@ -52,10 +52,12 @@ def _shown(character: str) -> str:
 
 
 def in_shell(word: object) -> str:
-    """A path, an address or a name as it stands in a command that people copy: quoted where a shell would read it otherwise."""
+    """A path, an address or a name as it stands in a command that people copy: quoted where a shell would read it otherwise, no option."""
     import shlex
+    from pathlib import PurePath
 
-    return shlex.quote(str(word))
+    option_like = isinstance(word, PurePath) and str(word).startswith("-")
+    return shlex.quote(f"./{word}" if option_like else str(word))
 
 
 def near(word: str, known: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from analytics.query import condition, query
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["AgentMessage", "GameOut", "games", "messages_of"]
+__all__ = ["AgentMessage", "GameOut", "ensure_some_game", "games", "messages_of"]
 
 Row = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from analytics.exports.games import AgentMessage, GameOut, games, messages_of
 from analytics.exports.scores import NamedScore, scores_of
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, ModelUsage
 
 __all__ = ["export_inspect"]
+
+_LONGEST: Final = 100
 
 
 def export_inspect(store: Store, folder: Path, where: str = "true") -> Iterator[tuple[Path, int]]:
@@ -39,9 +41,14 @@ def export_inspect(store: Store, folder: Path, where: str = "true") -> Iterator[
     folder.mkdir(parents=True, exist_ok=True)
     for run, found in itertools.groupby(games(store, where), key=lambda game: game.run["run_id"]):
         log = _log(list(found))
-        path = folder / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', log.eval.task)}_{run}.eval"
+        path = folder / f"{_for_a_file(log.eval.task)}_{_for_a_file(run)}.eval"
         write_eval_log(log, str(path))
         yield path, len(log.samples or [])
+
+
+def _for_a_file(name: str) -> str:
+    """A name out of a log, which may hold anything, as a part of a file's: its end tells apart."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[-_LONGEST:]
 
 
 def _log(found: Sequence[GameOut]) -> EvalLog:

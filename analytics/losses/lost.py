@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -317,5 +316,10 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
 
 
 def _quoted(evidence: str) -> str:
-    """Its beginning, ended at a word, so that a cut is seen to be one."""
-    return textwrap.shorten(evidence, _EVIDENCE, placeholder=" ...")
+    """Its beginning, ended at a word, so that a cut is seen to be one; what has few spaces, such as Chinese, within a word."""
+    whole = " ".join(evidence.split())
+    if len(whole) <= _EVIDENCE:
+        return whole
+    cut = whole[:_EVIDENCE]
+    words = cut.rpartition(" ")[0]
+    return f"{words if len(words) > _EVIDENCE // 2 else cut} ..."

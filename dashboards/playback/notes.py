@@ -11,7 +11,7 @@ from dash import ALL, Dash, Input, Output, State, dcc, html
 
 from dashboards.address import GAME, Address
 from dashboards.parts import Part, aria, data
-from dashboards.requests import checked, saved
+from dashboards.requests import checked, saved, taken_back
 from ingest.labels.notes import LONGEST_NAME, LONGEST_NOTE, add_note, remove_note
 from schemas.text import printable
 from schemas.wording import count
@@ -112,5 +112,5 @@ def register_notes(app: Dash, store: Store) -> None:
         place = dash.ctx.triggered_id
         if not any(clicks) or not isinstance(place, dict) or not isinstance(note := place.get("note"), str):
             return dash.no_update, ""
-        problem = saved(lambda: remove_note(store, note))
+        problem = taken_back(lambda: remove_note(store, note))
         return dash.no_update if problem else token_hex(4), problem

@@ -44,7 +44,7 @@ def conversations(rows: Iterable[Row], mapping: Mapping, file: str, unmet: Unmet
     for name, locator, first, messages in grouped:
         try:
             raw = messages()
-            unmet.look(first, raw)
+            unmet.look([first] if mapping.conversation.messages else raw, raw)  # of rows that are messages `first` has what holds a value
             yield FoundConversation(name, _conversation(name, first, raw, mapping, file))
         except BadInputError as error:
             yield FoundConversation(name, BadInputError(error.reason, locator=f"{locator}{error.locator}", excerpt=error.excerpt))

@@ -18,42 +18,47 @@ _TOLD_BY_ITSELF: Final = frozenset({"conversation.messages", "message.turn"})
 _RARE: Final = frozenset({"outcome.error"})
 """Entries whose column only some conversations have, by what they mean."""
 _LISTED: Final = 12
+_KEPT: Final = 1_000
+"""Columns; a file whose objects have names for keys has any number of them."""
 
 
 class Unmet:
     """The entries of a mapping whose columns have not been met yet, in any conversation of a file."""
 
     def __init__(self, mapping: Mapping) -> None:
-        self._of_rows = _named(mapping, ("conversation", "outcome"))
-        self._of_messages = _named(mapping, ("message",))
-        self._keys: dict[str, list[str]] = {}
+        self._left = {"row": _named(mapping, ("conversation", "outcome")), "message": _named(mapping, ("message",))}
+        self._columns: dict[str, dict[str, None]] = {"row": {}, "message": {}}
+        """What there is, in the order in which it was met."""
         self._conversations = 0
 
-    def look(self, facts: AnyMapping[str, Any], messages: Iterable[Any]) -> None:
-        """Take note of the columns that a conversation has."""
+    def look(self, rows: Iterable[Any], messages: Iterable[Any]) -> None:
+        """Take note of the columns that the rows and the messages of a conversation have."""
         self._conversations += 1
-        self._of_rows = self._left(self._of_rows, facts)
-        for message in messages:
-            if not self._of_messages:
-                return
-            if isinstance(message, AnyMapping):
-                self._of_messages = self._left(self._of_messages, message)
+        for whose, found in (("row", rows), ("message", messages)):
+            for values in found:
+                if not self._left[whose]:
+                    break
+                if isinstance(values, AnyMapping):
+                    self._look_at(whose, values)
 
     def rejects(self) -> list[BadInputError]:
         """What to tell of the file; that one conversation alone lacks an outcome is no mistake of the mapping."""
-        left = {**self._of_rows, **self._of_messages}
-        return [self._told(entry, column) for entry, column in left.items() if entry in _EVER or self._conversations > 1]
+        return [
+            self._told(whose, entry, column)
+            for whose, left in self._left.items()
+            for entry, column in left.items()
+            if entry in _EVER or self._conversations > 1
+        ]
 
-    def _left(self, entries: dict[str, str], values: AnyMapping[str, Any]) -> dict[str, str]:
-        left = {entry: column for entry, column in entries.items() if _is_missing(values, column)}
-        self._keys |= {entry: list(_reached(values)) for entry in left}
-        return left
+    def _look_at(self, whose: str, values: AnyMapping[str, Any]) -> None:
+        self._left[whose] = {entry: column for entry, column in self._left[whose].items() if _is_missing(values, column)}
+        if self._left[whose] and len(self._columns[whose]) < _KEPT:
+            self._columns[whose] |= dict.fromkeys(_reached(values))
 
-    def _told(self, entry: str, column: str) -> BadInputError:
-        whose = "message" if entry.startswith("message.") else "row"
-        keys = self._keys.get(entry, [])
-        near = difflib.get_close_matches(column, keys, n=1)
-        mend = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys[:_LISTED])}; mend the mapping, or leave the entry out"
+    def _told(self, whose: str, entry: str, column: str) -> BadInputError:
+        columns = list(self._columns[whose])
+        near = difflib.get_close_matches(column, columns, n=1)
+        mend = f"did you mean {near[0]}?" if near else f"there are {', '.join(columns[:_LISTED])}; mend the mapping, or leave the entry out"
         return BadInputError(f"no {whose} has {column}, which the mapping names as {entry}: {mend}")
 
 

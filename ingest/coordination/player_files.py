@@ -23,7 +23,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "resembles", "sniff"]
 
 FORMAT: Final = "coordination_players"
-VERSION: Final = 3
+VERSION: Final = 4
 PATH_PARTS: Final = 1
 """Model and time stand in the name only."""
 
@@ -64,6 +64,9 @@ def read(data: bytes, place: Place) -> Reading:
 
 def _hanabi(rows: TextTable, place: Place) -> Reading:
     path, player = Path(place.path), hanabi_csv.player_of(rows)
+    named = player_file(path.name)
+    if named is not None and named.player != player:  # the name alone tells the model: it would be the partner's
+        raise BadInputError(f"its rows are {player}'s, though it is called {named.player}'s: give both halves of the game their own names")
     other = other_half(path)
     if other is None:
         raise BadInputError(

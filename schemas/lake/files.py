@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 from schemas.lake.layout import BENCHMARK, RUN, TABLE, layout_of
 from schemas.tables import Table
@@ -23,7 +24,7 @@ class DataFile(NamedTuple):
     path: str
     """Absolute, or an address."""
     logged: str
-    """As the log of the lake calls it."""
+    """From the lake's place; the log has it escaped."""
     benchmark: str | None
     run: str | None
     bytes: int
@@ -50,7 +51,8 @@ def snapshot_of(delta: DeltaTable, uri: str, *, benchmark: str | None = None, ru
         ["path", "size_bytes", f"partition.{TABLE}", f"partition.{BENCHMARK}", f"partition.{RUN}"]
     )
     files: dict[str, list[DataFile]] = {}
-    for logged, size, table, of_benchmark, of_run in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+    for written, size, table, of_benchmark, of_run in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        logged = unquote(written)  # deltalake escapes what it is given, and gives it back as it stands in the log
         if _fits(of_benchmark, benchmark) and _fits(of_run, run):
             files.setdefault(table, []).append(DataFile(f"{uri}/{logged}", logged, of_benchmark, of_run, size))
     return Snapshot(delta.version(), {table: sorted(found, key=_age) for table, found in files.items()})

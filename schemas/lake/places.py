@@ -29,5 +29,9 @@ def place_of(name: str | Path) -> Place:
             raise UsageError(
                 f"lake:{name}: deltalake cannot write to a path with {found.group()!r} in it: name another folder with --store"
             )
+        if Path(place.uri).is_file():
+            raise UsageError(f"lake:{name} is a file, and a lake is a folder: name a folder, or leave out lake: for a DuckDB file")
+        if place.uri == place.disk.root:
+            raise UsageError(f"lake:{name}: the root of all folders is no place for a lake: name a folder in it")
         return place
     return bucket_at(_REMOTE.sub(r"\1://", str(name)).rstrip("/"))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
 
 import orjson
 
@@ -132,7 +131,7 @@ def written(connection: duckdb.DuckDBPyConnection, query: str, spec: Table, root
     for path, count, size, _, statistics, parts, *_ in rows:
         Path(path).chmod(0o444)
         part = {TABLE: spec.name, BENCHMARK: parts[BENCHMARK], RUN: parts[RUN]}
-        logged = _logged(Path(path).relative_to(root).as_posix())
+        logged = Path(path).relative_to(root).as_posix()
         told = _told(spec, int(count), statistics)
         yield AddAction(logged, int(size), part, int(time.time() * 1000), True, told)  # noqa: FBT003 - the library's signature
 
@@ -142,7 +141,7 @@ def removed(spec: Table, file: DataFile) -> RemoveAction:
     from deltalake.transaction import RemoveAction
 
     part = {TABLE: spec.name, BENCHMARK: file.benchmark, RUN: file.run}
-    return RemoveAction(_logged(file.logged), True, int(time.time() * 1000), file.bytes, part)  # noqa: FBT003 - the library's signature
+    return RemoveAction(file.logged, True, int(time.time() * 1000), file.bytes, part)  # noqa: FBT003 - the library's signature
 
 
 def _told(spec: Table, count: int, statistics: Mapping[str, Mapping[str, Any]]) -> str:
@@ -155,10 +154,6 @@ def _told(spec: Table, count: int, statistics: Mapping[str, Mapping[str, Any]]) 
             if found.get(f"{end}_is_exact") == "true":
                 values[column] = int(found[end]) if column in numbers else found[end]
     return orjson.dumps({"numRecords": count, "minValues": ends["min"], "maxValues": ends["max"], "nullCount": {}}).decode()
-
-
-def _logged(path: str) -> str:
-    return quote(path, safe="/=-_.~")
 
 
 def scratch(place: Place) -> duckdb.DuckDBPyConnection:
@@ -179,7 +174,7 @@ def lake_transaction(place: Place, snapshot: Snapshot) -> Iterator[LakeTransacti
 
 
 def added(actions: Actions) -> list[str]:
-    """The files that a commit would make part of the lake, as its log calls them."""
+    """The files that a commit would make part of the lake, from its place."""
     from deltalake.transaction import AddAction
 
-    return [unquote(action.path) for action in actions if isinstance(action, AddAction)]
+    return [action.path for action in actions if isinstance(action, AddAction)]

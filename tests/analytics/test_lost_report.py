@@ -89,3 +89,10 @@ def test_an_evidence_that_is_cut_says_so(store: Store) -> None:
     ]
     assert cut
     assert all(len(part.partition(" ...)")[0]) <= 170 for part in cut)
+
+
+def test_an_evidence_without_spaces_is_quoted_all_the_same(store: Store, tmp_path: Path) -> None:
+    """What players say in Chinese was cut to three dots."""
+    said = changed(store, tmp_path, f"UPDATE attributions SET evidence = 'D1: {'说' * 300}'")
+    told = " ".join(lost_report(said).filter(what="game")["sentence"])
+    assert f": D1: {'说' * 156} ...)" in told

@@ -86,6 +86,9 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
         pytest.param(["report", "leaderboard", "--format", "tabel"], "Did you mean 'table'?", id="mistyped choice"),
         pytest.param(["play", "craft", "--start", "full", "--out", "never"], "firstLayer", id="unknown start board"),
         pytest.param(["rubric", "new", "Not A Name"], "small letters", id="bad rubric name"),
+        pytest.param(["rubric", "new", "r" * 300], "r.yaml: File name too long", id="rubric name that no file has"),
+        pytest.param(["judge", "--rubric", "r" * 300, "--judge", "engine"], "File name too long", id="rubric that no file can hold"),
+        pytest.param(["sql", "select 1", "--store", "s" * 300], "s: File name too long", id="store that no file can hold"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: str, store: Store, tmp_path: Path) -> None:
@@ -96,6 +99,7 @@ def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: 
     assert done.stdout == ""
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
+    assert "internal error" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 

@@ -40,6 +40,12 @@ def test_a_shell_takes_the_word_as_it_was_meant(name: str) -> None:
     assert subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout == name
 
 
+def test_a_path_is_no_option() -> None:
+    """Other words may begin so: what stands behind an option is taken as it is."""
+    assert in_shell(Path("-logs")) == "./-logs"
+    assert in_shell("-1") == "-1"
+
+
 def test_what_follows_play_ingest_and_export_names_folders_and_store(odd: Path) -> None:
     logs, store, out = odd / "logs", odd / "games.duckdb", odd / "out"
     played = run("play", "craft", "--persona", "clear", "--structures", "1", "--out", str(logs))

@@ -34,6 +34,10 @@ WRITING = {
     "query as text": "FROM query('SELECT * FROM games')",
     "query as text in a pivot": "PIVOT (FROM query('SELECT 1 AS a')) ON a",
     "query as text in an inner pivot": """FROM (PIVOT (FROM "QUERY" /* */ ('SELECT 1 AS a')) ON a)""",
+    "query as the name of a function": "FROM destroy_external_resource('query', 'SELECT 1')",
+    "query as the name of a type's function": "FROM register_external_resource_type('a', kind := 'a', create_function := 'query')",
+    "resource": "FROM register_external_resource('a', 'b', MAP {'a': 'b'})",
+    "logs": "FROM truncate_duckdb_logs()",
     "statement that Python has no name for": "UPDATE EXTENSIONS",
     "second statement": f"SELECT 1; COPY {LOG} TO '{{store}}.wal' (FORMAT blob)",
     "export": "EXPORT DATABASE '{store}.tmp'",
@@ -139,6 +143,13 @@ def test_the_command_refuses_in_one_line(name: str, store: Store) -> None:
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("cotrace: SQL: ")
     assert run("sql", "SELECT count(*) AS n FROM episodes", "--format", "csv", store=store).stdout == "n\n9\n"
+
+
+def test_a_condition_with_another_statement_behind_it_is_told_as_two(store: Store) -> None:
+    """Not as what DuckDB cannot turn into JSON."""
+    done = run("report", "leaderboard", "--where", "true; DROP TABLE episodes", store=store)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "it has to be one condition, and here are 2 statements" in done.stderr
 
 
 @pytest.mark.parametrize("condition", [pytest.param(text, id=name) for name, text in CONDITIONS.items()])

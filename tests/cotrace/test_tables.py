@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import polars as pl
 import pytest
 
@@ -47,6 +49,26 @@ def test_rows_that_do_not_fit_stand_as_blocks(capsys: pytest.CaptureFixture[str]
     assert max(map(len, out.splitlines())) <= 80
     assert "a number 19" in out
     assert emit(wide, "table") == 9
+
+
+HOSTILE = pl.DataFrame({"text": ["\x1b]0;title\x07\x9b31mred\u202e"]})
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+@pytest.mark.usefixtures("terminal")
+def test_nothing_from_a_log_steers_a_terminal(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever it is printed as: a line stays a line, and the rest can be printed."""
+    emit(HOSTILE, form)
+    out = capsys.readouterr().out
+    assert "red" in out
+    assert all(line.isprintable() for line in out.splitlines())
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_a_program_gets_what_the_log_holds(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    emit(HOSTILE, form)
+    read = pl.read_csv if form == "csv" else pl.read_json
+    assert read(io.BytesIO(capsys.readouterr().out.encode())).rows() == HOSTILE.rows()
 
 
 def test_a_pipe_gets_every_letter(capsys: pytest.CaptureFixture[str]) -> None:

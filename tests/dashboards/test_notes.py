@@ -82,7 +82,8 @@ def test_a_note_that_cannot_be_taken_back_says_why(played: Store, tmp_path: Path
         with store.writing() as connection:
             connection.execute("DROP VIEW IF EXISTS turn_notes; ALTER TABLE notes RENAME TO elsewhere")
         page.get_by_role("button", name="take this note back").click()
-        page.locator("#note-problem", has_text="Not saved: CatalogException: ").wait_for(state="attached")
+        page.locator("#note-problem", has_text="Not taken back: CatalogException: ").wait_for(state="attached")
+        assert "What you gave" not in page.locator("#note-problem").inner_text()
 
 
 def test_notes_that_make_no_sense_are_refused_and_an_author_is_forgotten(store: Store) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +26,25 @@ WRONG: dict[str, tuple[Callable[[GameLog], None], str]] = {
     "audience": (lambda log: log.turn(messages=[{"agent": "a", "text": "x", "audience": ["c"]}]), r"turn 2: no agent 'c' in this game"),
     "success": (lambda log: log.end(success="yes"), r"success is 'yes': give True, False, or None"),  # type: ignore[arg-type]
     "score": (lambda log: log.end(score="high"), r"score is 'high': give a number, or None"),  # type: ignore[arg-type]
+    "endless score": (lambda log: log.end(score=math.inf), r"score is inf: give a number, or None"),
+    "no text": (lambda log: log.turn(messages=[("a", None)]), r"turn 2: .*Expected `str`, got `null` - at `\$\.utterances\[0\]\.text`"),  # type: ignore[list-item]
+    "three parts": (lambda log: log.turn(messages=[("a", "b", "c")]), r"messages: .* is neither \(agent, text\) nor"),  # type: ignore[list-item]
+    "a text": (lambda log: log.turn(messages="ab"), r"messages: 'a' is neither \(agent, text\) nor"),  # type: ignore[arg-type]
+    "one name": (lambda log: log.turn(messages=[{"agent": "a", "text": "x", "audience": "b"}]), r"turn 2: .*array.*audience"),
+    "arguments": (lambda log: log.turn(actions=[{"agent": "a", "verb": "bid", "arguments": [40]}]), r"turn 2: .*actions\[0\]\.arguments"),
+    "no action": (lambda log: log.turn(actions=[7]), r"actions: 7 is no object"),  # type: ignore[list-item]
+    "metric": (lambda log: log.turn(metrics={"deals": None}), r"turn 2: .*Expected `float`, got `null`"),  # type: ignore[dict-item]
+    "depth": (lambda log: log.turn(state_after=deep()), r"turn 2: a value is no JSON"),
+    "last metric": (lambda log: log.end(metrics={"seen": {1}}), r"the end: a value is no JSON"),  # type: ignore[dict-item]
+    "reason": (lambda log: log.end(reason=3), r"the end: .*stop_reason"),  # type: ignore[arg-type]
 }
+
+
+def deep() -> list[Any]:
+    """Lists inside one another without end."""
+    around: list[Any] = []
+    around.append(around)
+    return around
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -39,6 +59,26 @@ def test_what_no_ingest_would_read_is_refused_and_the_game_goes_on(tmp_path: Pat
     found = ingested(tmp_path, tmp_path / "game.jsonl")
     assert found.refused == []
     assert found.rows("SELECT turns_taken, success, score FROM episodes") == [(2, True, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"task": 3}, "task is 3: give a text"),
+        ({"level": 2}, "level is 2: give a text"),
+        ({"seed": 2**63}, "seed is 9223372036854775808, and no table holds"),
+        ({"seed": "7"}, r"the game: .*got `str` - at `\$\.seed`"),
+        ({"goal": {1, 2}}, "the game: a value is no JSON"),
+        ({"agents": [{"agent": "a", "role": None}]}, r"the game: .*agents\[0\]\.role"),
+        ({"agents": [1]}, "agents: 1 is no object"),
+    ],
+)
+def test_a_game_that_no_ingest_would_read_does_not_begin(tmp_path: Path, facts: dict[str, Any], told: str) -> None:
+    """Its first line would cost all of it."""
+    given: dict[str, Any] = {"benchmark": "negotiation", "agents": ["a", "b"]}
+    with pytest.raises(UsageError, match=told):
+        GameLog(tmp_path / "game.jsonl", **given | facts)
+    assert not (tmp_path / "game.jsonl").exists()
 
 
 def test_a_game_ends_once(tmp_path: Path) -> None:

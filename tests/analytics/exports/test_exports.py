@@ -12,6 +12,7 @@ import yaml
 
 from cotrace.commands.export import exported
 from schemas.errors import UsageError
+from schemas.game_log import GameLog
 from schemas.store import Store
 from tests.ingest.asked import Ingested, ingested
 from tests.ingest.asked import written as logged
@@ -131,3 +132,18 @@ def test_a_condition_that_no_game_fits_is_told(store: Store, tmp_path: Path, for
     with pytest.raises(UsageError, match=r"--where benchmark = 'crft': no game fits; the store has games of craft"):
         written(store, tmp_path / "out", form, where="benchmark = 'crft'")
     assert not (tmp_path / "out").exists()
+
+
+def test_names_out_of_a_log_lead_to_no_other_folder(tmp_path: Path) -> None:
+    """A log may come from anybody: its benchmark and its experiment are parts of a file's name."""
+    pytest.importorskip("inspect_ai.log")
+    for place, name in enumerate(("x/../../../escaped/e", "n" * 300)):
+        with GameLog(tmp_path / "logs" / f"{place}.jsonl", benchmark=name, run=name, agents=["a"]) as log:
+            log.turn(messages=[("a", "hi")])
+            log.end(success=True)
+    held = ingested(tmp_path, tmp_path / "logs").store
+    out = tmp_path / "deep" / "out"
+    paths = written(held, out, "inspect")
+    assert len(paths) == 2
+    assert sorted(tmp_path.rglob("*.eval")) == sorted(paths)
+    assert {path.parent for path in paths} == {out}

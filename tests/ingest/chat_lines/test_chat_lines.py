@@ -179,3 +179,16 @@ def test_columns_that_one_row_has_or_that_hold_nothing_are_no_mistake(tmp_path: 
     thinking = {**DEAL, "deal": "d2", "talk": [*TALK, {"who": "cy", "words": "So.", "thinks": "Hm.", "round": 1}], "won": None}
     assert mapped(tmp_path, text, DEAL, thinking).refused == []
     assert mapped(tmp_path, MAP, {key: value for key, value in DEAL.items() if key not in {"won", "points"}}).refused == []
+
+
+def test_columns_of_rows_that_are_messages_may_hold_nothing(tmp_path: Path) -> None:
+    """An outcome that is null in every row is there, and not known."""
+    text = "benchmark: negotiation\nconversation: {id: deal}\nmessage: {speaker: who, text: words}\noutcome: {success: won}"
+    rows = [{"deal": deal, "who": "ann", "words": "Ten?", "won": None} for deal in ("d1", "d2")]
+    assert mapped(tmp_path, text, *rows).refused == []
+
+
+def test_what_may_be_meant_is_looked_for_in_all_messages(tmp_path: Path) -> None:
+    """Not only in the last one, which may hold little."""
+    found = mapped(tmp_path, MAP.replace("text: words", "text: wordz"), DEAL | {"talk": [*TALK, {"who": "cy", "round": 2}]})
+    assert ["did you mean words?" in reason for reason in found.refused] == [True]

@@ -101,6 +101,17 @@ def test_half_a_game_of_hanabi_waits_for_the_other_half(hanabi: Path, tmp_path: 
     assert _taken(hanabi, store).unchanged == 2
 
 
+def test_halves_that_have_exchanged_their_names_are_told(hanabi: Path, tmp_path: Path) -> None:
+    """Models stand in the names only: each would be put down to the other's player."""
+    alice, bob = hanabi / f"Alice_{_STAMP}", hanabi / f"Bob_{_STAMP}"
+    alice.rename(tmp_path / "kept")
+    bob.rename(alice)
+    (tmp_path / "kept").rename(bob)
+    rejected = {part.path: part.reason for part in _taken(hanabi, Store(tmp_path / "s.duckdb")).rejected}
+    assert rejected.keys() == {str(alice), str(bob)}
+    assert "its rows are Bob's, though it is called Alice's: give both halves of the game their own names" in rejected[str(alice)]
+
+
 @pytest.mark.parametrize("player", ["Alice", "Bob"])
 @pytest.mark.parametrize(
     "damage",

@@ -26,6 +26,7 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.batches import to_arrow
 from schemas.errors import StoreError, UsageError
+from schemas.game_log import GameLog
 from schemas.lake.layout import LAKE_TABLES
 from schemas.lake.store import LakeStore
 from schemas.lake.upkeep import compact, copy_from, copy_to
@@ -409,6 +410,32 @@ def test_a_log_that_may_not_be_written_is_told_in_one_line() -> None:
         assert done.stdout.startswith(f"lake {lake.place.uri} cannot be used: ")
         assert done.stdout.endswith("make it readable and writable (chmod u+rwX), or name another place with --store\n")
         assert len(contents(lake)["episode_metrics"]) == 1
+
+
+def test_a_game_may_be_called_as_it_likes(tmp_path: Path) -> None:
+    """Its name is a part of the names of files, whose escapes deltalake escapes once more: one space made the lake unreadable."""
+    names = ["my game", "a/../b", "a%2Fb", "a%b", "a=b&c", "a'b", "a*b?", "日本", "plain"]
+    for place, name in enumerate(names):
+        with GameLog(tmp_path / "logs" / f"{place}.jsonl", benchmark=name, agents=["a"]) as log:
+            log.turn(messages=[("a", "hi")])
+            log.end(success=True)
+    lake = LakeStore(tmp_path / "lake")
+    ingest_paths([tmp_path / "logs"], lake, workers=1)
+    compact(lake, keep_hours=0)
+    lake.vacuum(0)
+    counted = "SELECT benchmark, count(*) FROM episodes INNER JOIN turns USING (episode_id) GROUP BY 1"
+    assert sorted(query(lake, counted).rows()) == sorted((name, 1) for name in names)
+    for name in names:
+        assert query(LakeStore(tmp_path / "lake", benchmark=name), counted).rows() == [(name, 1)]
+
+
+def test_a_file_and_the_root_of_all_folders_are_no_lakes(tmp_path: Path) -> None:
+    """The advice was to make the file writable; of the root, told as `lake:`, that nobody can write back."""
+    (tmp_path / "s.duckdb").touch()
+    with pytest.raises(UsageError, match=r"s\.duckdb is a file, and a lake is a folder: name a folder, or leave out lake:"):
+        store_at(f"lake:{tmp_path}/s.duckdb")
+    with pytest.raises(UsageError, match="no place for a lake"):
+        store_at("lake:/")
 
 
 def test_copying_what_is_not_there_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
