@@ -140,6 +140,13 @@ def take_observation(log: dict[str, Any], *, agent: int) -> None:
     shown[-1][agent] = shown[0][agent]
 
 
+def tell_first(log: dict[str, Any], words: str, other: str) -> None:
+    """What the Chef was shown in the first step says something else."""
+    shown = log["content"][0]["content"]["observation"]
+    assert words in shown[0]
+    shown[0] = shown[0].replace(words, other)
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -148,6 +155,12 @@ def take_observation(log: dict[str, Any], *, agent: int) -> None:
         (lambda log: log.update(total_score=40), "total_score"),
         (lambda log: take_observation(log, agent=0), "Chef.observation.scene"),
         (lambda log: take_observation(log, agent=1), "Assistant.observation.scene"),
+        (lambda log: tell_first(log, "<Assistant> holds nothing.", "<Assistant> holds one egg."), "Chef.observation.Assistant"),
+        (
+            lambda log: tell_first(log, "<Chef> holds nothing.", "<Chef> holds a dish with boiled_egg and needs to deliver it."),
+            "Chef.observation.Chef",
+        ),
+        (lambda log: tell_first(log, "Order:boiled_egg", "Order:boiled_mushroom"), "Chef.observation.order"),
     ],
 )
 def test_disagreements_are_said(tmp_path: Path, log: dict[str, Any], change: Any, field: str) -> None:
