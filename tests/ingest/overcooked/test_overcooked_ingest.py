@@ -183,6 +183,21 @@ def test_what_is_said_while_correcting_opens_no_talk(tmp_path: Path, log: dict[s
     assert query(store, "select count(*) from utterances where text = 'Sorry.'").item() == 1
 
 
+def test_what_is_asked_for_in_the_last_step_is_not_done_yet(tmp_path: Path, log: dict[str, Any]) -> None:
+    """The delivery is recorded with its own step, all else with the next one: the Assistant asks for it before it is made."""
+    changed = deepcopy(log)
+    step = changed["content"][-1]
+    says = ["Deliver it.", "Yes.", "Thank you. [END]"]
+    plans = ["Assistant plan: request('deliver_soup()')", "Chef plan: deliver_soup()", "Assistant plan: wait(1)"]
+    step["content"]["content"][1] = [
+        {"agent": agent, "analysis": "", "say": say, "plan": plan} for agent, say, plan in zip((1, 0, 1), says, plans, strict=True)
+    ]
+    step["statistical_data"]["communication"][1] = {"call": 1, "turn": says, "token": [1, 1, 1]}
+    store = ingested(tmp_path, (FILE, json.dumps(changed)))
+    asked = "select category from failures where agent = 'Assistant' and taxonomy in ('overcooked_paper', 'overcooked_initiating')"
+    assert query(store, asked).to_series().to_list() == ["correct", "correct"]
+
+
 def test_too_late_is_no_success(tmp_path: Path) -> None:
     """Delivered behind the time limit: a success for the code, none for the paper, and a second row as cut to the limit."""
     *_, late = play_order("baked_carrot_soup", "repetitive-request", horizon=120)
