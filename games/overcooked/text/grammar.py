@@ -14,6 +14,7 @@ __all__ = [
     "parse_call",
     "plan_items",
     "requests_in",
+    "requests_meant",
     "said_parts",
     "verb_of",
 ]
@@ -80,6 +81,11 @@ def requests_in(plan: str) -> tuple[str, ...]:
     Source: section 5.2, the accepted spellings.
     """
     return tuple(normalised(found.strip(" '") + ")") for found in _REQUEST.findall(plan))
+
+
+def requests_meant(plan: str) -> tuple[str, ...]:
+    """Give the actions that a plan requests of the partner, whichever quotes stand around them."""
+    return requests_in(plan.replace('"', "'"))
 
 
 def calls_in(plan: str) -> tuple[str, ...] | None:
