@@ -241,6 +241,13 @@ def test_damaged_spans_are_one_line(tmp_path: Path, change: dict[str, Any], reas
     assert reason in found.refused[0]
 
 
+def test_tokens_that_no_span_counts_are_unknown(tmp_path: Path) -> None:
+    """An answer of which nobody says how long it was is not one of no tokens."""
+    told = {"gen_ai__input__messages": json.dumps([said("user", "2?")]), "gen_ai__output__messages": json.dumps([said("assistant", "2.")])}
+    found = read(tmp_path, document(span(1, "chat", **told), chat(2, None, [said("user", "3?")], said("assistant", "3."))))
+    assert found.rows("SELECT text, tokens FROM utterances WHERE agent = 'assistant' ORDER BY text") == [("2.", None), ("3.", 4)]
+
+
 @pytest.mark.parametrize("tokens", [math.inf, math.nan, -3, 2.5, 10**15])
 def test_a_count_of_tokens_that_is_none_is_one_line(tmp_path: Path, tokens: float) -> None:
     found = read(tmp_path, document(chat(1, 0, [said("user")], said("assistant"), gen_ai__usage__output_tokens=tokens)))
