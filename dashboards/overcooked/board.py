@@ -12,7 +12,7 @@ from dashboards.parts import Part, data
 from games.overcooked.engine.layout import AGENTS, Cell, Layout, kitchen
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.measures.metrics import history, score
-from games.overcooked.text.grammar import requests_in
+from games.overcooked.text.grammar import requests_meant
 from games.overcooked.text.reading import AgentInput
 from games.players.player import Observation
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
@@ -154,9 +154,9 @@ def _plain(item: str) -> str:
 
 def _requests(turn: TurnView) -> list[Part]:
     asked = [
-        html.Li([html.B(f"{printable(said.agent)}: "), "; ".join(map(printable, requests_in(said.text)))])
+        html.Li([html.B(f"{printable(said.agent)}: "), "; ".join(map(printable, requests_meant(said.text)))])
         for said in turn.said("private")
-        if requests_in(said.text)
+        if requests_meant(said.text)
     ]
     return [html.H3("Requested of the partner"), html.Ul(asked)] if asked else []
 

@@ -14,7 +14,7 @@ from ingest.conversation.parts import text_of
 from ingest.conversation.rows import Conversation, LoggedMessage
 from ingest.conversation.scores import number, outcome
 from ingest.reading.json_text import loads
-from ingest.reading.times import read_time
+from ingest.reading.times import read_any_time
 from schemas.errors import BadInputError
 
 __all__ = ["Row", "conversations"]
@@ -171,7 +171,7 @@ def _message(raw: Any, index: int, mapping: Mapping) -> ParsedMessage:
         chat["reasoning_content"] = thought if isinstance(thought, str) else text_of(thought)
     to = _get(raw, columns.to) if columns.to else None
     at = _get(raw, columns.time) if columns.time else None
-    return ParsedMessage(raw=chat, audience=_audience(to), at=read_time(None if at is None else str(at)))
+    return ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at))
 
 
 def _audience(to: Any) -> list[str] | None:

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from msgspec.structs import astuple
 
 from games.coordination.hanabi.moves import move_category
-from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal, legal_moves
+from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, draws, is_legal, legal_moves
 from games.coordination.hanabi.wording import listed
 from games.coordination.players import PLAYERS, Player
 from ingest.coordination.parts import Category, GameParts, PrivateReply, ReplayDifference, TurnParts, act, state_text
@@ -94,6 +94,8 @@ def _turn(step: HanabiStep) -> TurnParts:
         raise BadInputError(f"the move {step.selected_action!r} of turn {step.turn} is against the rules: the game is left out")
     drawn = _drawn(before, after, step)
     replayed, effect = apply(before, step.seat, move, drawn)
+    is_short = drawn is None and after.deck == before.deck and draws(before, move, replayed)
+    undrawn = [ReplayDifference("state.deck", str(after.deck), str(before.deck - 1))] if is_short else []
     category, evidence = move_category(before, step.seat, move)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
     return TurnParts(
@@ -105,7 +107,7 @@ def _turn(step: HanabiStep) -> TurnParts:
         acts=[act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
         categories=[Category(step.player, "hanabi_move", category, evidence), *_grounding(step)],
         injected={step.player: step.injected},
-        differences=[*_differences(step, (replayed, after), effect), *_listed_differences(step, before)],
+        differences=[*_differences(step, (replayed, after), effect), *undrawn, *_listed_differences(step, before)],
         metrics={"hanabi_score": after.stacked, "hanabi_lives": after.lives, "hanabi_tokens": after.tokens},
     )
 

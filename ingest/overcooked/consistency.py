@@ -35,6 +35,10 @@ _ONE_EACH: Final = (0, len(AGENTS))
 _SCENE: Final = re.compile(r"^Scene \d+: <\w+> holds", re.MULTILINE)
 """Where a text that an agent was shown says in which step, and who: the agent itself stands first."""
 
+_ORDER: Final = re.compile(r"^Order:(\w+)$", re.MULTILINE)
+_HANDS: Final = re.compile(r"<(\w+)> holds (nothing|one \w+|a dish with \w+ and needs to deliver it)\. The planned")
+"""What a text says of the order, and of both agents' hands; other words are not compared."""
+
 _RULES: Final = get_args(Rules)
 _VERSION: Final = 1
 """Of what cotrace's own games add to the log."""
@@ -46,7 +50,7 @@ def contradictions(
     """Yield what cannot all be true of a log; counts over the whole game only where all its steps could be read."""
     score, ordered = 0, [order]
     for step, result in zip(steps, replayed, strict=True):
-        for field, logged, due in _of_step(ordered, step, result.score - score):
+        for field, logged, due in _of_step(ordered, step, result, result.score - score):
             yield _row(episode, step.timestamp + 1, field, logged, due)
         if record.cotrace is None:  # the published code has no way to a reflection
             for field, logged, due in _of_reflection(step):
@@ -76,7 +80,7 @@ def _of_game(order: str, record: LogRecord, steps: Sequence[StepRecord], *, deli
     )
 
 
-def _of_step(ordered: list[str], step: StepRecord, earned: int) -> Iterator[_Compared]:
+def _of_step(ordered: list[str], step: StepRecord, result: ReplayedStep, earned: int) -> Iterator[_Compared]:
     """Nearly all steps of nearly all logs are sound, so that each comparison is made before anything is said of it."""
     content, statistics = step.content, step.statistical_data
     if step.order_list is not UNSET and step.order_list != ordered:
@@ -94,6 +98,10 @@ def _of_step(ordered: list[str], step: StepRecord, earned: int) -> Iterator[_Com
     for agent, name in enumerate(AGENTS):
         for field, logged, due in _of_agent(step, agent):
             yield f"{name}.{field}", logged, due
+        shown = content.observation[agent] if agent < len(content.observation) else None
+        if isinstance(shown, str):
+            for field, logged, due in _of_scene(step.timestamp, agent, shown, result):
+                yield f"{name}.{field}", logged, due
 
 
 def _of_agent(step: StepRecord, agent: int) -> Iterator[_Compared]:
@@ -112,15 +120,21 @@ def _of_agent(step: StepRecord, agent: int) -> Iterator[_Compared]:
         text, was_asked = shown[agent], bool(step.content.content[agent])
         if isinstance(text, str) != was_asked:
             yield "observation", not was_asked, was_asked
-        if isinstance(text, str):
-            yield from _of_scene(step.timestamp, agent, text)
 
 
-def _of_scene(timestamp: int, agent: int, shown: str) -> Iterator[_Compared]:
-    """The text says which step it is of, and whom it was shown."""
+def _of_scene(timestamp: int, agent: int, shown: str, result: ReplayedStep) -> Iterator[_Compared]:
+    """The text says which step it is of, whom it was shown, what is cooked, and what both hold."""
     due = f"Scene {timestamp}: <{AGENTS[agent]}> holds"
     if due not in shown and (scene := _SCENE.search(shown)):
         yield "observation.scene", scene[0], due
+        return
+    if f"Order:{result.order}\n" not in shown and (order := _ORDER.search(shown)):
+        yield "observation.order", order[1], result.order
+    told = dict(_HANDS.findall(shown))
+    for name, body in zip(AGENTS, result.before["agents"], strict=True):
+        held, words = body["held"], told.get(name)
+        if words is not None and words not in ("nothing" if held is None else f"one {held}", f"a dish with {held} and needs to deliver it"):
+            yield f"observation.{name}", words, held
 
 
 def _of_conversation(step: StepRecord, agent: int) -> Iterator[_Compared]:

@@ -18,7 +18,7 @@ from games.overcooked.engine.world import WorldChange
 from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion
 from games.overcooked.measures.evaluation import Evaluation, Repair
 from games.overcooked.measures.metrics import history
-from games.overcooked.measures.taxonomy import initiating_category, paper_category, responding_category
+from games.overcooked.measures.taxonomy import as_meant, initiating_category, paper_category, responding_category
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
 from games.overcooked.players.scripts import PLANTED_FAULT
 from games.overcooked.replay import ReplayedStep
@@ -218,9 +218,10 @@ def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Itera
     messages = [TimestepOutput(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[_owner(event, step)]]
     own = [(pair.chef, pair.assistant)[event.responder] for pair in published_references(task.order, task.layout)]
     opener, responder = AGENTS[event.opener], AGENTS[event.responder]
-    asked = "; ".join(event.request) or "nothing that the partner can do"
+    meant = as_meant(event, messages, own, task.layout)
+    asked, read = ("; ".join(request) or "nothing that the partner can do" for request in (meant.request, event.request))
     planned = "; ".join(event.plan) or "nothing that counts"
-    yield Failure(episode, turn, opener, "overcooked_paper", paper_category(event, own), f"requested: {asked}")
+    yield Failure(episode, turn, opener, "overcooked_paper", paper_category(event, own), f"requested: {read}")
     yield Failure(
         episode, turn, opener, "overcooked_initiating", initiating_category(event, messages, own, task.layout), f"requested: {asked}"
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from games.coordination.capture import moves as capture
 from games.coordination.escape import moves as escape
-from games.coordination.hanabi.moves import is_known_playable, is_safe_discard, move_category
+from games.coordination.hanabi.moves import is_known_playable, is_safe_discard, move_category, possible_cards
 from games.coordination.kitchen.macros import macro_category
 from games.coordination.players import Player
 from judges.coordination.claims import claims
@@ -171,7 +171,10 @@ def _is_safe(game: Transcript, turn: int, agent: str | None) -> Decision:
     seen = f"card {move.card} can be {known.colors} {known.ranks} by hints"
     if move.verb == "play":
         return Decision("yes" if is_known_playable(state, 0, move.card) else "no", f"{seen}, less what lies open")
-    return Decision("yes" if is_safe_discard(state, known) else None, seen)
+    possible = possible_cards(state, 0, move.card)
+    is_last = bool(possible) and all(map(state.is_last, possible))
+    seen += ", less what lies open the last copy of a card still needed" if is_last else ""
+    return Decision("no" if is_last else "yes" if is_safe_discard(state, known) else None, seen)
 
 
 def _is_active(game: Transcript, turn: int, agent: str | None) -> Decision:

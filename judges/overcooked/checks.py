@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.measures.taxonomy import initiating_category, responding_category
+from games.overcooked.measures.taxonomy import as_meant, initiating_category, responding_category
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import event_at, layout_in, messages_of, references_of
@@ -20,10 +20,10 @@ def initiating(game: Transcript, turn: int, agent: str | None) -> Decision:
     event = event_at(game, turn, opener)
     if event is None:
         return Decision("na", "the agent opens no conversation on this turn")
-    own = references_of(game, event.responder)
-    category = initiating_category(event, messages_of(game, game.turn(turn), opener), own, layout_in(game))
-    asked = "; ".join(event.request) or "nothing the partner can do"
-    return Decision(category, f"requested: {asked}; the partner's trajectory score would change by {event.initiating:+.3f}")
+    own, messages, layout = references_of(game, event.responder), messages_of(game, game.turn(turn), opener), layout_in(game)
+    category, meant = initiating_category(event, messages, own, layout), as_meant(event, messages, own, layout)
+    asked = "; ".join(meant.request) or "nothing the partner can do"
+    return Decision(category, f"requested: {asked}; the partner's trajectory score would change by {meant.initiating:+.3f}")
 
 
 def responding(game: Transcript, turn: int, agent: str | None) -> Decision:

@@ -7,7 +7,7 @@ from typing import Final
 from games.overcooked.engine.layout import AGENTS, kitchen
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.measures.collaboration import TimestepOutput
-from games.overcooked.text.grammar import NOTHING, requests_in
+from games.overcooked.text.grammar import NOTHING, requests_meant
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject
@@ -63,7 +63,7 @@ def _requests(context: UnitContext) -> list[Entry]:
         action
         for message in messages_of(context.game, context.now, context.agent_name)
         if AGENTS[message.agent] == context.agent_name
-        for action in requests_in(message.plan)
+        for action in requests_meant(message.plan)
     ]
     return [Entry(f"{one_line(context.agent_name)} requests:", "\n".join(asked))] if asked else []
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from games.overcooked.claims import TYPES, Asked, OvercookedClaim, Planned, Reported
-from games.overcooked.text.grammar import calls_in, requests_in
+from games.overcooked.text.grammar import calls_in, requests_meant
 from judges.claims.cues import any_of
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.transcript import Transcript, UtteranceView
@@ -53,7 +53,7 @@ def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedC
 
 
 def _planned(plan: str) -> Iterator[Told[OvercookedClaim]]:
-    for action in requests_in(plan):
+    for action in requests_meant(plan):
         yield Told(Asked(action=action), None, None)
     for action in calls_in(plan) or ():
         yield Told(Planned(action=action), None, None)

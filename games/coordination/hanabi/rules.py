@@ -25,6 +25,7 @@ __all__ = [
     "Verb",
     "apply",
     "deal",
+    "draws",
     "is_legal",
     "legal_moves",
     "touched",
@@ -174,6 +175,11 @@ def apply(state: HanabiState, seat: int, move: Move, drawn: str | None) -> tuple
     gained = card[1] == RANKS[-1] and state.tokens < TOKENS
     grown = replace(after, fireworks={**state.fireworks, card[0]: int(card[1])}, tokens=state.tokens + gained)
     return grown, Effect(card=card, scored=True, token_gained=gained)
+
+
+def draws(before: HanabiState, move: Move, after: HanabiState) -> bool:
+    """Whether a card is drawn after a move: one left the hand, the deck has some, and the game is not over."""
+    return move.card is not None and before.deck > 0 and after.lives > 0 and after.stacked < MAX_SCORE
 
 
 def _redrawn(state: HanabiState, seat: int, place: int, drawn: str | None) -> HanabiState:

@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from games.coordination.hanabi.rules import HAND, MAX_SCORE, Effect, HanabiState, Move, apply, deal, legal_moves
+from games.coordination.hanabi.rules import HAND, MAX_SCORE, Effect, HanabiState, Move, apply, deal, draws, legal_moves
 from schemas.errors import CotraceError, UsageError
 
 __all__ = ["HanabiTable"]
@@ -60,10 +60,12 @@ class HanabiTable:
         legal = legal_moves(self.state, self.seat)
         if move not in legal or self.is_over:
             raise UsageError(f"hanabi: {_referee_text(move)} is not legal; there are {', '.join(map(_referee_text, legal))}")
-        draws = move.card is not None and self._dealt < len(self._deck)
+        before, seat = self.state, self.seat
         self._without_deck += self._dealt == len(self._deck)
-        self.state, effect = apply(self.state, self.seat, move, self._deck[self._dealt] if draws else None)
-        self._dealt += draws
+        self.state, effect = apply(before, seat, move, None)
+        if draws(before, move, self.state):
+            self.state, effect = apply(before, seat, move, self._deck[self._dealt])
+            self._dealt += 1
         self.turns += 1
         if self._referee is not None:
             self._referee.follow(move, over=self.is_over, score=self.engine_score)

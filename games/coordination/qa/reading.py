@@ -26,10 +26,14 @@ _MARKED: Final = re.compile(
     r"|\b(?:best|correct|right|final)\s+(?:answer|action|choice|option|move)\s+(?:is|would\s+be)\b[:\uFF1A]?)[ \t]*\n?[ \t]*([^\n]*)",
     re.IGNORECASE,
 )
+_FIELD: Final = re.compile(r'"(?:final[ _])?(?:answer|action|choice)"\s*:\s*"([^"\n]*)"', re.IGNORECASE)
+"""The answer of a JSON object, whatever fields stand behind it."""
+
 _MARKUP: Final = " \t\"'`*_[]{}<>"
 _END_TAGS: Final = re.compile(r"</?s>|<\|[^|]*\|>")
 _BARE: Final = re.compile(r"^(?:option\s+)?\(?([A-Za-z])\)?[\s.:\uFF1A\uFF0E,;*\"'\])}]*$", re.IGNORECASE)
 _LETTERED: Final = re.compile(r"^(?:option\s+)?(?:\(([A-Z])\)|([A-Z])[\"'*_]*\s*[.):\uFF1A\uFF0E—–-])[\"'*_]*\s*(\S.*)?$", re.DOTALL)
+_SMALL: Final = re.compile(r"^\(?([a-z])\s*[.)]\s*(\S.*)$", re.DOTALL)
 _SEVERAL: Final = re.compile(r"^\(?([A-Z])\)?[.)]?(?:\s*(?:,|/|&|\band\b|\bor\b)\s*\(?([A-Z])\)?[.)]?)+\s*$")
 _REFUSAL: Final = re.compile(
     r"\b(?:i\s+(?:am|'m)\s+(?:not\s+able|unable)|i(?:'m| am)\s+sorry|as an ai\b|i\s+(?:can(?:'t|not| not)|won't|will not)\b)", re.IGNORECASE
@@ -57,9 +61,10 @@ def read_answer(question: QaQuestion, response: str | None) -> ReadAnswer:
     if response is None or not response.strip() or response == PLACEHOLDER:
         return ReadAnswer("failed_call", None, None)
     text = _END_TAGS.sub("", response.replace("’", "'")).strip()
-    marked_lines: list[str] = _MARKED.findall(text)
-    for marked in reversed(marked_lines):
-        found = _answer_in(marked, question.options)
+    marked = sorted((found.start(1), found[1]) for pattern in (_MARKED, _FIELD) for found in pattern.finditer(text))
+    marked_lines = [line for _, line in marked]
+    for line in reversed(marked_lines):
+        found = _answer_in(line, question.options)
         if found is not None:
             return found
     if _REFUSAL.search(text):
@@ -88,6 +93,12 @@ def _answer_in(text: str, options: tuple[AnswerOption, ...]) -> ReadAnswer | Non
         return ReadAnswer("several", None, None)
     if found := _LETTERED.match(stripped):
         return _by_letter("letter", found[1] or found[2], found[3] or "", options)
+    if (
+        (found := _SMALL.match(stripped))
+        and (named := _by_text(found[2], options)) is not None
+        and options[named].letter == found[1].upper()
+    ):
+        return ReadAnswer("letter", named, options[named].letter)
     index = _by_text(stripped, options)
     return None if index is None else ReadAnswer("text", index, options[index].letter)
 

@@ -151,10 +151,11 @@ def repaired(actions: Trajectory) -> tuple[str, ...]:
 
 def _events(game: GameRecord, references: Sequence[Sequence[Trajectory]], opener: int) -> list[Event]:
     found: list[Event] = []
+    delivery = game.recorded[0][-1:] if game.finished and opener else ()  # recorded with its own step, and made when all is said
     for step, (called, messages) in enumerate(zip(game.calls, game.messages, strict=True)):
         if not called[opener]:
             continue
-        recorded = [[entry.action for entry in actions if entry.timestamp <= step] for actions in game.recorded]
+        recorded = [[entry.action for entry in actions if entry.timestamp <= step and entry not in delivery] for actions in game.recorded]
         event = event_of(messages[opener], step, recorded, references, game.task.layout)
         if event is not None:
             found.append(event)

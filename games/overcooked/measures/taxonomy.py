@@ -2,20 +2,21 @@
 
 ``paper_category`` gives the paper's three kinds of wrong initiation exactly by the rule of section 10. ``initiating_category`` and
 ``responding_category`` look closer: they also tell requests that cannot be carried out, wrong parameters and missing steps apart, and
-look into requests that the increment of TES calls right.
+look into requests that the increment of TES calls right. They take a request for what it means: double quotes are read, too.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from games.overcooked.engine.actions import Trajectory, WrittenAction, parse_call
 from games.overcooked.engine.layout import DISH, Layout, kitchen
 from games.overcooked.engine.vocabulary import known_actions
-from games.overcooked.measures.collaboration import Event, TimestepOutput
-from games.overcooked.measures.metrics import d_max, tes
-from games.overcooked.text.grammar import calls_in, requests_in
+from games.overcooked.measures.collaboration import Event, TimestepOutput, requested
+from games.overcooked.measures.metrics import best_tes, d_max, tes
+from games.overcooked.text.grammar import calls_in, requests_meant
 
-__all__ = ["INITIATING", "PAPER", "RESPONDING", "initiating_category", "paper_category", "responding_category"]
+__all__ = ["INITIATING", "PAPER", "RESPONDING", "as_meant", "initiating_category", "paper_category", "responding_category"]
 
 PAPER: Final = ("correct", "next_step", "premature", "repetitive", "irrelevant")
 INITIATING: Final = (
@@ -53,6 +54,14 @@ def paper_category(event: Event, references: Sequence[Trajectory]) -> str:
     return _position(event.request, event.done, references)
 
 
+def as_meant(event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None) -> Event:
+    """Give a conversation with what its opener meant to request; the published evaluation takes a request in double quotes for none."""
+    request = requested([message._replace(plan=message.plan.replace('"', "'")) for message in messages], event.opener, layout)
+    if request == event.request:
+        return event
+    return replace(event, request=request, initiating=best_tes((*event.done, *request), references) - best_tes(event.done, references))
+
+
 def initiating_category(
     event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None
 ) -> str:
@@ -64,15 +73,20 @@ def initiating_category(
         references: of the responder.
         layout: the kitchen; None: the published one.
     """
-    asked = [action for message in messages if message.agent == event.opener for action in requests_in(message.plan)]
+    event = as_meant(event, messages, references, layout)
+    asked = [action for message in messages if message.agent == event.opener for action in requests_meant(message.plan)]
     if not asked:
         return "no_request"
     impossible = [action for action in asked if action not in known_actions(event.responder, layout)]
     if impossible:
         return "infeasible" if impossible[0] in known_actions(event.opener, layout) else _unknown(parse_call(impossible[0]), layout)
-    if event.initiated:
-        return "correct" if _continues(event.request, event.done, references) else "missing_step"
     found = _position(event.request, event.done, references)
+    if event.initiated:
+        paying = [max(references, key=lambda reference: tes((*event.done, *event.request), reference))]
+        if any(_continues(event.request, event.done, those, begun=len(event.request) - 1) for those in (references, paying)):
+            return "correct"
+        if found == "next_step" or any(_continues(event.request[:1], event.done, those) for those in (references, paying)):
+            return "missing_step"
     if found == "irrelevant" and _same_place(event.request, event.done, references):
         return "wrong_parameter"
     return found
@@ -82,11 +96,12 @@ def responding_category(
     event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None
 ) -> str:
     """Give the category of an answer: one of ``RESPONDING``; what a right request would have had is the yardstick where there was one."""
+    event = as_meant(event, messages, references, layout)
     answers = (calls_in(message.plan) for message in messages if message.agent == event.responder)
     planned = next((answer for answer in answers if answer is not None), ())
-    asked = tuple(action for message in messages if message.agent == event.opener for action in requests_in(message.plan))
+    asked = tuple(action for message in messages if message.agent == event.opener for action in requests_meant(message.plan))
     misled = initiating_category(event, messages, references, layout) not in ("correct", "missing_step")
-    if planned and misled and not event.responded and planned == asked[: len(planned)]:
+    if planned and misled and planned == asked[: len(planned)] and (planned == asked or not event.responded):
         return "followed_wrong_request"
     wrong = [action for action in planned if action not in known_actions(event.responder, layout)]
     if wrong:
@@ -123,11 +138,12 @@ def _position(actions: Trajectory, done: Trajectory, references: Sequence[Trajec
     return "premature" if first in reference[reached:] else "repetitive"
 
 
-def _continues(actions: Trajectory, done: Trajectory, references: Sequence[Trajectory]) -> bool:
-    """Whether the actions are, without gaps, what comes next in a reference that fits best."""
+def _continues(actions: Trajectory, done: Trajectory, references: Sequence[Trajectory], *, begun: int = 0) -> bool:
+    """Whether the actions are, without gaps, what comes next in a reference that fits best; at most so many of them may be done already."""
     most = max(d_max(done, reference) for reference in references)
     fitting = [reference for reference in references if d_max(done, reference) == most]
-    return any(tuple(reference[most : most + len(actions)]) == tuple(actions) for reference in fitting)
+    starts = range(max(0, most - begun), most + 1)
+    return any(tuple(reference[start : start + len(actions)]) == tuple(actions) for reference in fitting for start in starts)
 
 
 def _subsequence(shorter: Trajectory, longer: Trajectory) -> bool:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from games.overcooked.engine.actions import normalised
 
-__all__ = ["NOTHING", "Fields", "calls_in", "fields_of", "plan_items", "requests_in", "said_parts"]
+__all__ = ["NOTHING", "Fields", "calls_in", "fields_of", "plan_items", "requests_in", "requests_meant", "said_parts"]
 
 NOTHING: Final = "[NOTHING]"
 """The say of an agent that does not speak."""
@@ -40,6 +40,11 @@ def requests_in(plan: str) -> tuple[str, ...]:
     Source: section 5.2, the accepted spellings.
     """
     return tuple(normalised(found.strip(" '") + ")") for found in _REQUEST.findall(plan))
+
+
+def requests_meant(plan: str) -> tuple[str, ...]:
+    """Give the actions that a plan requests of the partner, whichever quotes stand around them."""
+    return requests_in(plan.replace('"', "'"))
 
 
 def calls_in(plan: str) -> tuple[str, ...] | None:

@@ -137,7 +137,7 @@ def _actions(scene: _Scene, found: Left, earlier: Collection[str]) -> tuple[Acti
 def _handed(state: State, action: str) -> Iterable[Cell]:
     """The counters on which what an action picks up there stands: only a unit's first takes from a counter."""
     call = parse_call(action)
-    return on_counters(state, call.arguments[0]) if call and call.name == "pickup" and call.arguments[-1] == "counter" else ()
+    return on_counters(state, call.arguments[0]) if call and call.name == "pickup" and "counter" in call.arguments else ()
 
 
 @lru_cache(maxsize=4096)  # a unit's actions are aimed alike in most kitchens in which it is left
@@ -154,6 +154,8 @@ def _action(layout: Layout, unit: WorkUnit, action: str, waited_for: Collection[
         waits = [need for need in waited_for if not need.startswith("pass ")]
         return Action(aims, tuple(waits) if action == unit.actions[0] else ())
     place = call.arguments[-1]
+    if "counter" in call.arguments and place != "counter":
+        return Action(tuple([aim for aim in aims if aim.at in handed or aim.at not in layout.counters_of(unit.agent)]))
     if place == "counter":
         passed = f"pass {call.arguments[0]}"
         there = tuple(Aim(at) for at in handed if at in cells)

@@ -83,8 +83,8 @@ def targets(layout: Layout, agent: int, action: str) -> tuple[Cell, ...]:
         return (layout.place_of(DELIVERY),)
     if action == PLACE:
         return tuple(layout.shared_counters)
-    where = call.arguments[-1] if call and call.arguments else ""
-    return tuple(layout.counters_of(agent)) if where == "counter" else (layout.place_of(where),)
+    places = (call.arguments[1:] or call.arguments) if call else ()
+    return tuple([at for place in places for at in (layout.counters_of(agent) if place == "counter" else (layout.place_of(place),))])
 
 
 @cache

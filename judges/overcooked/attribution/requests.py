@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.measures.taxonomy import initiating_category, responding_category
-from games.overcooked.text.grammar import requests_in
+from games.overcooked.text.grammar import requests_meant
 from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import action_call, event_at, layout_in, messages_of, references_of, task_in
 
@@ -71,7 +71,7 @@ def _asked(game: Transcript, turn: int, opener: str) -> TrackedRequest | None:
     if event is None or AGENTS[event.opener] != opener:
         return None
     messages, references = messages_of(game, game.turn(turn), opener), references_of(game, event.responder)
-    actions = [action for message in messages if message.agent == event.opener for action in requests_in(message.plan)]
+    actions = [action for message in messages if message.agent == event.opener for action in requests_meant(message.plan)]
     if not actions:
         return None
     said = next((said.seq for said in game.turn(turn).said("public", opener)), 0)

@@ -309,6 +309,30 @@ def test_a_changed_log_is_told_apart_from_the_rules(shared: Path, tmp_path: Path
     ]
 
 
+def test_nobody_draws_when_the_game_is_over() -> None:
+    """As the published engine: the third life is lost, and the hand stays one card shorter."""
+    game = table.HanabiTable(sorted(hanabi.DECK, key=lambda card: card[1], reverse=True))
+    for _ in range(3):
+        game.play(hanabi.Move("play", 0))
+    assert game.is_over
+    assert (game.state.lives, len(game.state.hands[0]), game.state.deck) == (0, 4, 38)
+
+
+def test_a_card_that_was_due_and_not_drawn_is_a_difference(shared: Path, tmp_path: Path) -> None:
+    """The deck stays as it was and the hand is one card short."""
+    lines = (shared / "data/coordination/hanabi/hanabi_steps.jsonl").read_text(encoding="utf-8").splitlines()[:2]
+    first, second = (json.loads(line) for line in lines)
+    after = second["state_after"]
+    assert second["state_before"]["deck_size"] == after["deck_size"] + 1
+    after["deck_size"] += 1
+    after["hands"]["Alice"].pop()
+    after["knowledge"]["Alice"].pop()
+    (tmp_path / "one.jsonl").write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n", encoding="utf-8")
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path], store, workers=1)
+    assert query(store, "select turn, field, logged, recomputed from log_disagreements").rows() == [(2, "state.deck", "40", "39")]
+
+
 def test_unknown_names_are_refused(tmp_path: Path) -> None:
     """Each message lists what there is."""
     with pytest.raises(UsageError, match="no policy 'genius': there are bfs"):

@@ -178,7 +178,18 @@ CASES = [
     ((), CARROT, ("pickup(carrot,dispenser)", *CARROT[1:]), ("correct", "correct", "wrong_parameter")),
     ((), CARROT, ("bake(oven0)", *CARROT), ("correct", "correct", "infeasible")),
     ((), CARROT, ("wait(1)",), ("correct", "correct", "refused")),
+    (CARROT[:1], CARROT[:3], CARROT[1:3], ("correct", "correct", "correct")),
+    (CARROT[:4], APPLE, APPLE, ("correct", "irrelevant", "followed_wrong_request")),
+    (CARROT[:4], APPLE, CARROT[4:], ("correct", "irrelevant", "correct")),
 ]
+
+
+def test_double_quotes_are_quotes() -> None:
+    """The published evaluation takes such a request for none; what is right or wrong with it is what it says."""
+    messages = [message._replace(plan=message.plan.replace("'", '"')) for message in conversation(CARROT, CARROT)]
+    event, own = measured("baked_carrot_soup", (), messages), [pair.assistant for pair in published_references("baked_carrot_soup")]
+    assert (event.request, paper_category(event, own)) == ((), "irrelevant")
+    assert initiating_category(event, messages, own) == responding_category(event, messages, own) == "correct"
 
 
 @pytest.mark.parametrize(("done", "request_made", "answer", "expected"), CASES)

@@ -36,6 +36,25 @@ def test_a_delivered_order_needs_nothing() -> None:
     assert steps_left("boiled_egg", start_world(kitchen(), "boiled_egg").to_json(), delivered=True) == 0
 
 
+@pytest.mark.parametrize(
+    ("order", "counters", "partner", "steps"),
+    [
+        ("boiled_egg", {"(2,1)": "boiled_egg"}, None, 5),  # west, take, south, south, deliver
+        ("boiled_egg", {}, "boiled_egg", 7),  # the Assistant turns and puts it down first
+        ("boiled_egg", {"(1,0)": "egg"}, None, 15),  # nearer than the dispenser
+        ("baked_pumpkin_slices", {"(4,2)": "baked_pumpkin_slices"}, None, 5),
+        ("baked_pumpkin_soup", {"(4,1)": "baked_pumpkin_soup"}, None, 5),
+        ("baked_pumpkin_soup", {"(4,1)": "baked_pumpkin_slices", "(2,1)": "dish"}, None, 12),
+        ("mashed_potato_and_pea_patty", {"(1,0)": "mashed_potato", "(2,1)": "pea", "(2,2)": "dish"}, None, 19),
+    ],
+)
+def test_what_was_put_down_is_not_made_again(order: str, counters: dict[str, str], partner: str | None, steps: int) -> None:
+    """Somebody puts on a counter what is as good as done: it is taken from there, in as many steps as counted by hand."""
+    state = start_world(kitchen(), order).to_json()
+    state["agents"][1]["held"] = partner
+    assert steps_left(order, {**state, "counters": counters}, delivered=False) <= steps
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("overcooked_values")

@@ -61,6 +61,24 @@ def test_rows_that_are_messages_are_gathered_and_put_in_order(tmp_path: Path) ->
     assert "no value in game" in found.refused[0]
 
 
+@pytest.mark.parametrize("when", ["2025-01-01T10:00:00", "2025-01-01 10:00:00Z", 1735725600, 1735725600.0, "1735725600", 1735725600000])
+def test_times_are_texts_or_seconds_since_1970(tmp_path: Path, when: Any) -> None:
+    """As most programs that log chats write them: ISO, or Unix time in seconds or milliseconds."""
+    found = mapped(
+        tmp_path, "conversation: {id: game}\nmessage: {time: created}\n", {"game": 1, "name": "a", "content": "hi", "created": when}
+    )
+    assert found.refused == []
+    assert found.rows('SELECT CAST("at" AS VARCHAR) FROM turns') == [("2025-01-01 10:00:00",)]
+
+
+@pytest.mark.parametrize("when", [None, 0, 12.5, "soon", True, float("nan"), 1e300, {"at": 1}])
+def test_what_is_no_time_is_none(tmp_path: Path, when: Any) -> None:
+    """Seconds since the game began are no date."""
+    rows = [{"game": 1, "name": "a", "content": "hi", "created": value} for value in (when, 1735725600)]
+    found = mapped(tmp_path, "conversation: {id: game}\nmessage: {time: created}\n", *rows)
+    assert found.rows('SELECT "at" IS NULL FROM turns ORDER BY turn') == [(True,), (False,)]
+
+
 def test_openai_chat_is_read_by_itself_with_tools_and_parts(tmp_path: Path) -> None:
     """Names, tool calls with their results, parts, thoughts; a line that is none and one without messages are told."""
     call = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}

@@ -43,7 +43,7 @@ def said(role: str, *parts: Any, **more: Any) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": one} if isinstance(one, str) else one for one in parts], **more}
 
 
-def chat(number: int, parent: int, inputs: list[Any], output: Any, **told: Any) -> dict[str, Any]:
+def chat(number: int, parent: int | None, inputs: list[Any], output: Any, **told: Any) -> dict[str, Any]:
     return span(
         number,
         "chat",
@@ -239,6 +239,13 @@ def test_damaged_spans_are_one_line(tmp_path: Path, change: dict[str, Any], reas
     found = read(tmp_path, document(span(1, "chat") | change))
     assert len(found.refused) == 1
     assert reason in found.refused[0]
+
+
+def test_tokens_that_no_span_counts_are_unknown(tmp_path: Path) -> None:
+    """An answer of which nobody says how long it was is not one of no tokens."""
+    told = {"gen_ai__input__messages": json.dumps([said("user", "2?")]), "gen_ai__output__messages": json.dumps([said("assistant", "2.")])}
+    found = read(tmp_path, document(span(1, "chat", **told), chat(2, None, [said("user", "3?")], said("assistant", "3."))))
+    assert found.rows("SELECT text, tokens FROM utterances WHERE agent = 'assistant' ORDER BY text") == [("2.", None), ("3.", 4)]
 
 
 @pytest.mark.parametrize("tokens", [math.inf, math.nan, -3, 2.5, 10**15])

@@ -140,6 +140,13 @@ def take_observation(log: dict[str, Any], *, agent: int) -> None:
     shown[-1][agent] = shown[0][agent]
 
 
+def tell_first(log: dict[str, Any], words: str, other: str) -> None:
+    """What the Chef was shown in the first step says something else."""
+    shown = log["content"][0]["content"]["observation"]
+    assert words in shown[0]
+    shown[0] = shown[0].replace(words, other)
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -148,6 +155,12 @@ def take_observation(log: dict[str, Any], *, agent: int) -> None:
         (lambda log: log.update(total_score=40), "total_score"),
         (lambda log: take_observation(log, agent=0), "Chef.observation.scene"),
         (lambda log: take_observation(log, agent=1), "Assistant.observation.scene"),
+        (lambda log: tell_first(log, "<Assistant> holds nothing.", "<Assistant> holds one egg."), "Chef.observation.Assistant"),
+        (
+            lambda log: tell_first(log, "<Chef> holds nothing.", "<Chef> holds a dish with boiled_egg and needs to deliver it."),
+            "Chef.observation.Chef",
+        ),
+        (lambda log: tell_first(log, "Order:boiled_egg", "Order:boiled_mushroom"), "Chef.observation.order"),
     ],
 )
 def test_disagreements_are_said(tmp_path: Path, log: dict[str, Any], change: Any, field: str) -> None:
@@ -168,6 +181,21 @@ def test_what_is_said_while_correcting_opens_no_talk(tmp_path: Path, log: dict[s
     store = ingested(tmp_path, (FILE, json.dumps(changed)))
     assert query(store, "select field from log_disagreements").rows() == []
     assert query(store, "select count(*) from utterances where text = 'Sorry.'").item() == 1
+
+
+def test_what_is_asked_for_in_the_last_step_is_not_done_yet(tmp_path: Path, log: dict[str, Any]) -> None:
+    """The delivery is recorded with its own step, all else with the next one: the Assistant asks for it before it is made."""
+    changed = deepcopy(log)
+    step = changed["content"][-1]
+    says = ["Deliver it.", "Yes.", "Thank you. [END]"]
+    plans = ["Assistant plan: request('deliver_soup()')", "Chef plan: deliver_soup()", "Assistant plan: wait(1)"]
+    step["content"]["content"][1] = [
+        {"agent": agent, "analysis": "", "say": say, "plan": plan} for agent, say, plan in zip((1, 0, 1), says, plans, strict=True)
+    ]
+    step["statistical_data"]["communication"][1] = {"call": 1, "turn": says, "token": [1, 1, 1]}
+    store = ingested(tmp_path, (FILE, json.dumps(changed)))
+    asked = "select category from failures where agent = 'Assistant' and taxonomy in ('overcooked_paper', 'overcooked_initiating')"
+    assert query(store, asked).to_series().to_list() == ["correct", "correct"]
 
 
 def test_too_late_is_no_success(tmp_path: Path) -> None:

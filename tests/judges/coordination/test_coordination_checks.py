@@ -100,6 +100,21 @@ def test_what_recorded_players_say_is_false_only_where_it_was_planted(shared: Pa
     assert None not in answers[True]
 
 
+def test_who_throws_away_what_it_can_know_to_be_the_last_is_not_safe(shared: Path, tmp_path: Path) -> None:
+    """Hints and what lies open leave only cards of which no other copy is left; a card of which less is known stays undecided."""
+    store = published_store(shared, tmp_path, "coordination/hanabi")
+    seeds = dict(query(store, "select episode_id, seed from episodes where seed is not null").rows())
+    thrown = [
+        (seeds[game.episode_id], turn.turn, CHECKS["coordination.JP1"](game, turn.turn, action.agent).answer)
+        for game in load(store, [*seeds])
+        for turn in game.turns
+        for action in turn.actions
+        if action.verb == "discard"
+    ]
+    assert {one[:2] for one in thrown if one[2] == "no"} == {(321, 60), (628, 46), (628, 53)}
+    assert {one[2] for one in thrown} == {"yes", "no", None}
+
+
 def _turn(state: dict[str, Any], *actions: ActionView) -> TurnView:
     return TurnView(1, state, state, (), actions, (), oracle_available=None, oracle_followed=None, error=None, goal_reached=None)
 
