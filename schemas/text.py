@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["excerpt", "in_shell", "near", "printable", "quoted", "without_half_pairs"]
+__all__ = ["excerpt", "in_shell", "near", "printable", "quoted", "where_option", "without_half_pairs"]
 
+_PLAIN: Final = re.compile(r"[\w.-]+")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -58,6 +59,12 @@ def in_shell(word: object) -> str:
 
     option_like = isinstance(word, PurePath) and str(word).startswith("-")
     return shlex.quote(f"./{word}" if option_like else str(word))
+
+
+def where_option(column: str, value: str) -> str:
+    """The option `--where` for a value of a column, as it stands in a command that people copy: the value may come out of a log."""
+    condition = "{} = '{}'".format(column, value.replace("'", "''"))
+    return "--where " + (f'"{condition}"' if _PLAIN.fullmatch(value) else in_shell(condition))
 
 
 def near(word: str, known: Iterable[str]) -> str:

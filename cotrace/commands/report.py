@@ -10,7 +10,7 @@ import click
 
 from cotrace.options.shared import COUNT, format_option, say, store_option
 from schemas.store import Store
-from schemas.text import printable
+from schemas.text import printable, where_option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -117,4 +117,4 @@ def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:
         for sentence in shown:
             tell(sentence, indent="  ")
         if len(part) > len(shown):
-            click.echo(f"  {len(part) - len(shown)} more: --where \"{rows.columns[0]} = '{heading}'\"")
+            click.echo(f"  {len(part) - len(shown)} more: {where_option(rows.columns[0], heading)}")

@@ -12,7 +12,7 @@ from analytics.agreement.report import agreement_report
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
 from dashboards.grid import Grid, fold
-from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
+from dashboards.judging.common import WHOLE_STORE, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
@@ -120,7 +120,7 @@ def _numbers(read: Reader, rubric: str) -> TableRows:
     _, _, rows = _compared(read, rubric)
     return TableRows(
         frame=rows.with_columns(words_of(rows, r"[^;]* gives? the same answer in [^;]*; ")),
-        source=f"cotrace report agreement --where \"rubric = '{rubric}'\"",
+        source=command_about("agreement", rubric),
         columns={
             "question": GridColumn(heading="Question", kind="name"),
             "raters": GridColumn(heading="Who"),
@@ -162,7 +162,7 @@ def _confusion(read: Reader, rubric: str) -> TableRows:
     heads = {"said": GridColumn(heading=f"{row['rater_a']} said" if row else "")}
     return TableRows(
         frame=matrix,
-        source=f"cotrace report confusion --where \"rubric = '{rubric}'\"",
+        source=command_about("confusion", rubric),
         columns=heads | {f"n_{answer}": GridColumn(heading=answer, kind="count") for answer in answers},
     )
 

@@ -10,7 +10,7 @@ from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.parts import Part, link_choices, note
-from schemas.text import printable
+from schemas.text import printable, where_option
 from schemas.wording import in_words
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dashboards.address import Address
 
-__all__ = ["WHOLE_STORE", "choices", "chosen", "dots", "nothing_yet", "words_of"]
+__all__ = ["WHOLE_STORE", "choices", "chosen", "command_about", "dots", "nothing_yet", "words_of"]
 
 WHOLE_STORE = "Over all games of the store: the filters above do not narrow this section."
 
@@ -35,6 +35,11 @@ def words_of(rows: pl.DataFrame, *leave_out: str) -> pl.Series:
 
     told = (advice.partition(": ")[2] for advice in rows["advice"])
     return pl.Series("words", [re.sub(f"^(?:{'|'.join(leave_out)})", "", text) if leave_out else text for text in told], dtype=pl.String)
+
+
+def command_about(report: str, rubric: str) -> str:
+    """The command of a report's rows about a rubric."""
+    return f"cotrace report {report} {where_option('rubric', rubric)}"
 
 
 def chosen(asked: str, known: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from analytics.rates.corrected import corrected_rates
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
 from dashboards.grid import Grid, fold
-from dashboards.judging.common import choices, chosen, dots, nothing_yet, words_of
+from dashboards.judging.common import choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
@@ -69,7 +69,7 @@ def _rates(read: Reader, rubric: str) -> TableRows:
     rows = _rows_of(read, rubric)
     return TableRows(
         frame=rows.with_columns(words_of(rows, r".*?, corrected [^)]*\): ", r"[^;]*; ")),
-        source=f"cotrace report corrected-rates --where \"rubric = '{rubric}'\"",
+        source=command_about("corrected-rates", rubric),
         columns={
             "question": GridColumn(heading="Question", kind="name"),
             "model": GridColumn(heading="Team"),

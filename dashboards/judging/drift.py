@@ -10,7 +10,7 @@ from analytics.drift.report import drift_report
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
 from dashboards.grid import Grid, fold
-from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
+from dashboards.judging.common import WHOLE_STORE, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
@@ -117,7 +117,7 @@ def _tests(read: Reader, rubric: str) -> TableRows:
         del columns["agreement"]
     return TableRows(
         frame=rows.with_columns(words_of(rows, r"[^;]*; "), at=pl.col("later_at").dt.strftime("%Y-%m-%d %H:%M")),
-        source=f"cotrace report drift --where \"rubric = '{rubric}'\"",
+        source=command_about("drift", rubric),
         columns=columns,
     )
 

@@ -11,7 +11,7 @@ from analytics.judging.self_preference import self_preference_report
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
 from dashboards.grid import Grid, fold
-from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
+from dashboards.judging.common import WHOLE_STORE, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
@@ -84,7 +84,7 @@ def _probe_rows(read: Reader, part: str) -> TableRows:
     rows = told.filter(told["expects"] == expected)
     return TableRows(
         frame=rows.with_columns(words_of(rows, r"changes [^,]* though nothing that matters changed, ")),
-        source=f"cotrace report probes --where \"rubric = '{rubric}'\"",
+        source=command_about("probes", rubric),
         columns={
             "question": GridColumn(heading="Question", kind="name"),
             "probe": GridColumn(heading="Probe", kind="name"),
@@ -111,7 +111,7 @@ def _own_rows(read: Reader, rubric: str) -> TableRows:
     _, _, _, own = _probed(read, rubric)
     return TableRows(
         frame=own.with_columns(words_of(own, r".*; ")),
-        source=f"cotrace report self-preference --where \"rubric = '{rubric}'\"",
+        source=command_about("self-preference", rubric),
         columns={
             "question": GridColumn(heading="Question", kind="name"),
             "own_units": GridColumn(heading="Own units", kind="count"),

@@ -15,7 +15,7 @@ from dashboards.page_file import page_file
 from schemas.lake.store import LakeStore
 from schemas.store import Store
 from schemas.stores import store_at
-from schemas.text import in_shell
+from schemas.text import in_shell, where_option
 from tests.command_line import run
 
 ODD = "Ann's games & more; $HOME"
@@ -94,3 +94,13 @@ def test_a_part_of_a_lake_is_called_what_it_is_asked_for_by(tmp_path: Path) -> N
     again = store_at(str(part.path))
     assert vars(again)["_parts"] == {"benchmark": "a&b=c d/e", "run": "é"}
     assert again.path == part.path
+
+
+@pytest.mark.parametrize("value", ["gpt-4o", 'it\'s $(touch x) `y` "z"', "two words", ""])
+def test_a_value_out_of_a_log_is_one_word_of_a_condition(value: str) -> None:
+    """A shell takes the option and one argument, in which SQL reads the value as it stands in the log; a plain one looks plain."""
+    option = where_option("rubric", value)
+    done = subprocess.run(["sh", "-c", f"printf '%s|' {option}"], capture_output=True, text=True, check=True)
+    condition = "rubric = '{}'".format(value.replace("'", "''"))
+    assert done.stdout == f"--where|{condition}|"
+    assert option == f'--where "{condition}"' or not value.replace("-", "").isalnum()
