@@ -27,12 +27,19 @@ __all__ = ["end_differences", "header_differences", "turn_differences"]
 _REASONS: Final = {True: "target_achieved", False: "max_turns_reached"}
 """Success -> why cotrace's own games end."""
 
+_ROLES: Final = dict.fromkeys(DIRECTORS, "director") | {BUILDER: "builder"}
+_NOT_SAID: Final = "agent"
+"""The role of an agent of which a log says none."""
+
 
 def header_differences(header: Header, target: Board) -> Iterator[ReplayDifference]:
     """What cannot be true of the first line."""
     level = header.task.get("level")
     yield from target_differences(target, level if isinstance(level, str) else None)
     for agent in header.agents:
+        role = _ROLES.get(agent.agent, agent.role)
+        if agent.role not in {role, _NOT_SAID}:
+            yield ReplayDifference(f"agents.{agent.agent}.role", dumps(agent.role), dumps(role))
         if agent.agent in DIRECTORS and (agent.private_view, agent.view_kind) != (None, None):
             yield from _view_differences(agent, target)
         elif agent.agent == BUILDER and agent.private_view is not None:
