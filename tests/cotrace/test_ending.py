@@ -35,11 +35,15 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store_of(tmp_path_factory.mktemp("large") / "s.duckdb", games=120, turns=40)
 
 
+_PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from cotrace.cli import main; main()"
+"""As on a terminal: what a shell starts in the background does not hear Ctrl-C, and neither does what that starts."""
+
+
 class _Running:
     """A command in a process group of its own."""
 
     def __init__(self, *arguments: str, store: Store) -> None:
-        command = [sys.executable, "-c", "from cotrace.cli import main; main()", *arguments, "--store", str(store.path)]
+        command = [sys.executable, "-c", _PROGRAM, *arguments, "--store", str(store.path)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
     def wait_for(self, what: Callable[[], object]) -> None:
