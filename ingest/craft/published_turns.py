@@ -39,7 +39,7 @@ def turn_contradictions(turn: TurnRecord, before: TurnRecord | None) -> Iterator
                 field = f"director_responses.{director}.internal_thinking"
                 yield ReplayDifference(field, dumps(said.internal_thinking), dumps(answer.thinking))
     if turn.clarification is not None and turn.move_executed:
-        yield ReplayDifference("move_executed", dumps(turn.move_executed), dumps(False))  # noqa: FBT003
+        yield ReplayDifference("move_executed", "true", "false")
     if turn.failed_move is not None and turn.failed_move == turn.move_executed:
         yield ReplayDifference("failed_move", dumps(turn.failed_move), dumps(not turn.move_executed))
     yield from _discussion(turn)

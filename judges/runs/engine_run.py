@@ -46,8 +46,7 @@ def run_engine(
         StoreError: the store cannot be read or written.
         UsageError: no question names a check, or one that does not exist; or the selection is no SQL.
     """
-    alone = checks is not None or not can_share_games(request)
-    (report,) = _run([request], store, on_progress, checks, games_alone=alone)
+    (report,) = _run([request], store, on_progress, checks)
     return report
 
 
@@ -66,20 +65,17 @@ def run_engine_together(requests: Sequence[JudgeRequest], store: Store, on_progr
 
 
 def _run(
-    requests: Sequence[JudgeRequest],
-    store: Store,
-    on_progress: OnProgress | None,
-    checks: Mapping[str, Check] | None = None,
-    *,
-    games_alone: bool = False,
+    requests: Sequence[JudgeRequest], store: Store, on_progress: OnProgress | None, checks: Mapping[str, Check] | None = None
 ) -> list[JudgeReport]:
     began = time.monotonic()
     jobs = [EngineJob(request.rubric, new_run(request, price=None)) for request in requests]
     answers = [EngineAnswers(job.rubric, job.run, checks) for job in jobs]
     selections = [select(store, request.rubric, request.where) for request in requests]
     games = _shared(selections)
-    reader = requests[0].reader
-    found = _unit_by_unit(store, requests[0], answers[0], selections[0]) if games_alone else answered(store, jobs, games, reader)
+    if checks is None and can_share_games(requests[0]):
+        found = answered(store, jobs, games, requests[0].reader)
+    else:
+        found = _unit_by_unit(store, requests[0], answers[0], selections[0])
     sinks = [_Sink(store, job.run) for job in jobs]
     try:
         for done, game in enumerate(found, start=1):
@@ -105,7 +101,9 @@ def _shared(selections: Sequence[Selection]) -> GamesOfJobs:
     return dict(sorted(games.items()))
 
 
-def _unit_by_unit(store: Store, request: JudgeRequest, answers: EngineAnswers, selection: Selection) -> Iterator[dict[int, GameVerdicts]]:
+def _unit_by_unit(
+    store: Store, request: JudgeRequest, answers: EngineAnswers, selection: Selection
+) -> Iterator[Mapping[int, GameVerdicts]]:
     by_game = groupby(selected_units(store, request.rubric, selection, request.reader), key=lambda unit: unit.episode_id)
     return ({0: answers.of_units(found)} for _, found in by_game)
 
