@@ -41,7 +41,8 @@ __all__ = ["run"]
 
 _ROUNDS: Final = 3
 _SEEDS: Final[dict[CoordinationGame, int]] = {"hanabi": 5, "overcooked": 3, "collab_capture": 40, "collab_escape": 200}
-"""Games of each pair of players; a kitchen's has 400 ticks. So many that opening a store, a sixth of a second, is not what is measured."""
+"""Games of each pair of players; a kitchen's has 400 ticks. So many that opening a store, a sixth of a second, is not what is measured: so
+Collab-Overcooked has all its orders."""
 
 _MOST: Final = 10.0
 
@@ -69,7 +70,8 @@ def run() -> list[Figure]:
 
 
 def _overcooked() -> _Logs:
-    report = play_overcooked(OvercookedRequest(out=scratch() / "overcooked", orders=tuple(_orders().values()), policies=tuple(POLICIES)))
+    orders = tuple(task.order for task in tasks().values())
+    report = play_overcooked(OvercookedRequest(out=scratch() / "overcooked", orders=orders, policies=tuple(POLICIES)))
     games = [json.loads(path.read_bytes())["content"] for path in report.paths]
     return _Logs(_OVERCOOKED, report.paths, games, _replay_overcooked)
 
