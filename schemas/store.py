@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -107,14 +106,10 @@ class Store:
         if blank is None:
             return False
         self._check_writable()
-        copy = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}")
         try:
-            shutil.copyfile(blank, copy)
-            os.link(copy, self.path)  # unlike a rename it takes nobody's place
-        except OSError:  # a full disk, no hard links here, or another process was quicker: making it from nothing says what is wrong
+            _put(blank.read_bytes(), self.path)
+        except (AttributeError, OSError):  # made from nothing it takes longer, and says what is wrong where something is
             return False
-        finally:
-            copy.unlink(missing_ok=True)
         return True
 
     def exists(self) -> bool:
@@ -315,6 +310,22 @@ _WRITTEN_ONCE = "SET checkpoint_threshold = '0b'"
 def _has_no_tables(connection: duckdb.DuckDBPyConnection) -> bool:
     """Told at once, where asking for a table that is not there makes DuckDB look for names like it."""
     return not connection.execute("SELECT 1 FROM duckdb_tables() LIMIT 1").fetchall()
+
+
+def _put(content: bytes, path: Path) -> None:
+    """Make a file that has all its bytes when it gets its name, takes nobody's place, and is gone if this process is killed before.
+
+    Raises:
+        AttributeError, OSError: the system has no files without names, or there is no room, or there is such a file already.
+    """
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        with os.fdopen(os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.link(f"/proc/self/fd/{file.fileno()}", path.name, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _now() -> str:

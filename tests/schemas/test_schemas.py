@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -70,6 +72,23 @@ def test_store_has_exactly_the_documented_columns(tmp_path: Path) -> None:
             "where schema_name = 'main' and table_name in (select table_name from duckdb_tables() where schema_name = 'main')"
         ).fetchall()
     assert sorted(found) == sorted((spec.name, c.name, c.sql_type, c.nullable) for spec in TABLES for c in spec.columns)
+
+
+KILLED_BEFORE_ANYTHING_IS_REMOVED = """
+import os, signal, sys
+from pathlib import Path
+import analytics.installation
+from schemas.store import Store
+Store.blank()
+sys.addaudithook(lambda event, _: os.kill(os.getpid(), signal.SIGKILL) if event == "os.remove" else None)
+Store(Path(sys.argv[1])).create()
+"""
+
+
+def test_a_kill_while_a_store_is_made_leaves_no_other_file(tmp_path: Path) -> None:
+    """A new store's file has no other name first, which nobody would take away."""
+    subprocess.run([sys.executable, "-c", KILLED_BEFORE_ANYTHING_IS_REMOVED, str(tmp_path / "s.duckdb")], check=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["s.duckdb"]
 
 
 def test_rows_go_in_and_come_out_as_they_were(tmp_path: Path) -> None:
