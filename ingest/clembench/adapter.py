@@ -19,7 +19,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "KEYS", "KINDS", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "clembench"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "clembench"

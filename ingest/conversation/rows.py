@@ -118,9 +118,9 @@ class Conversation:
 
     @property
     def agents(self) -> list[str]:
-        """Everybody who speaks, hears or was told something, in order of appearance."""
+        """Everybody who speaks, hears or was told something, in order of appearance, then those of whom the log says who they are."""
         heard = (name for said in self.messages for name in (said.agent, *(said.audience or ())))
-        return list(dict.fromkeys([*heard, *self.told, *(agent for agent, _ in self.unanswered)]))
+        return list(dict.fromkeys([*heard, *self.told, *(agent for agent, _ in self.unanswered), *self.roles, *self.models]))
 
 
 def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Reading:

@@ -97,3 +97,13 @@ def test_a_score_larger_than_a_float_is_no_number(tmp_path: Path) -> None:
     assert found.refused == []
     facts = "SELECT success, score, stop_reason, contains(details, '1' || repeat('0', 400)) FROM episodes"
     assert found.rows(facts) == [(False, 5.0, "lose", True)]
+
+
+def test_an_episode_that_ended_before_somebody_spoke_is_of_the_same_run(tmp_path: Path) -> None:
+    """Who plays is told at the beginning of the log: one who never came to speak has a row, and the team is the same team."""
+    cut = {**OLD, "turns": OLD["turns"][:1]}
+    for episode, log in enumerate((OLD, cut)):
+        written(tmp_path / "logs" / "taboo" / "0_high_en" / f"episode_{episode}" / "interactions.json", log)
+    found = ingested(tmp_path, tmp_path / "logs")
+    assert found.rows("SELECT count(*) FROM runs") == [(1,)]
+    assert found.rows("SELECT role, model, count(*) FROM agents WHERE agent = 'Player 2' GROUP BY ALL") == [("WordGuesser", "llama", 2)]
