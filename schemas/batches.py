@@ -12,6 +12,7 @@ from schemas.tables import Column, Table, table
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
     import pyarrow as pa
 
 __all__ = ["Coded", "Group", "Rows", "check", "insert", "to_arrow"]
@@ -30,7 +31,7 @@ class Group(NamedTuple):
     values: Sequence[tuple[object, ...]]
     """What stands in these columns, each combination once."""
 
-    rows: Sequence[int]
+    rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]
     """For each row, which of ``values`` it has."""
 
 
@@ -98,7 +99,7 @@ def _joined(groups: Sequence[Group]) -> pa.Array:
     before = (values.cumsum() - values).astype(np.int32)
     places = np.repeat(before, [len(group.rows) for group in groups])
     if values.max() > 1:  # of one value each, all rows have that one
-        places += np.fromiter(chain.from_iterable(group.rows for group in groups), np.int32, len(places))
+        places += np.concatenate([np.asarray(group.rows, np.int32) for group in groups])
     return pa.array(places)
 
 

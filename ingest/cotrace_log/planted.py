@@ -6,15 +6,14 @@ They are most of the rows of such a game, and few of them differ, so they are gi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import repeat
-from operator import attrgetter
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Final, TypeVar
 
 from ingest.cotrace_log.kept import PlannedClaim, claims_in
 from schemas.batches import Coded, Group
 from schemas.claims import text_hash
-from schemas.game import Turn
+from schemas.game import PlantedLabel, Turn
 
 __all__ = ["PLANTED", "planted_claims", "planted_labels"]
 
@@ -29,35 +28,33 @@ _CLAIM_SAID: Final = ("kind", "claim")
 
 _LABEL_ALWAYS: Final = ("source", "episode_id", "imported_at")
 _LABEL_UNIT: Final = ("annotator", "unit_key", "turn", "agent")
-_AGENT: Final = attrgetter("agent")
-_SAID: Final = attrgetter("rubric", "question", "answer", "basis", "planted")
-_Key = TypeVar("_Key")
+_Key = TypeVar("_Key", bound=Hashable)
 
 _LABEL_SAID: Final = ("rubric", "question", "answer", "score", "basis", "planted")
 
 
 def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
     """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
+    import numpy as np
+
     texts: list[tuple[object, ...]] = []
-    said = _numbering(PlannedClaim)
-    of_text: list[int] = []
-    of_said: list[int] = []
-    numbers: list[int] = []
+    told: list[tuple[PlannedClaim, ...]] = []
     for turn in turns:
         for seq, utterance in enumerate(turn.utterances, start=1):
             claims = claims_in(utterance.claims)
-            if claims is None:
-                continue
-            of_said += map(said.__getitem__, claims)
-            of_text += [len(texts)] * len(claims)
-            numbers += range(len(claims))
-            texts.append((turn.turn, seq, utterance.agent, text_hash(utterance.text)))
+            if claims is not None:
+                texts.append((turn.turn, seq, utterance.agent, text_hash(utterance.text)))
+                told.append(claims)
+    said = _numbering(PlannedClaim)
+    of_said = list(map(said.__getitem__, chain.from_iterable(told)))
+    counts = np.fromiter(map(len, told), np.int32, len(told))
+    numbers = np.arange(len(of_said)) - np.repeat(counts.cumsum() - counts, counts)
     always = (episode, PLANTED, None, None, None, True, None, None)
     return Coded(
         (
-            Group(_CLAIM_ALWAYS, [always], [0] * len(of_said)),
-            Group(_CLAIM_TEXT, texts, of_text),
-            Group(("number",), [(number,) for number in range(max(numbers, default=-1) + 1)], numbers),
+            Group(_CLAIM_ALWAYS, [always], np.zeros_like(numbers)),
+            Group(_CLAIM_TEXT, texts, np.repeat(np.arange(len(texts)), counts)),
+            Group(("number",), [(number,) for number in range(max(map(len, told), default=0))], numbers),
             Group(_CLAIM_SAID, list(said), of_said),
         )
     )
@@ -65,18 +62,19 @@ def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
 
 def planted_labels(episode: str, turns: Sequence[Turn], personas: Mapping[str, str | None], model: str) -> Coded:
     """Answers that the authors know to be true; ``personas``: who plays each agent, ``model``: who is evaluated."""
-    units = _numbering(tuple[int, str | None])
-    said = _numbering(tuple[str, ...])
-    of_unit: list[int] = []
-    of_said: list[int] = []
-    for turn in turns:
-        of_unit += map(units.__getitem__, zip(repeat(turn.turn), map(_AGENT, turn.labels)))
-        of_said += map(said.__getitem__, map(_SAID, turn.labels))
-    answers = [(rubric, question, answer, _SCORES.get(answer), basis, planted) for rubric, question, answer, basis, planted in said]
+    import numpy as np
+
+    said = _numbering(PlantedLabel)
+    of_said = list(map(said.__getitem__, chain.from_iterable(turn.labels for turn in turns)))
+    agents = list(dict.fromkeys(label.agent for label in said))
+    of_agent = np.array([agents.index(label.agent) for label in said], np.int32)
+    of_turn = np.repeat(np.arange(len(turns)), [len(turn.labels) for turn in turns])
+    units = [_unit(episode, turn.turn, agent, personas, model) for turn in turns for agent in agents]
+    answers = [(each.rubric, each.question, each.answer, _SCORES.get(each.answer), each.basis, each.planted) for each in said]
     return Coded(
         (
-            Group(_LABEL_ALWAYS, [(PLANTED, episode, None)], [0] * len(of_said)),
-            Group(_LABEL_UNIT, [_unit(episode, turn, agent, personas, model) for turn, agent in units], of_unit),
+            Group(_LABEL_ALWAYS, [(PLANTED, episode, None)], np.zeros_like(of_turn)),
+            Group(_LABEL_UNIT, units, of_turn * len(agents) + of_agent[of_said]),
             Group(_LABEL_SAID, answers, of_said),
         )
     )

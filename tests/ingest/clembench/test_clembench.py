@@ -14,7 +14,7 @@ def event(speaker: str, to: str, kind: str, content: Any) -> dict[str, Any]:
     return {"from": speaker, "to": to, "timestamp": "2024-09-12T17:08:54.740640", "action": {"type": kind, "content": content}}
 
 
-OLD = {
+OLD: dict[str, Any] = {
     "players": {"GM": "Game master for taboo", "Player 1": "WordDescriber, gpt-4", "Player 2": "WordGuesser, llama"},
     "turns": [
         [event("GM", "Player 1", "send message", "Describe."), event("Player 1", "GM", "get message", "It barks.")],
