@@ -39,6 +39,7 @@ class Phases:
         """From now on: files that are opened for writing, made, moved or removed; transactions; lines of journals."""
         sys.addaudithook(self._audited)
         self._watch_store()
+        self._watch_lake()
         self._watch_journals()
 
     def _audited(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -66,6 +67,19 @@ class Phases:
             self.happen("after a commit")
 
         patch.object(Store, "writing", watched).start()
+
+    def _watch_lake(self) -> None:
+        from schemas.lake.store import LakeStore
+
+        committed = LakeStore._committed
+
+        def watched(store: LakeStore, version: int, actions: Any) -> bool:
+            self.happen("before a commit")
+            done = committed(store, version, actions)
+            self.happen("after a commit")
+            return done
+
+        patch.object(LakeStore, "_committed", watched).start()
 
     def _watch_journals(self) -> None:
         from providers.journal import Journal

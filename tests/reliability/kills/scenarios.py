@@ -55,6 +55,22 @@ def _judged() -> None:
         _cotrace("judge", "--rubric", rubric, "--judge", "engine", "--store", "s.duckdb")
 
 
+def _judged_lake() -> None:
+    _judged()
+    _cotrace("lake", "from", "s.duckdb", "--store", "lake:lake")
+
+
+def _read_lake() -> None:
+    _logs()
+    _cotrace("ingest", "logs", "--store", "lake:lake", "--workers", "1")
+
+
+def _questions() -> None:
+    from tests.games.coordination.test_coordination_ask import question_file
+
+    question_file(Path("questions.csv"))
+
+
 def _labels() -> None:
     _store()
     import duckdb
@@ -159,4 +175,16 @@ SCENARIOS: Final = (
         _replayed,
         ("replay", "{episode}", "--turn", "2", "--seat", "all=script:plain", "--repeats", "3", "--out", "replays", "--store", "s.duckdb"),
     ),
+    Scenario("probe", _store, ("probe", "spatial_grounding", "--kind", "layer", "--judge", "engine", "--store", "s.duckdb")),
+    Scenario(
+        "play, CoordinationQA",
+        _questions,
+        ("play", "coordqa", "questions.csv", "--model", "openai/stub", "--base-url", "{url}", "--concurrency", "2", "--out", "out"),
+        lambda _: stub_server(),
+        in_flight=2,
+    ),
+    Scenario("ingest, lake", _logs, ("ingest", "logs", "--store", "lake:lake", "--workers", "1")),
+    Scenario("judge, lake", _read_lake, ("judge", "--rubric", "mind_modeling", "--judge", "engine", "--store", "lake:lake")),
+    Scenario("lake from", _judged, ("lake", "from", "s.duckdb", "--store", "lake:lake")),
+    Scenario("lake to", _judged_lake, ("lake", "to", "copy.duckdb", "--store", "lake:lake")),
 )

@@ -9,6 +9,10 @@ from typing import Any, Final
 
 import duckdb
 
+from schemas.processes import worker_pool
+from schemas.stores import store_at
+from schemas.tables import TABLES
+
 __all__ = ["state_of"]
 
 _OF_THE_RUN: Final = frozenset({"store_info", "judge_runs"})
@@ -21,13 +25,22 @@ _WORKING_FILES: Final = re.compile(r"\.journal(/|$)|\.wal$|\.duckdb$|\.cache|ans
 def state_of(folder: Path) -> dict[str, Any]:
     """Table or file -> its content, in an order of its own."""
     found: dict[str, Any] = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    lakes = [log.parent for log in folder.rglob("_delta_log")]
+    for lake in lakes:
+        with worker_pool(1) as apart:  # what reads lakes has threads, which no fork survives
+            found |= apart.submit(_lake, lake).result()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not any(path.is_relative_to(lake) for lake in lakes)):
         name = path.relative_to(folder).as_posix()
         if path.suffix == ".duckdb":
             found |= {f"{name}: {table}": rows for table, rows in _tables(path).items()}
         elif not _WORKING_FILES.search(name):
             found[name] = _content(path)
     return found
+
+
+def _lake(folder: Path) -> dict[str, list[str]]:
+    with store_at(f"lake:{folder}").reading() as connection:
+        return {f"{folder.name}: {spec.name}": _rows(connection, spec.name) for spec in TABLES if spec.name not in _OF_THE_RUN}
 
 
 def _tables(path: Path) -> dict[str, list[str]]:
