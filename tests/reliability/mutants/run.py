@@ -30,7 +30,7 @@ from typing import Final, NamedTuple
 import click
 import pytest
 
-from tests.places import ROOT
+from tests.places import ROOT, SHARED
 from tests.reliability.mutants.changes import Mutant, as_it_is, mutant, number_of_mutants
 from tests.reliability.mutants.explained import why_it_survives
 from tests.reliability.mutants.lines import Recorder, Runs, likeliest
@@ -108,6 +108,8 @@ def try_mutants(chosen: Sequence[tuple[Subject, Mutant]], processes: int) -> Ite
     for name in _LOADED:
         importlib.import_module(name)
     with tempfile.TemporaryDirectory(prefix="cotrace-mutants-") as folder:
+        if SHARED.exists():
+            (Path(folder) / SHARED.name).symlink_to(SHARED)  # the published data, beside each copy as beside the project
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(processes):
             copies.put(_copy(Path(folder) / str(number)))

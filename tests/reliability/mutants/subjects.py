@@ -114,4 +114,23 @@ SUBJECTS: Final = (
         ("games/asympuzl/puzzle.py", "games/asympuzl/game.py", "games/asympuzl/feedback.py"),
         ("tests/games/asympuzl/test_asympuzl_engine.py",),
     ),
+    Subject(
+        "engine of Collab-Overcooked",
+        (
+            "games/overcooked/engine/actions.py",
+            "games/overcooked/engine/execution.py",
+            "games/overcooked/engine/layout.py",
+            "games/overcooked/engine/references.py",
+            "games/overcooked/engine/sequences.py",
+            "games/overcooked/engine/timing.py",
+            "games/overcooked/engine/validator.py",
+            "games/overcooked/engine/w*.py",
+        ),
+        ("tests/games/overcooked/test_overcooked_kitchen.py", "tests/games/overcooked/test_overcooked_reference.py"),
+    ),
+    Subject(
+        "engines of LLM-Coordination",
+        ("games/coordination/*/rules.py", "games/coordination/hanabi/table.py", "games/coordination/kitchen/macros.py"),
+        ("tests/games/coordination/test_coordination_games.py",),
+    ),
 )
