@@ -34,9 +34,12 @@ def quoted(value: object, length: int = 200) -> str:
 
 
 def without_half_pairs(value: Any) -> Any:
-    """A parsed value with halves of surrogate pairs, which models write and no table takes, replaced by U+FFFD, in keys too."""
+    """A parsed value with halves of surrogate pairs, which models write and no table takes, replaced by U+FFFD, in keys too.
+
+    Two halves that stand beside each other become the character that they are.
+    """
     if isinstance(value, str):
-        return _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", value)
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _HALF_PAIR.search(value) else value
     if isinstance(value, dict):
         return {without_half_pairs(key): without_half_pairs(entry) for key, entry in value.items()}
     if isinstance(value, list):
