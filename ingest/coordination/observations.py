@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from games.coordination.hanabi.wording import COLOR_NAMES
+from games.coordination.kitchen.wording import HELD_NAMES
 from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.facts import CaptureFacts, EscapeFacts
 from ingest.coordination.parts import ReplayDifference
@@ -29,7 +30,6 @@ _STACK: Final = re.compile(r"\b([A-Z][a-z]+) - \1 (\d)")
 _CARD: Final = re.compile(r"\[Card \d: ([A-Z])[a-z]+ (\d)\]")
 _HOLDING: Final = re.compile(r"I am holding ([a-z ]+)\. (?:Alice|Bob) is holding ([a-z ]+)\.")
 _BOTH: Final = frozenset(PLAYERS)
-_HELD: Final = {"onion": "onion", "dish": "plate", "soup": "soup in plate"}
 
 
 def told_in_capture(step: CaptureFacts) -> Iterator[ReplayDifference]:
@@ -94,4 +94,4 @@ def _gate(*, is_open: bool) -> str:
 
 
 def _words(item: ItemRecord | None) -> str:
-    return "nothing" if item is None else _HELD[item.name]
+    return "nothing" if item is None else HELD_NAMES[item.name]
