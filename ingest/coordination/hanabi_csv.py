@@ -17,7 +17,7 @@ from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState
 from games.coordination.hanabi.wording import COLOR_LETTERS
 from games.coordination.matches.hanabi import SEATS, shown_effect, shown_move, shown_table
 from games.coordination.players import Player
-from ingest.coordination.csv_checks import hanabi_row_differences
+from ingest.coordination.csv_consistency import hanabi_row_differences
 from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.parts import GameParts, state_text

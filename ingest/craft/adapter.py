@@ -14,9 +14,8 @@ from pydantic import ValidationError
 
 from games.craft.engine.board import Board
 from games.craft.targets.start_boards import START_BOARDS, start_board
+from ingest.craft.consistency import game_contradictions
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
-from ingest.craft.published import game_contradictions
-from ingest.craft.published_turns import turn_contradictions
 from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord
 from ingest.craft.replay import derive
 from ingest.craft.rows import (
@@ -29,6 +28,7 @@ from ingest.craft.rows import (
     run_row,
     turn_row,
 )
+from ingest.craft.turn_consistency import turn_contradictions
 from ingest.craft.utterances import utterances
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from ingest.reading.json_text import loads

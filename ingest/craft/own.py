@@ -18,7 +18,7 @@ from games.craft.text.builder import ParsedMove, parse_answer
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.cotrace_log.kept import json_of
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
-from ingest.craft.own_checks import end_differences, header_differences, turn_differences
+from ingest.craft.own_consistency import end_differences, header_differences, turn_differences
 from ingest.craft.records import Int, Spans, Structure
 from ingest.craft.replay import derive as derive_craft
 from ingest.reading.json_text import dumps
