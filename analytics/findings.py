@@ -12,7 +12,10 @@ from schemas.families import family, title_of
 from schemas.store import Store
 from schemas.wording import count, in_words, interval, number, score, share, share_interval
 
-__all__ = ["Finding", "findings", "told_apart"]
+__all__ = ["TOPICS", "Finding", "findings", "told_apart"]
+
+TOPICS: Final[Mapping[str, str]] = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
+"""Topic of a finding -> as people read it, in order."""
 
 Row = Mapping[str, Any]
 _Losses = Mapping[tuple[str, str, str | None], str]
@@ -24,7 +27,7 @@ class Finding(NamedTuple):
     """A sentence."""
 
     topic: str
-    """`who`, `where`, `why` or `sure`."""
+    """One of `TOPICS`."""
     benchmark: str
     sentence: str
     report: str

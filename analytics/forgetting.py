@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.tables import TABLES
+from schemas.text import near
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -66,8 +67,6 @@ def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgo
         UsageError: nothing of that name is in the store; suggests the nearest. Or the store is a part of a lake.
         StoreError: the store cannot be read, or written.
     """
-    import difflib
-
     if store.whole is not store:
         raise UsageError(
             f"{store.path} is a part of a lake, and what is forgotten may have rows in others: name the whole, without what follows ?"
@@ -75,9 +74,8 @@ def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgo
     with store.reading() as connection:
         names = [found for (found,) in connection.execute(KINDS[kind]).fetchall() if found is not None]
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(names)[:8]) or 'none'}"
-            raise UsageError(f"no {kind.replace('_', ' ')} {name} in {store.path}: {hint}")
+            some = f"there are {', '.join(sorted(names)[:8]) or 'none'}"
+            raise UsageError(f"no {kind.replace('_', ' ')} {name} in {store.path}{near(name, names, some)}")
         counted = _counted(connection, kind, name)
     if really:
         store.transact(lambda transaction: _delete(transaction, kind, name))

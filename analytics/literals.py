@@ -7,6 +7,8 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from schemas.text import in_sql
+
 __all__ = ["literal", "with_literals"]
 
 _PARAMETER = re.compile(r"\$([A-Za-z_]\w*)")
@@ -33,4 +35,4 @@ def literal(value: object) -> str:
         return repr(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{', '.join(map(literal, value))}]"
-    return "'" + str(value).replace("'", "''") + "'"
+    return in_sql(str(value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +12,7 @@ from analytics.views import VIEWS
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.tables import TABLES
+from schemas.text import near
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,8 +141,7 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         rows: pl.DataFrame = _compute(name)(store, **options)
         return marked(filtered(rows, where), name)
     if name not in _views():
-        near = difflib.get_close_matches(name, report_names(), n=1)
-        raise UsageError(f"no report {name!r}: {f'did you mean {near[0]!r}?' if near else 'there are ' + ', '.join(report_names())}")
+        raise UsageError(f"no report {name!r}{near(name, report_names())}")
     source, order = _views()[name]
     if where == "true":
         where = _USUAL.get(name, where)

@@ -27,17 +27,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from analytics.materialized import expanded
-from schemas.errors import UsageError
 from schemas.families import families
 from schemas.tables import TABLES
 
-__all__ = [
-    "NAMES",
-    "VIEWS",
-    "ViewColumn",
-    "ViewFile",
-    "view",
-]
+__all__ = ["VIEWS", "ViewColumn", "ViewFile"]
 
 _SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
@@ -77,21 +70,6 @@ class ViewFile:
     report: tuple[str, str] | None
     """Name of the report that prints it and the order of its rows; None of a view that no report prints."""
     sql: str
-
-
-def view(name: str) -> ViewFile:
-    """The view of that name.
-
-    Raises:
-        UsageError: there is none.
-    """
-    import difflib
-
-    if name in _BY_NAME:
-        return _BY_NAME[name]
-    near = difflib.get_close_matches(name, _BY_NAME, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(NAMES)}"
-    raise UsageError(f"no view {name!r}: {hint}")
 
 
 def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> ViewFile:
@@ -225,8 +203,3 @@ def _load_all() -> tuple[ViewFile, ...]:
 
 VIEWS: tuple[ViewFile, ...] = _load_all()
 """All ``.sql`` files, each after those it reads."""
-
-NAMES: tuple[str, ...] = tuple(spec.name for spec in VIEWS if spec.kind == "view")
-"""What can be selected from without arguments."""
-
-_BY_NAME = {spec.name: spec for spec in VIEWS}

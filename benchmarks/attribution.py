@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from analytics.installation import ensure_installed
 from analytics.losses.accuracy import accuracy_report
+from analytics.losses.mended import costs_by_turn
 from analytics.losses.truths import planted_faults, turns_at_work
 from analytics.query import query
 from analytics.statistics.intervals import t_interval, wilson
-from benchmarks.mended import MendedTurn, costs_by_turn, episodes_of, mended_turns
+from benchmarks.mended import MendedTurn, episodes_of, mended_turns
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.families import modules, title_of

@@ -12,12 +12,13 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from analytics.installation import ensure_installed
+from analytics.losses.mended import costs_by_turn
 from analytics.losses.truths import planted_faults, turns_at_work
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 
-__all__ = ["MendedTurn", "costs_by_turn", "episodes_of", "mended_turns"]
+__all__ = ["MendedTurn", "episodes_of", "mended_turns"]
 
 _NOTHING: Final = 1e-9
 _TRIED: Final = 3
@@ -72,14 +73,6 @@ def episodes_of(store: Store, folder: Path, paths: Sequence[Path]) -> list[str]:
     """The games of these files, in their order."""
     by_file = dict(query(store, "SELECT file, episode_id FROM episodes").rows())
     return [by_file[str(path.relative_to(folder))] for path in paths]
-
-
-def costs_by_turn(store: Store) -> dict[str, dict[int, float]]:
-    """Game -> turn -> what it cost, where that is known."""
-    found: dict[str, dict[int, float]] = {}
-    for episode, turn, cost in query(store, "SELECT episode_id, turn, greatest(cost, 0) FROM turn_costs WHERE isfinite(cost)").rows():
-        found.setdefault(episode, {})[turn] = cost
-    return found
 
 
 def _up_to(costs: Mapping[int, float], turn: int) -> float:

@@ -1,4 +1,4 @@
-"""Replay: the CRAFT engine recomputes published games (state, candidates, metrics, categories), against `json.loads` of the same files.
+"""Replay: the CRAFT engine recomputes published games (state, candidates, metrics, flags), against `json.loads` of the same files.
 
 Caches of the engine are emptied before every round. Where the published games are not beside the project, cotrace's own take their place.
 """

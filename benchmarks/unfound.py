@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from analytics.losses.mended import costs_by_turn
 from analytics.losses.truths import planted_faults, turns_at_work
 from analytics.query import query
 from benchmarks.attribution import Played, planted_games
-from benchmarks.mended import costs_by_turn
 from schemas.families import modules, title_of
 
 __all__ = ["main", "unfound"]

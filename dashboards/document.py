@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from analytics.findings import Finding, findings
+from analytics.findings import TOPICS, Finding, findings
 from analytics.reports import columns_of
 from analytics.statistics.few_games import few_games
 from analytics.views import VIEWS
@@ -28,8 +28,6 @@ __all__ = ["document", "drawn_place", "packed_plotly", "script_of_figures", "sty
 
 _MOST_ROWS, _MOST_OF_MANY = 2_000, 100
 """Rows of a table that are written into a page of one report, and of several; the CSV form has all."""
-
-_TOPICS: Final = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
 
 _SCRIPT: Final = """
 const unpacked = (async () => {
@@ -112,7 +110,7 @@ def _found(found: Sequence[Finding]) -> str:
     if not found:
         return ""
     parts = []
-    for topic, title in _TOPICS.items():
+    for topic, title in TOPICS.items():
         lines = "".join(
             f"<li>{html.escape(printable(one.sentence))} <a href='#{one.report}'>{one.report}</a></li>"
             for one in found

@@ -38,6 +38,8 @@ class Grid(NamedTuple):
     title: str = "Table"
 
 
+_MOST_PRINTED: Final = 2_000
+"""Rows of a table without a grid."""
 _MOST_ROWS: Final = 10
 """Rows that a grid shows before it scrolls; half of the next one shows that there are more."""
 _HALF_ROW: Final = 0.5
@@ -165,9 +167,9 @@ def _origin(read: Reader, rows: TableRows) -> Part:
     return html.A("Query", href=f"/sql?{urlencode({'query': query})}", title="Open this table's query")
 
 
-def html_table(read: Reader, rows: TableRows, most: int = 2_000) -> Part:
+def html_table(read: Reader, rows: TableRows) -> Part:
     """The same table without a grid, for files and print."""
-    found = block(read, rows, RowRange(size=most))
+    found = block(read, rows, RowRange(size=_MOST_PRINTED))
     kinds = {name: "num" if column.kind in NUMERIC else "words" if column.kind == "words" else "" for name, column in rows.columns.items()}
     body = []
     for texts in written(read, rows, found.rows):
@@ -177,7 +179,7 @@ def html_table(read: Reader, rows: TableRows, most: int = 2_000) -> Part:
             cells[0] = html.Td(html.A(texts[first], href=texts[HREF]), className=kinds[first])
         body.append(html.Tr(cells))
     head = html.Tr([html.Th(column.heading, className=kinds[name]) for name, column in rows.columns.items()])
-    cut = html.P(f"The first {most} of {found.total} rows.", className="hint") if found.total > most else None
+    cut = html.P(f"The first {_MOST_PRINTED} of {found.total} rows.", className="hint") if found.total > _MOST_PRINTED else None
     return html.Div([html.Table([html.Thead(head), html.Tbody(body)]), cut], className="scroll", tabIndex=0)
 
 

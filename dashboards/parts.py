@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dash import dcc, html
 
-from schemas.text import printable
-from schemas.wording import NOTHING, count, share, share_of
-from schemas.wording import number as wording_number
+from schemas.wording import NOTHING, count, share
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    import polars as pl
 
     from dashboards.address import Address
     from dashboards.reader import Reader
 
-__all__ = ["Later", "Part", "aria", "card", "data", "figure", "link_choices", "note", "number", "pager", "rate", "stat", "stat_of", "table"]
+__all__ = ["Later", "Part", "aria", "card", "data", "figure", "link_choices", "note", "pager", "stat", "stat_of"]
 
 Part = Any
 """A Dash component; Dash ships no types."""
@@ -134,56 +131,6 @@ def stat(label: str, value: str, detail: str = "") -> Part:
 def stat_of(label: str, part: int, whole: int) -> Part:
     """A share with its label and, below, what it is made of."""
     return stat(label, share(part / whole) if whole else NOTHING, f"{count(part)} of {count(whole)}")
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number for a table cell; a dash where there is none."""
-    return NOTHING if value is None else f"{value:.{digits}f}"
-
-
-def rate(part: float | None, whole: float | None) -> str:
-    """`12 % (6 of 50)`: a rate never stands without its counts."""
-    return share_of(part, whole)
-
-
-def table(
-    rows: pl.DataFrame,
-    columns: Mapping[str, str],
-    *,
-    link: Callable[[Mapping[str, Any]], str] | None = None,
-    show: Mapping[str, Callable[[Any], str]] | None = None,
-    classes: Mapping[str, str] | None = None,
-) -> Part:
-    """Rows as a table.
-
-    Args:
-        rows: what to show; the caller limits their number.
-        columns: column -> heading, in order.
-        link: the address a row leads to, from the row.
-        show: column -> how its values are written; numbers have three digits, other values are text.
-        classes: column -> its style: `num` aligned as a number, `words` for sentences; without it, by the column's type.
-    """
-    writers = show or {}
-    kinds = {name: "num" if rows.schema[name].is_numeric() else "" for name in columns} | dict(classes or {})
-
-    def written(name: str, value: Any) -> str:
-        if name in writers:
-            return writers[name](value)
-        if value is None:
-            return "–"
-        return wording_number(value) if isinstance(value, float) else printable(str(value))
-
-    def line(row: Mapping[str, Any]) -> Part:
-        cells: list[Part] = [html.Td(written(name, row[name]), className=kinds[name]) for name in columns]
-        if link is not None:
-            first = next(iter(columns))
-            cells[0] = html.Td(dcc.Link(written(first, row[first]), href=link(row)), className=kinds[first])
-        return html.Tr(cells)
-
-    head = html.Tr([html.Th(heading, className=kinds[name]) for name, heading in columns.items()])
-    return html.Div(
-        html.Table([html.Thead(head), html.Tbody([line(row) for row in rows.iter_rows(named=True)])]), className="scroll", tabIndex=0
-    )
 
 
 def pager(address: Address, start: int, size: int, total: int, what: str) -> Part:

@@ -139,9 +139,9 @@ def block(read: Reader, rows: TableRows, request: RowRange) -> RowBlock:
     return RowBlock(found.drop("rows_in_all"), total)
 
 
-def every_row(read: Reader, rows: TableRows, request: RowRange | None = None) -> pl.DataFrame:
+def every_row(read: Reader, rows: TableRows) -> pl.DataFrame:
     """All rows with all columns, as the query gives them: what a file of the table holds."""
-    return _run(read, rows, *_chosen(read, rows, request or RowRange()))
+    return _run(read, rows, *_chosen(read, rows, RowRange()))
 
 
 def written(read: Reader, rows: TableRows, found: pl.DataFrame) -> Iterator[dict[str, str]]:

@@ -7,7 +7,6 @@ theirs as `<package>.ingest.adapter`, other packages through the entry point gro
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable
@@ -22,6 +21,7 @@ from ingest.reading.adapter_types import Adapter
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import loaded
+from schemas.text import near
 
 __all__ = ["adapter", "adapters", "companions", "formats", "recognise", "recognise_by_keys", "resembled"]
 
@@ -71,7 +71,9 @@ def _of_packages() -> Iterable[tuple[str, Iterable[Adapter]]]:
     for home, value in loaded("cotrace.formats").items():
         missing = [name for name in _NEEDED if not hasattr(value, name)]
         if missing:
-            raise UsageError(f"{home} is no log format: {', '.join(missing)} missing (see docs/formats.md), or uninstall the package")
+            raise UsageError(
+                f"{home} is no log format: {', '.join(missing)} missing; add them as ingest/adapters.py says, or uninstall the package"
+            )
         yield home, [value]
 
 
@@ -95,9 +97,8 @@ def adapter(name: str) -> Adapter:
     known = {reader.FORMAT: reader for reader in adapters()}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"give one of {', '.join(known)}, or leave it out"
-    raise UsageError(f"no log format {name!r}: {hint} (`cotrace formats` lists them)")
+    hint = near(name, known, f"give one of {', '.join(known)}, or leave it out")
+    raise UsageError(f"no log format {name!r}{hint} (`cotrace formats` lists them)")
 
 
 def companions(reader: Adapter, path: Path) -> tuple[Path, ...]:

@@ -17,7 +17,17 @@ from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.yaml_lines import read_yaml
 
-__all__ = ["Budget", "BudgetSpentError", "Price", "PriceLine", "TokenEstimate", "price_line", "price_of", "similar_models"]
+__all__ = [
+    "Budget",
+    "BudgetSpentError",
+    "Price",
+    "PriceLine",
+    "TokenEstimate",
+    "price_line",
+    "price_of",
+    "refuse_unpriced",
+    "similar_models",
+]
 
 _CHARACTERS_A_TOKEN = 3.0
 """A low guess (English has about four), used until the server's own counts are known."""
@@ -96,6 +106,18 @@ def price_line(model: str, own_file: Path | None = None) -> PriceLine | None:
     if model.partition("/")[0] in _FREE:
         return PriceLine(Price(0.0, 0.0), "one's own machine", is_guess=False)
     return listed
+
+
+def refuse_unpriced(model: str, price: Price | None, max_cost: float | None) -> None:
+    """See that a limit of what may be spent can be kept; None: there is no limit.
+
+    Raises:
+        UsageError: there is one, and the model has no price.
+    """
+    if max_cost is not None and price is None:
+        raise UsageError(
+            f"--max-cost needs a price for {model}: give one with --prices FILE (a line such as {model}: {{input: 0.15, output: 0.60}})"
+        )
 
 
 def similar_models(model: str) -> list[str]:

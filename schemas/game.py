@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, Self
 
 import orjson
 
+from schemas.text import without_half_pairs
+
 __all__ = [
     "LOG_VERSION",
     "STOPPED",
@@ -341,7 +343,7 @@ def _plain(value: Any) -> Any:
 def _storable(value: Any) -> Any:
     """The value with halves of surrogate pairs replaced by U+FFFD, and numbers of more than 64 bits written as text."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return without_half_pairs(value)
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):

@@ -20,7 +20,7 @@ from schemas.errors import UsageError
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["SEALED", "as_condition", "as_query", "seal", "sealed_memory", "without_end"]
+__all__ = ["SEALED", "as_condition", "as_query", "reason_of", "seal", "sealed_memory", "without_end"]
 
 SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
     "enable_external_access": "false",
@@ -117,7 +117,7 @@ def _statements(sql: str, connection: duckdb.DuckDBPyConnection) -> list[duckdb.
     try:
         return connection.extract_statements(sql)
     except duckdb.Error as error:
-        raise UsageError(_reason(error)) from error
+        raise UsageError(reason_of(error)) from error
 
 
 def _kind_of(statement: duckdb.Statement) -> str:
@@ -257,5 +257,6 @@ def _nodes(tree: object) -> Iterator[dict[str, Any]]:
             waiting.extend(part)
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """What DuckDB says is wrong with a query, in one line, without the query itself."""
     return " ".join(str(error).partition("LINE ")[0].split())

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from schemas.errors import StoreError
 from schemas.read_only_sql import SEALED, seal
 from schemas.tables import TABLES, Table
-from schemas.text import in_shell
+from schemas.text import in_shell, in_sql
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -357,5 +357,4 @@ def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table) -> None:
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, name: str, grain: str) -> None:
-    text = grain.replace("'", "''")
-    connection.execute(f"COMMENT ON TABLE {name} IS '{text}'")
+    connection.execute(f"COMMENT ON TABLE {name} IS {in_sql(grain)}")

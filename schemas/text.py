@@ -1,4 +1,4 @@
-"""Text from logs, made safe to show."""
+"""Text from logs and from people, made safe to show, to store and to quote."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["excerpt", "in_shell", "near", "printable", "quoted", "where_option", "without_half_pairs"]
+__all__ = ["excerpt", "in_shell", "in_sql", "near", "printable", "quoted", "where_option", "without_half_pairs"]
 
 _PLAIN: Final = re.compile(r"[\w.-]+")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
@@ -34,9 +34,12 @@ def quoted(value: object, length: int = 200) -> str:
 
 
 def without_half_pairs(value: Any) -> Any:
-    """A parsed value with halves of surrogate pairs, which models write and no table takes, replaced by U+FFFD, in keys too."""
+    """A parsed value with halves of surrogate pairs, which models write and no table takes, replaced by U+FFFD, in keys too.
+
+    Two halves that stand beside each other become the character that they are.
+    """
     if isinstance(value, str):
-        return _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", value)
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _HALF_PAIR.search(value) else value
     if isinstance(value, dict):
         return {without_half_pairs(key): without_half_pairs(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -61,16 +64,23 @@ def in_shell(word: object) -> str:
     return shlex.quote(f"./{word}" if option_like else str(word))
 
 
+def in_sql(text: str) -> str:
+    """A text as it stands in SQL: in quotes, those in it doubled. Values that can be bound are bound."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def where_option(column: str, value: str) -> str:
     """The option `--where` for a value of a column, as it stands in a command that people copy: the value may come out of a log."""
-    condition = "{} = '{}'".format(column, value.replace("'", "''"))
+    condition = f"{column} = {in_sql(value)}"
     return "--where " + (f'"{condition}"' if _PLAIN.fullmatch(value) else in_shell(condition))
 
 
-def near(word: str, known: Iterable[str]) -> str:
-    """`: did you mean ...?`, or all that is known."""
+def near(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """`: did you mean ...?`, or what to say otherwise: by itself, all that is known."""
     import difflib
 
     names = list(known)
     close = difflib.get_close_matches(word, names, n=1)
-    return f": did you mean {close[0]}?" if close else f": there are {', '.join(names) or 'none'}"
+    if close:
+        return f": did you mean {close[0]}?"
+    return ": " + (otherwise or f"there are {', '.join(names) or 'none'}")

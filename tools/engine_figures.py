@@ -25,27 +25,24 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from analytics.reading.report import ALL, readers_report  # noqa: E402
-from games.craft.play import PlayRequest, play  # noqa: E402
-from games.craft.players import grammar, speech  # noqa: E402
-from ingest.files.run import ingest_paths  # noqa: E402
-from judges.claims.job import read_texts  # noqa: E402
-from judges.claims.questions import ReadingRequest  # noqa: E402
-from judges.craft.measure import Judged, QuestionScore, score_decisions, total  # noqa: E402
-from judges.evidence.reader import PLANTED, RULES  # noqa: E402
-from providers.provider import ModelSettings  # noqa: E402
-from schemas.store import Store  # noqa: E402
-from tests.servers.simulated_reader import SimulatedReader, simulated_reader  # noqa: E402
-from tools.measure_engine import judged_store  # noqa: E402
-from tools.reading_chart import Point, chart  # noqa: E402
+from analytics.reading.report import ALL, readers_report
+from games.craft.play import PlayRequest, play
+from games.craft.players import grammar, speech
+from ingest.files.run import ingest_paths
+from judges.claims.job import read_texts
+from judges.claims.questions import ReadingRequest
+from judges.craft.measure import Judged, QuestionScore, score_decisions, total
+from judges.evidence.reader import PLANTED, RULES
+from providers.provider import ModelSettings
+from schemas.store import Store
+from tests.servers.simulated_reader import SimulatedReader, simulated_reader
+from tools.measure_engine import ENOUGH, LOW, TEAMS, judged_store, share
+from tools.reading_chart import Point, chart
 
-TEAMS = ("clear", "vague", "over_remover", "redundant+conflicting+mixed")
 DOC = ROOT / "docs" / "engine_judge.md"
 CHART = ROOT / "docs" / "engine_reading.svg"
 BORDERS = ("<!-- Figures: made by `python tools/engine_figures.py`. Do not edit. -->", "<!-- End of the figures. -->")
 ERRORS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
-LEAST_DECIDED = 20
-"""Decisions of a question below which its precision says nothing."""
 _LINE_BREAK = re.compile(r"[ \t]*¶\s*")
 
 
@@ -106,8 +103,8 @@ def errors() -> str:
             read = _whole_requests(store, f"llm:{name}")
             for kind, reader in (("model", f"llm:{name}"), ("both", f"both:llm:{name}")):
                 found = scored(judged_store(store, reader))
-                lowest = min((one.precision or 0 for one in found.questions.values() if one.decided >= LEAST_DECIDED), default=None)
-                cells = (f"{rate:.2f}", *map(_share, read), kind, _share(found.all.coverage), _share(found.all.precision), _share(lowest))
+                lowest = min((one.precision or 0 for one in found.questions.values() if one.decided >= ENOUGH), default=None)
+                cells = (f"{rate:.2f}", *map(share, read), kind, share(found.all.coverage), share(found.all.precision), share(lowest))
                 lines.append(f"| {' | '.join(cells)} |")
                 points.append(Point(kind, read[0] or 0, found.all.coverage or 0, found.all.precision or 0))
     CHART.write_text(chart(points), "utf-8")
@@ -168,19 +165,15 @@ def _by_question(found: Mapping[str, Scores]) -> str:
     one = next(iter(found.values()))
     for name in (*one.questions, "all"):
         scores = [scores.all if name == "all" else scores.questions[name] for scores in found.values()]
-        shares = [_share(value) for score in scores for value in (score.coverage, score.precision)]
+        shares = [share(value) for score in scores for value in (score.coverage, score.precision)]
         lines.append(f"| {name} | {scores[0].labelled_yes} | {scores[0].labelled_no} | {' | '.join(shares)} |")
     return "\n".join(lines) + "\n"
 
 
 def _voice_row(author: str, reader: str, scores: Scores) -> str:
-    low = [one.question for one in scores.questions.values() if one.decided >= LEAST_DECIDED and (one.precision or 0) < 0.95]  # noqa: PLR2004
+    low = [one.question for one in scores.questions.values() if one.decided >= ENOUGH and (one.precision or 0) < LOW]
     whole = scores.all
-    return f"| {author} | {reader} | {whole.labelled} | {_share(whole.coverage)} | {_share(whole.precision)} | {', '.join(low)} |"
-
-
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+    return f"| {author} | {reader} | {whole.labelled} | {share(whole.coverage)} | {share(whole.precision)} | {', '.join(low)} |"
 
 
 if __name__ == "__main__":

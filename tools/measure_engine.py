@@ -27,23 +27,24 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from analytics.statistics.cluster_intervals import share_interval  # noqa: E402
-from games.craft.play import PlayRequest, play  # noqa: E402
-from games.craft.players import grammar, speech  # noqa: E402
-from ingest.files.run import ingest_paths  # noqa: E402
-from judges.craft.checks import CHECKS  # noqa: E402
-from judges.craft.language import claims_of  # noqa: E402
-from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions, total  # noqa: E402
-from judges.evidence.reader import RULES, reader_named  # noqa: E402
-from judges.evidence.transcript import Transcript, load  # noqa: E402
-from schemas.store import Store  # noqa: E402
-from tools.claim_scores import FIELDS, score_all, score_first  # noqa: E402
+from analytics.statistics.cluster_intervals import share_interval
+from games.craft.play import PlayRequest, play
+from games.craft.players import grammar, speech
+from ingest.files.run import ingest_paths
+from judges.craft.checks import CHECKS
+from judges.craft.language import claims_of
+from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions, total
+from judges.evidence.reader import RULES, reader_named
+from judges.evidence.transcript import Transcript, load
+from schemas.store import Store
+from tools.claim_scores import FIELDS, score_all, score_first
 
 Label = tuple[str, int, str | None, str, str]
 """Episode, turn, director (None: the group), question, answer."""
 
 TEAMS = ("clear", "vague", "over_remover", "redundant+conflicting+mixed")
 ENOUGH, LOW = 20, 0.95
+"""Decisions of a question below which its precision says nothing, and the precision below which it is named."""
 _GROUP = "GROUP"
 
 
@@ -108,7 +109,7 @@ def voices_table(voices: Mapping[str, list[tuple[Judged, str]]]) -> str:
         scores = score_decisions(row for row, _ in found)
         whole = total(scores)
         low = [score.question for score in scores.values() if score.decided >= ENOUGH and (score.precision or 0) < LOW]
-        rows.append(f"| {name} | {whole.labelled} | {_share(whole.coverage)} | {_share(whole.precision)} | {', '.join(low)} |")
+        rows.append(f"| {name} | {whole.labelled} | {share(whole.coverage)} | {share(whole.precision)} | {', '.join(low)} |")
     return "\n".join(rows)
 
 
@@ -117,7 +118,7 @@ def games_table(scores: Mapping[str, QuestionScore]) -> str:
     rows = ["| question | yes | no | N/A | decided | decided no | coverage | precision |", "|---|---|---|---|---|---|---|---|"]
     for score in (*scores.values(), total(scores)):
         counts = (score.labelled_yes, score.labelled_no, score.labelled_na, score.decided, score.decided_no)
-        cells = (score.question, *map(str, counts), _share(score.coverage), _share(score.precision))
+        cells = (score.question, *map(str, counts), share(score.coverage), share(score.precision))
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
@@ -129,9 +130,9 @@ def claims_table(folder: Path) -> str:
     pairs = [(claims_of(texts[record["id"]])["claims"], record["claims"]) for record in annotated]
     rows = ["| field | given | annotated | precision | recall |", "|---|---|---|---|---|"]
     for name, score in score_first(pairs).items():
-        rows.append(f"| {name} | {score.given} | {score.annotated} | {_share(score.precision)} | {_share(score.recall)} |")
+        rows.append(f"| {name} | {score.given} | {score.annotated} | {share(score.precision)} | {share(score.recall)} |")
     every = score_all(pairs)
-    rows.append(f"| whole claims | {every.given} | {every.annotated} | {_share(every.precision)} | {_share(every.recall)} |")
+    rows.append(f"| whole claims | {every.given} | {every.annotated} | {share(every.precision)} | {share(every.recall)} |")
     told = [(texts[record["id"]], claims_of(texts[record["id"]])["claims"], record["claims"]) for record in annotated]
     return "\n".join([*rows, "", *_by_model(told)])
 
@@ -174,7 +175,7 @@ def authors_table(path: Path) -> str:
         scores = score_first(own)
         silent = [given for given, annotated in own if not any(claim["first"] for claim in annotated)]
         vain = sum(any(claim["first"] for claim in given) for given in silent)
-        cells = [f"{_share(scores[name].precision)} / {_share(scores[name].recall)}" for name in FIELDS]
+        cells = [f"{share(scores[name].precision)} / {share(scores[name].recall)}" for name in FIELDS]
         rows.append(f"| {author} | {len(own)} | {' | '.join(cells)} | {vain} of {len(silent)} |")
     return "\n".join(rows)
 
@@ -220,7 +221,8 @@ def _is_wrong(row: Judged) -> bool:
     return counts and row.answer not in (None, row.truth)
 
 
-def _share(value: float | None) -> str:
+def share(value: float | None) -> str:
+    """Three digits; empty for none."""
     return "" if value is None else f"{value:.3f}"
 
 

@@ -13,7 +13,7 @@ from analytics.papers.item import Note, PaperItem, TableCell
 from schemas.errors import UsageError
 from schemas.families import family, offered
 from schemas.store import Store
-from schemas.text import near
+from schemas.text import in_sql, near
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +70,7 @@ def _with_printed(name: str, note: Note) -> str:
 def _literal(value: str | float | None) -> str:
     if value is None:
         return "NULL::DOUBLE"
-    return f"{value}::DOUBLE" if isinstance(value, float) else "'" + value.replace("'", "''") + "'"
+    return f"{value}::DOUBLE" if isinstance(value, float) else in_sql(value)
 
 
 def paper_table(store: Store, name: str, kind: str, number: str) -> PaperTable:

@@ -24,7 +24,6 @@ SUMMARY: Final = ("rubric", "question", "unit", "label", "answer", "probability"
 _FOLDS = 5
 _FEWEST_OF_A_KIND = 5
 """Labelled units with an answer that a fit needs to learn it."""
-_MIDDLE = 0.5
 _UNLABELLED = -1
 _YES_NO = ("no", "yes")
 

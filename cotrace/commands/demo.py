@@ -18,7 +18,6 @@ __all__ = ["command"]
 
 _BUILDERS = ("literal",)
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
-_TOPICS = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
 _PLANTED = {
     "clear": "asks for what is missing next",
     "span_omitting": "leaves out the second cell of large blocks",
@@ -136,10 +135,10 @@ def _attribute(store: Store) -> None:
 
 def _tell(store: Store) -> None:
     """The findings under what they are about, each with the command that shows its numbers."""
-    from analytics.findings import findings
+    from analytics.findings import TOPICS, findings
 
     found = findings(store)
-    for topic, title in _TOPICS.items():
+    for topic, title in TOPICS.items():
         for place, one in enumerate(finding for finding in found if finding.topic == topic):
             if place == 0:
                 click.echo(f"\n{title}")

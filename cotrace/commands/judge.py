@@ -10,7 +10,7 @@ import click
 from cotrace.judging.decisive import ask_decisive
 from cotrace.judging.reading import have_read, tell_collected
 from cotrace.next_steps import after_judging
-from cotrace.options.models import endpoints_of, model_options, show_prompt, tell_models
+from cotrace.options.models import endpoints_of, model_options, named, show_prompt, tell_models
 from cotrace.options.shared import on_option, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -212,9 +212,7 @@ def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> Judg
     job = {key: options[key] for key in ("repeats", "where", "concurrency", "max_cost", "prices")}
     if model is None:
         return JudgeRequest(rubric=rubric, reader=options["reader"], **job)
-    if "/" not in model:
-        raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
-    first, *others = endpoints_of(model, options)
+    first, *others = endpoints_of(named(model), options)
     return JudgeRequest(rubric=rubric, settings=first, more_endpoints=tuple(others), cache=options["cache"], **job)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cotrace.commands.judge import judge_all
-from cotrace.options.models import asking, asking_options, tell_models
+from cotrace.options.models import asking, asking_options, named, tell_models
 from cotrace.options.shared import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -55,12 +55,10 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     judge, model, base_url = (options.pop(name) for name in ("judge", "model", "base_url"))
     if (judge is None) == (model is None):
         raise UsageError("say who is probed: --judge engine, or --model provider/model (one of the two)")
-    if model is not None and "/" not in model:
-        raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
     store.check()
     plain = find(rubric_name, folders)
     told = [plain.with_variant(kind.removeprefix(_VARIANT)) if kind.startswith(_VARIANT) else as_probe(plain, kind) for kind in kinds]
-    settings = None if model is None else ModelSettings(model=model, base_url=base_url, **asking(options))
+    settings = None if model is None else ModelSettings(model=named(model), base_url=base_url, **asking(options))
     job = {name: options[name] for name in ("repeats", "where", "concurrency", "max_cost", "prices")}
     request = JudgeRequest(rubric=plain, settings=settings, **job)
     tell_models([settings] if settings else [], options["prices"], options["max_cost"])

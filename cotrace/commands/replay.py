@@ -11,6 +11,7 @@ from cotrace.options.seats import seat_options
 from cotrace.options.shared import COUNT, say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.text import in_sql
 
 __all__ = ["command"]
 
@@ -111,12 +112,8 @@ def _compare(store: Store, episode: str, change: Any, paths: list[Path]) -> int:
 
     taken = ingest_paths(paths, store, workers=1)
     ensure_installed(store)
-    where = f"episode_id = {_quoted(episode)} AND turn = {change.turn} AND changed = {_quoted(change.words)}"
+    where = f"episode_id = {in_sql(episode)} AND turn = {change.turn} AND changed = {in_sql(change.words)}"
     frame = report(store, "continuations", where)
     emit(frame.select("turn", "changed", "turns", "measure", "games", "happened", "mean", "low", "high"), "table")
     say("all continuations: cotrace report continuations")
     return 0 if taken.is_clean else 1
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cotrace.next_steps import next_line
-from cotrace.options.models import endpoints_of, tell_models
+from cotrace.options.models import endpoints_of, named, tell_models
 from cotrace.options.shared import say
-from schemas.errors import UsageError
 from schemas.store import Store
 
 __all__ = ["ask_decisive"]
@@ -19,9 +18,7 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
     from cotrace.progress import progress_bar
     from judges.attribution.model_job import AskingRequest, ask_games
 
-    if "/" not in model:
-        raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
-    first, *others = endpoints_of(model, options)
+    first, *others = endpoints_of(named(model), options)
     tell_models([first], options["prices"], options["max_cost"])
     limits = {name: options[name] for name in ("cache", "concurrency", "max_cost", "prices")}
     request = AskingRequest(settings=first, more_endpoints=tuple(others), manner=manner, where=where, **limits)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from cotrace.options.shared import Number, say
+from schemas.errors import UsageError
 
 if TYPE_CHECKING:
     from providers.messages import Message
     from providers.provider import ModelSettings
 
-__all__ = ["asking", "asking_options", "endpoints_of", "model_options", "show_prompt", "tell_models"]
+__all__ = ["asking", "asking_options", "endpoints_of", "model_options", "named", "show_prompt", "tell_models"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,6 +105,17 @@ def model_options(command: F) -> F:
 def asking(options: Mapping[str, Any]) -> dict[str, Any]:
     """What the options say, as fields of `ModelSettings`."""
     return {**options["temperature"], **{name: options[name] for name in _FIELDS if name in options}}
+
+
+def named(model: str, option: str = "--model") -> str:
+    """A model as people name it: provider/model.
+
+    Raises:
+        UsageError: it names no provider.
+    """
+    if "/" not in model:
+        raise UsageError(f"{option} {model}: write provider/model, such as openai/{model}")
+    return model
 
 
 def endpoints_of(model: str, options: Mapping[str, Any]) -> tuple[ModelSettings, ...]:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from cotrace.options.models import asking, asking_options
+from cotrace.options.models import asking, asking_options, named
 from cotrace.options.shared import Number
-from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def asked_model(options: Mapping[str, Any]) -> ModelSettings:
     from providers.provider import ModelSettings
 
     return ModelSettings(
-        model=_named(options["model"]),
+        model=named(options["model"]),
         base_url=options["base_url"],
         key_variable=options["key_variable"],
         **asking(options),
@@ -66,17 +65,11 @@ def asked_model(options: Mapping[str, Any]) -> ModelSettings:
 
 def writer_of(asked: ModelSettings, options: Mapping[str, Any]) -> ModelSettings:
     """The model that writes. Texts are to differ from try to try, so it is asked warmly."""
-    model = _named(options["reflection_model"] or asked.model)
+    model = named(options["reflection_model"] or asked.model, "--reflection-model")
     base_url = options["reflection_base_url"] or (asked.base_url if model == asked.model else None)
     key_variable = asked.key_variable if model == asked.model else None
     warm = replace(asked, usual_temperature=1.0, temperature=None if asked.temperature is None else "default", max_tokens=_LONGEST_TEXT)
     return replace(warm, model=model, base_url=base_url, key_variable=key_variable)
-
-
-def _named(model: str) -> str:
-    if "/" not in model:
-        raise UsageError(f"model {model}: write provider/model, such as openai/{model}")
-    return model
 
 
 def demonstrations_of(options: Mapping[str, Any]) -> int:

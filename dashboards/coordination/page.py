@@ -148,12 +148,7 @@ def _best(rows: pl.DataFrame, scoring: str) -> str:
     """Who answers best, in a sentence."""
     whole = rows.group_by("respondent").agg(_mean(scoring)).sort(scoring, "respondent", descending=[True, False])
     first = whole.row(0, named=True)
-    return f"“{_name(first['respondent'])}” answers best: {wording.share(first[scoring])} on the average of the types."
-
-
-def _name(respondent: str) -> str:
-    """A respondent as people write it."""
-    return wording.in_words(respondent)
+    return f"“{wording.in_words(first['respondent'])}” answers best: {wording.share(first[scoring])} on the average of the types."
 
 
 def _mean(column: str) -> pl.Expr:
@@ -167,7 +162,7 @@ def accuracy_chart(read: Reader, rows: pl.DataFrame, scoring: str = "accuracy") 
     with_ends = scoring == "accuracy"
     dots = [
         Dot(
-            line=_name(row["respondent"]),
+            line=wording.in_words(row["respondent"]),
             value=row[scoring],
             low=row["accuracy_low"] if with_ends else None,
             high=row["accuracy_high"] if with_ends else None,

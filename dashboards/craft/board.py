@@ -9,7 +9,7 @@ from typing import Any, Final
 from dash import html
 
 from dashboards.parts import Part
-from games.craft.engine.blocks import CELLS, COLORS, HIDDEN_CELLS, SIZES, WALLS, is_large
+from games.craft.engine.blocks import CELLS, COLOR_LETTERS, COLORS, HIDDEN_CELLS, SIZES, WALLS, is_large
 from games.craft.engine.views import views_json
 from games.craft.match_log import state_json
 from games.craft.text.observations import BuilderObservation, DirectorObservation
@@ -25,7 +25,6 @@ _WALLS: Mapping[str, Sequence[str]] = {str(name): cells for name, cells in WALLS
 _LAST_LINES = 8
 """Of the conversation, beside the board; all of it stands in the words below."""
 _BLOCK: Final = re.compile(r"\b(place|remove) ([gbryo])([sl])\b")
-_LETTER = {name: letter for letter, name in COLORS.items()}
 
 
 class CraftDrawing:
@@ -161,7 +160,7 @@ def _wall_row(row: Sequence[JsonObject], line: int) -> list[Part]:
         joined = size == 2 and column + 1 < len(row) and row[column + 1] == row[column]  # noqa: PLR2004 - size 2 is a large block in the log's own code
         width = 2 if joined else 1
         area = {"gridArea": f"{line} / {column + 1} / {line + 1} / {column + 1 + width}"}
-        letter = _LETTER.get(color)
+        letter = COLOR_LETTERS.get(color)
         pieces.append(html.Div(style=area, className=f"block {letter}" if letter else "cell", title=f"{color}, size {size}"))
         column += width
     return pieces

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["DARK_PAPER", "FULLER", "LIGHT_PAPER", "OTHER", "OUTCOMES", "SERIES", "SYMBOLS", "Mark", "look", "mark_of"]
+__all__ = ["DARK_PAPER", "FULLER", "LIGHT_PAPER", "OTHER", "OUTCOMES", "SERIES", "SPIRALS", "SYMBOLS", "Mark", "look", "mark_of"]
 
 LIGHT_PAPER: Final = "#ffffff"
 DARK_PAPER: Final = "#191c22"
@@ -48,7 +48,7 @@ OUTCOMES: Final[Mapping[str, Mark]] = {
 }
 """What became of a turn."""
 
-_KINDS: Final[Mapping[str, Mark]] = {
+SPIRALS: Final[Mapping[str, Mark]] = {
     "repeated_failure": Mark(SERIES[3], "↻", "an action refused before is tried again while nothing has changed"),
     "undo_loop": Mark(SERIES[0], "⟲", "the state returns to one that was left"),
     "over_removal": Mark(SERIES[1], "⌫", "undone twice or more where no verified action undoes"),
@@ -66,4 +66,4 @@ def look(place: int) -> tuple[str, str]:
 
 def mark_of(name: str) -> Mark:
     """The mark of an outcome or a kind of spiral; a grey dot for what has none."""
-    return OUTCOMES.get(name) or _KINDS.get(name) or _UNKNOWN
+    return OUTCOMES.get(name) or SPIRALS.get(name) or _UNKNOWN

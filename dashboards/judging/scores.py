@@ -30,7 +30,6 @@ SECTION = "scores"
 TITLE = "Scores"
 
 _WHOLE: Final = {"episode": "whole game"}
-_ALL: Final = "all"
 _TEAMS: Final = 24
 _LONG: Final = 74
 """Characters of a question that stand beside its dots."""

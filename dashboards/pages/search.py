@@ -146,10 +146,6 @@ def _sum() -> pl.Expr:
     return pl.col("n").sum()
 
 
-def _first_turn(row: Mapping[str, Any]) -> str:
-    return Address(GAME).to(episode=row["episode_id"], turn=1)
-
-
 def _named(read: Reader, words: Sequence[str], games: pl.DataFrame) -> Part:
     import polars as pl
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.address import GAME, game_at
-from dashboards.figures.palette import mark_of
+from dashboards.figures.palette import SPIRALS, mark_of
 from dashboards.figures.theme import numbered, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
@@ -42,7 +42,6 @@ _FADED = 0.42
 """Opacity of the cells, so that bars in them stand out."""
 _SIGN_UP = 0.2
 """Rows by which the sign of an outcome stands above the middle of its cell: the lower half is for the bars."""
-_KINDS = ("repeated_failure", "undo_loop", "over_removal", "stall")
 
 
 _GAMES = "SELECT episode_id, model, task_id, condition, turns_taken FROM games WHERE {filters}"
@@ -90,7 +89,7 @@ def _body(read: Reader, _: str) -> Part:
 def _legend() -> Part:
     """Each sign and bar in words, folded: the figure names them by their codes."""
     signs = [html.Li([html.B(f"{mark_of(name).shape} {wording.in_words(name)}"), f": {mark_of(name).words}"]) for name in _OUTCOMES]
-    kinds = [html.Li([html.B(wording.in_words(name)), f": {mark_of(name).words}"]) for name in _KINDS]
+    kinds = [html.Li([html.B(wording.in_words(name)), f": {mark_of(name).words}"]) for name in SPIRALS]
     return html.Details([html.Summary("What signs and bars mean"), html.Ul([*signs, *kinds], className="plain")], className="hint few")
 
 
@@ -201,7 +200,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             marker={"symbol": "square", "size": 11, "color": mark.color, "opacity": _FADED},
             name=f"{mark.shape} {wording.in_words(outcome)}",
         )
-    for kind in _KINDS:
+    for kind in SPIRALS:
         color = mark_of(kind).color
         drawn.add_scatter(
             x=[None],
@@ -229,7 +228,7 @@ def _short(text: str) -> str:
 
 def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:
     """A bar under the turns of a spiral; each kind has a lane of its own, so that overlapping ones stay apart."""
-    top = row + 0.05 + _KINDS.index(spiral["kind"]) * 0.1
+    top = row + 0.05 + list(SPIRALS).index(spiral["kind"]) * 0.1
     edges = {"x0": spiral["start_turn"] - 0.46, "x1": spiral["end_turn"] + 0.46, "y0": top, "y1": top + 0.085}
     return {"type": "rect", **edges, "fillcolor": mark_of(spiral["kind"]).color, "line": {"width": 0}}
 

@@ -10,7 +10,7 @@ from typing import Final
 from dash import html
 
 from dashboards.costs import cost_in_words
-from dashboards.figures.palette import OUTCOMES, mark_of
+from dashboards.figures.palette import OUTCOMES, SPIRALS, mark_of
 from dashboards.parts import Part, aria, data
 from dashboards.playback.facts import GameFacts, Spiral, TurnFacts
 from schemas.wording import in_words, number
@@ -31,7 +31,6 @@ TONES: Final = {
 
 _HIGHEST: Final = 22
 """Pixels of the largest cost."""
-_KINDS: Final = ("repeated_failure", "undo_loop", "over_removal", "stall")
 
 
 def timeline(facts: GameFacts, turn: int, href: Callable[[int], str], found: Collection[int] = ()) -> Part:
@@ -76,7 +75,7 @@ def _marks(one: TurnFacts, turn: int, found: Collection[int]) -> list[str]:
 
 def _kinds(facts: GameFacts) -> list[str]:
     """The kinds of spiral that the game has: a line each."""
-    return [kind for kind in _KINDS if any(spiral.kind == kind for spiral in facts.spirals)]
+    return [kind for kind in SPIRALS if any(spiral.kind == kind for spiral in facts.spirals)]
 
 
 def _title(one: TurnFacts, spirals: Sequence[Spiral], notes: int, *, decisive: bool) -> str:

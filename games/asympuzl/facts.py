@@ -91,14 +91,6 @@ _ORDER_CUES: Final = frozenset(("order", "ordered", "sequence", "positions", "po
 _NO_ORDER_CUES: Final = frozenset(("random", "unordered", "shuffled", "scrambled", "unsorted"))
 
 
-def read_facts(message: str, words: Vocabulary, speaker: Agent) -> Facts:
-    """What a message of that speaker states.
-
-    A bare list of all shapes is an order when A says it; from B, who knows no order, only if the message calls it one.
-    """
-    return _read(message, words, speaker)
-
-
 def shape_words(message: str, words: Vocabulary) -> frozenset[str]:
     """Shapes of the puzzle that the message mentions in any way, questions included."""
     return frozenset(re.findall(r"[a-z]+", message.lower())) & words.shapes
@@ -110,7 +102,11 @@ def color_words(message: str, words: Vocabulary) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8192)
-def _read(message: str, words: Vocabulary, speaker: Agent) -> Facts:
+def read_facts(message: str, words: Vocabulary, speaker: Agent) -> Facts:
+    """What a message of that speaker states.
+
+    A bare list of all shapes is an order when A says it; from B, who knows no order, only if the message calls it one.
+    """
     order: set[tuple[int, str]] = set()
     pairs: set[tuple[str, str]] = set()
     places: set[tuple[int, str]] = set()

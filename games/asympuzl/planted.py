@@ -35,13 +35,7 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
     """
     faults = tuple(name for name in personas.PERSONAS if name not in FAULTLESS)
     chosen = cases(games, seed, dict.fromkeys(AGENTS, faults), latest=2)  # a game without a fault takes two turns
-    return played_cases(
-        chosen, lambda case: play(_request(out, _twin(case) if mended == "throughout" else case, seed)), on_progress, mended
-    )
-
-
-def _twin(case: PlantedGame) -> PlantedGame:
-    return case._replace(script=personas.FAULTLESS)
+    return played_cases(chosen, lambda case: play(_request(out, case, seed)), lambda _: personas.FAULTLESS, on_progress, mended)
 
 
 def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:

@@ -61,13 +61,11 @@ def _cases(games: int, seed: int, faults: Mapping[str, tuple[str, ...]]) -> Iter
 
 
 def _play(out: Path, seed: int, chosen: Iterator[PlantedGame], on_progress: OnProgress | None, mended: Mended | None) -> PlayReport:
-    return played_cases(
-        chosen, lambda case: play(_request(out, _twin(case) if mended == "throughout" else case, seed)), on_progress, mended
-    )
+    return played_cases(chosen, lambda case: play(_request(out, case, seed)), _faultless, on_progress, mended)
 
 
-def _twin(case: PlantedGame) -> PlantedGame:
-    return case._replace(script=FAULTLESS_POLICIES[_game_of(case)])
+def _faultless(case: PlantedGame) -> str:
+    return FAULTLESS_POLICIES[_game_of(case)]
 
 
 def _game_of(case: PlantedGame) -> CoordinationGame:

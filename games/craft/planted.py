@@ -45,13 +45,11 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
         mended: play the same games with the faulty player mended, throughout or in one turn.
     """
     chosen = cases(games, seed, _FAULTS)
-    return played_cases(
-        chosen, lambda case: play(_request(out, _twin(case) if mended == "throughout" else case, seed)), on_progress, mended
-    )
+    return played_cases(chosen, lambda case: play(_request(out, case, seed)), _faultless, on_progress, mended)
 
 
-def _twin(case: PlantedGame) -> PlantedGame:
-    return case._replace(script=FAULTLESS_BUILDER if case.seat == _BUILDER else FAULTLESS_DIRECTOR)
+def _faultless(case: PlantedGame) -> str:
+    return FAULTLESS_BUILDER if case.seat == _BUILDER else FAULTLESS_DIRECTOR
 
 
 def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:

@@ -16,12 +16,11 @@ from games.einstein.engine.rules import RULES, STEP_LIMIT
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table import bin_contents, items_of
 from games.einstein.measures.metrics import GameMetrics, game_metrics
-from games.einstein.replay import Samples, Step, replay
+from games.einstein.replay import Samples, Step
 from games.einstein.text.prompts import HistoryEntry, PromptLines, history_line, read_system_prompt, read_user_prompt
-from games.einstein.text.verifiers import Verifier
 from schemas.errors import BadInputError
 
-__all__ = ["Dialog", "Disagreement", "disagreements", "read_dialog", "replay_dialog", "sound_part"]
+__all__ = ["Dialog", "Disagreement", "disagreements", "read_dialog", "sound_part"]
 
 
 class _Entry(NamedTuple):
@@ -113,15 +112,6 @@ def sound_part(log: Mapping[str, Any]) -> tuple[Mapping[str, Any], BadInputError
         except BadInputError as error:
             return {**log, "dialog": steps[:number]}, error
     return log, None
-
-
-def replay_dialog(dialog: Dialog, verifier: Verifier | None = None) -> list[Step]:
-    """Recompute every step; with a verifier known from elsewhere the costs are recomputed too, else they are taken from the file.
-
-    Raises:
-        BadInputError: a step comes after the end, or nothing tells which of its answers was executed.
-    """
-    return list(replay(dialog.setting, dialog.samples, verifier))
 
 
 def disagreements(dialog: Dialog, steps: Sequence[Step]) -> Iterator[Disagreement]:

@@ -45,13 +45,7 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
         mended: play the same games with the faulty player mended, throughout or in one turn.
     """
     chosen = cases(games, seed, _FAULTS, latest=_LATEST)
-    return played_cases(
-        chosen, lambda case: play(_request(out, _twin(case) if mended == "throughout" else case, seed)), on_progress, mended
-    )
-
-
-def _twin(case: PlantedGame) -> PlantedGame:
-    return case._replace(script=scripts.FAULTLESS)
+    return played_cases(chosen, lambda case: play(_request(out, case, seed)), lambda _: scripts.FAULTLESS, on_progress, mended)
 
 
 def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:

@@ -84,12 +84,23 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest:
 def played_cases(
     chosen: Iterator[PlantedGame],
     play: Callable[[PlantedGame], PlayReport],
-    on_progress: OnProgress | None = None,
-    mended: Mended | None = None,
+    faultless: Callable[[PlantedGame], str],
+    on_progress: OnProgress | None,
+    mended: Mended | None,
 ) -> PlayReport:
-    """Play games one by one, or instead of them those with one turn mended; gives one report for all."""
+    """Play games one by one, or instead of them those that are mended; gives one report for all.
+
+    Args:
+        chosen: the games.
+        play: plays one.
+        faultless: the script of the same seat without a fault.
+        on_progress: called with the games finished and the games in all.
+        mended: which of them are mended, and how.
+    """
     games = [*chosen]
-    if mended is not None and mended != "throughout":
+    if mended == "throughout":
+        games = [case._replace(script=faultless(case)) for case in games]
+    elif mended is not None:
         games = [_mended(games[place], turn) for place, turn in mended]
     reports: list[PlayReport] = []
     for case in games:

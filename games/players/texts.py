@@ -11,7 +11,7 @@ __all__ = ["texts_of"]
 
 
 @cache
-def texts_of(package: str, name: str = "prompts.yaml") -> dict[str, Any]:
-    """Give the texts that lie in a package; `{name}` in them stands for what a game fills in."""
-    texts: dict[str, Any] = packaged_yaml(package, name)
+def texts_of(package: str) -> dict[str, Any]:
+    """Give the texts that lie in a package, in `prompts.yaml`; `{name}` in them stands for what a game fills in."""
+    texts: dict[str, Any] = packaged_yaml(package, "prompts.yaml")
     return texts

@@ -15,12 +15,10 @@ from games.asympuzl.record import Played, action_json, summary
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
 from ingest.asympuzl.lines import LoggedGame
 from ingest.asympuzl.records import EntryRecord, GameRecord, TurnRecord, entries
+from ingest.reading.difference import Difference
 from ingest.reading.json_text import dumps
 
-__all__ = ["Difference", "answer_differences", "effect_differences", "game_differences", "shown_differences"]
-
-Difference = tuple[str, str | None, str | None]
-"""Field, what the log says, what the rules give."""
+__all__ = ["answer_differences", "effect_differences", "game_differences", "shown_differences"]
 
 
 def answer_differences(record: TurnRecord, made: AgentTurn, counted_by: str | None) -> Iterator[Difference]:
@@ -82,7 +80,7 @@ def shown_differences(
     told = feedback(game.record.feedback_mode, record.agent, at_end, puzzle) if record.turn > 1 else None
     expected = None if told is None else told.to_json()
     if "feedback" in record.model_fields_set and record.feedback != expected:
-        yield f"{record.agent}.feedback", dumps(record.feedback), dumps(expected)
+        yield Difference(f"{record.agent}.feedback", dumps(record.feedback), dumps(expected))
     length = game.record.history_length
     if record.received is not None and length is not None:
         heard = [{"from": one.agent, "turn": one.turn, "text": one.text} for one in conversation(said, length)]
@@ -99,7 +97,7 @@ def game_differences(game: LoggedGame, puzzle: Puzzle, turns: Sequence[Played]) 
 
 def _impossible(record: GameRecord) -> Iterator[Difference]:
     if record.temperature is not None and record.temperature < 0:
-        yield "temperature", dumps(record.temperature), None
+        yield Difference("temperature", dumps(record.temperature), None)
 
 
 def _puzzle_differences(game: LoggedGame, puzzle: Puzzle) -> Iterator[Difference]:
@@ -118,7 +116,7 @@ def _end_differences(game: LoggedGame, turns: Sequence[Played]) -> Iterator[Diff
     due = min(limit, both_ok.index(True) + 1) if True in both_ok else limit
     played = (len(turns) + 1) // 2
     if game.reject is None and (played > due or (game.result is not None and played < due)):
-        yield "last_turn", dumps(played), dumps(due)
+        yield Difference("last_turn", dumps(played), dumps(due))
 
 
 def _result_differences(game: LoggedGame, turns: Sequence[Played]) -> Iterator[Difference]:
@@ -141,4 +139,4 @@ _EFFECTS: Final = frozenset(("index", "before", "after", "changed", "right_befor
 def _differing(pairs: Mapping[str, tuple[Any, Any]], prefix: str = "") -> Iterator[Difference]:
     for name, (logged, found) in pairs.items():
         if logged != found and (logged is not None or name in _MAY_BE_NULL):
-            yield prefix + name, dumps(logged), dumps(found)
+            yield Difference(prefix + name, dumps(logged), dumps(found))

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any, Final
 
 from games.asympuzl.puzzle import AGENTS
 from games.asympuzl.record import SCHEMA
 from ingest.asympuzl.records import GameRecord, ResultRecord, TurnRecord
 from ingest.reading.json_text import loads
-from ingest.reading.malformed import malformed
+from ingest.reading.malformed import validated
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
 __all__ = ["LogFile", "LoggedGame", "sort_lines"]
-
-_Kind = TypeVar("_Kind", bound=BaseModel)
 
 
 @dataclass(slots=True)
@@ -124,7 +120,7 @@ class _Sorter:
                 locator=".schema",
             )
         try:
-            record = _typed(GameRecord, value, "the game is lost")
+            record = validated(GameRecord, value, consequence="the game is lost")
         except BadInputError:
             self._refused.add(str(name))
             raise
@@ -158,7 +154,7 @@ class _Sorter:
         self._latest = game
         if game.result is not None:
             raise BadInputError("a second result of the same game; the first one counts")
-        game.result = _typed(ResultRecord, value, "the game is kept without its result")
+        game.result = validated(ResultRecord, value, consequence="the game is kept without its result")
 
     def _game_of(self, value: dict[str, Any]) -> LoggedGame | None:
         """The game that a line belongs to; None if that game was refused, which is told once."""
@@ -176,7 +172,7 @@ class _Sorter:
 def _next_turn(value: dict[str, Any], game: LoggedGame) -> TurnRecord:
     if game.result is not None:
         raise BadInputError("stands behind the result of its game")
-    turn = _typed(TurnRecord, value, "the game is kept up to the turn before")
+    turn = validated(TurnRecord, value, consequence="the game is kept up to the turn before")
     due = (len(game.turns) // 2 + 1, AGENTS[len(game.turns) % 2])
     if (turn.turn, turn.agent) != due:
         raise BadInputError(
@@ -189,13 +185,6 @@ def _next_turn(value: dict[str, Any], game: LoggedGame) -> TurnRecord:
             locator=".hypothesis_after",
         )
     return turn
-
-
-def _typed(kind: type[_Kind], value: dict[str, Any], consequence: str) -> _Kind:
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        raise malformed(error, "", consequence) from error
 
 
 def _with_count(error: BadInputError, game: LoggedGame) -> BadInputError:

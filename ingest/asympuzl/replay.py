@@ -10,9 +10,10 @@ from games.asympuzl.hypothesis import Applied, apply
 from games.asympuzl.labels import DoneTurn, FoundLabel, Move, labels_of
 from games.asympuzl.prompts import Heard
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
-from ingest.asympuzl.differences import Difference, answer_differences, effect_differences, game_differences, shown_differences
+from ingest.asympuzl.differences import answer_differences, effect_differences, game_differences, shown_differences
 from ingest.asympuzl.lines import LoggedGame
 from ingest.asympuzl.records import TurnRecord, entries
+from ingest.reading.difference import Difference
 
 __all__ = ["ReplayedGame", "ReplayedTurn", "replay"]
 

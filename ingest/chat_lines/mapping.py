@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from schemas.errors import UsageError
-from schemas.text import quoted
+from schemas.text import near, quoted
 from schemas.yaml_lines import read_yaml
 
 __all__ = ["DEFAULT", "ConversationColumns", "Mapping", "MessageColumns", "OutcomeColumns", "mapping_of"]
@@ -95,6 +94,4 @@ def _told(error: ValidationError) -> str:
     if first["type"] != "extra_forbidden":
         return f"{'.'.join([*around, name]) or 'the file'}: {first['msg']}"
     known = list(_PARTS[".".join(around)].model_fields)
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"give one of {', '.join(known)}"
-    return f"{'.'.join([*around, name])} is no entry of a mapping: {hint}"
+    return f"{'.'.join([*around, name])} is no entry of a mapping{near(name, known)}"

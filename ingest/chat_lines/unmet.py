@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final
 
 from ingest.chat_lines.mapping import Mapping
 from schemas.errors import BadInputError
+from schemas.text import near
 
 __all__ = ["Unmet"]
 
@@ -57,9 +57,8 @@ class Unmet:
 
     def _told(self, whose: str, entry: str, column: str) -> BadInputError:
         columns = list(self._columns[whose])
-        near = difflib.get_close_matches(column, columns, n=1)
-        mend = f"did you mean {near[0]}?" if near else f"there are {', '.join(columns[:_LISTED])}; mend the mapping, or leave the entry out"
-        return BadInputError(f"no {whose} has {column}, which the mapping names as {entry}: {mend}")
+        mend = near(column, columns, f"there are {', '.join(columns[:_LISTED])}; mend the mapping, or leave the entry out")
+        return BadInputError(f"no {whose} has {column}, which the mapping names as {entry}{mend}")
 
 
 def _named(mapping: Mapping, parts: tuple[str, ...]) -> dict[str, str]:

@@ -16,7 +16,6 @@ from ingest.coordination.parts import (
     Category,
     GameParts,
     PrivateReply,
-    ReplayDifference,
     TurnParts,
     Valued,
     act,
@@ -25,6 +24,7 @@ from ingest.coordination.parts import (
 from ingest.coordination.records import CaptureStep
 from ingest.coordination.rooms import differences, grounding, listed_actions, policies, styles, unlisted
 from ingest.coordination.values import CaptureTurn, capture_values
+from ingest.reading.difference import Difference
 from schemas.records import Json
 
 __all__ = ["capture_game"]
@@ -87,7 +87,7 @@ class _Replayed(NamedTuple):
     after: Json
     acts: Sequence[Act]
     categories: Sequence[Category]
-    differences: Sequence[ReplayDifference]
+    differences: Sequence[Difference]
     values: Sequence[Valued]
 
 

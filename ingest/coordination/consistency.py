@@ -19,8 +19,9 @@ from games.coordination.hanabi.rules import DECK
 from games.coordination.players import Player
 from ingest.coordination.facts import MOST_FACTS, CaptureFacts, EscapeFacts
 from ingest.coordination.observations import told_in_capture, told_in_escape, told_in_hanabi, told_in_kitchen
-from ingest.coordination.parts import PRINTED_ON_FAILURE, ReplayDifference
+from ingest.coordination.parts import PRINTED_ON_FAILURE
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step, TableRecord
+from ingest.reading.difference import Difference
 
 __all__ = ["compared", "contradictions"]
 
@@ -28,7 +29,7 @@ _LIFELESS: Final = 0
 """Score that the published engine gives a game whose lives are lost."""
 
 
-def contradictions(steps: Sequence[Step]) -> list[list[ReplayDifference]]:
+def contradictions(steps: Sequence[Step]) -> list[list[Difference]]:
     """What cannot all be true, by turn."""
     first, last = steps[0], steps[-1]
     found = [[*_of_line(step, last=step is last, first=first), *_OF_STEP[type(step)](step)] for step in steps]
@@ -39,9 +40,9 @@ def contradictions(steps: Sequence[Step]) -> list[list[ReplayDifference]]:
     return found
 
 
-def compared(pairs: Mapping[str, tuple[Any, Any]]) -> list[ReplayDifference]:
+def compared(pairs: Mapping[str, tuple[Any, Any]]) -> list[Difference]:
     """The differences among pairs of what is logged and what would have to stand there."""
-    return [ReplayDifference(name, repr(logged), repr(due)) for name, (logged, due) in pairs.items() if logged != due]
+    return [Difference(name, repr(logged), repr(due)) for name, (logged, due) in pairs.items() if logged != due]
 
 
 _GAMES: Final = {HanabiStep: "hanabi", KitchenStep: "overcooked", CaptureStep: "collab_capture", EscapeStep: "collab_escape"}
@@ -56,24 +57,24 @@ _OF_THE_GAME: Final[Mapping[type, Sequence[str]]] = {
 """What every line says alike."""
 
 
-def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[ReplayDifference]:
+def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[Difference]:
     if step.terminal and not last:
-        yield ReplayDifference("terminal", "True", "False")
+        yield Difference("terminal", "True", "False")
     if step.game not in {None, _GAMES[type(step)]}:
-        yield ReplayDifference("game", repr(step.game), repr(_GAMES[type(step)]))
+        yield Difference("game", repr(step.game), repr(_GAMES[type(step)]))
     for name in _OF_THE_GAME[type(step)]:
         if getattr(step, name) != getattr(first, name):
-            yield ReplayDifference(name, repr(getattr(step, name)), repr(getattr(first, name)))
+            yield Difference(name, repr(getattr(step, name)), repr(getattr(first, name)))
 
 
-def _of_policies(steps: Sequence[Step]) -> Iterator[tuple[int, ReplayDifference]]:
+def _of_policies(steps: Sequence[Step]) -> Iterator[tuple[int, Difference]]:
     """Players that are somebody else in a later turn, with the turn's place."""
     known: dict[Player, tuple[str | None, str | None]] = {}
     of_step = _POLICIES[type(steps[0])]
     for place, step in enumerate(steps):
         for player, policy in of_step(step):
             if known.setdefault(player, policy) != policy:
-                yield place, ReplayDifference(f"{player}.policy", repr(policy), repr(known[player]))
+                yield place, Difference(f"{player}.policy", repr(policy), repr(known[player]))
 
 
 _Who = list[tuple[Player, tuple[str | None, str | None]]]
@@ -95,7 +96,7 @@ _POLICIES: Final[Mapping[type, Callable[[Any], _Who]]] = {
 # -- Hanabi -------------------------------------------------------------------------------------------------------------------------------
 
 
-def _of_hanabi(step: HanabiStep) -> Iterator[ReplayDifference]:
+def _of_hanabi(step: HanabiStep) -> Iterator[Difference]:
     stages = [call.stage for call in step.calls]
     after = step.state_after
     stacked = sum(after.fireworks.values())
@@ -115,7 +116,7 @@ def _of_hanabi(step: HanabiStep) -> Iterator[ReplayDifference]:
     yield from told_in_hanabi(step)
     for when, table in (("before", step.state_before), ("after", after)):
         if too_many := _more_than_the_deck(table):
-            yield ReplayDifference(f"state_{when}.cards", repr(too_many), "None")
+            yield Difference(f"state_{when}.cards", repr(too_many), "None")
 
 
 def _more_than_the_deck(table: TableRecord) -> dict[str, int]:
@@ -125,7 +126,7 @@ def _more_than_the_deck(table: TableRecord) -> dict[str, int]:
     return dict(seen - Counter(DECK))
 
 
-def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[ReplayDifference]:
+def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[Difference]:
     """The table stays as it was left, and the players take turns."""
     was, now = to_builtins(before.state_after), to_builtins(step.state_before)
     pairs = {f"state_before.{name}": (value, was[name]) for name, value in now.items()}
@@ -135,39 +136,39 @@ def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[ReplayDifference
 # -- kitchen ------------------------------------------------------------------------------------------------------------------------------
 
 
-def _of_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
+def _of_kitchen(step: KitchenStep) -> Iterator[Difference]:
     if step.tick == 0 and step.score != step.sparse_reward:
-        yield ReplayDifference("score", repr(step.score), repr(step.sparse_reward))
+        yield Difference("score", repr(step.score), repr(step.sparse_reward))
     yield from told_in_kitchen(step)
     places = [tuple(found.position) for found in step.objects]
     if len(set(places)) < len(places):
-        yield ReplayDifference("objects", repr(places), repr(list(dict.fromkeys(places))))
+        yield Difference("objects", repr(places), repr(list(dict.fromkeys(places))))
     for action in step.actions:
         if action.selected is not None and action.current_macro is not None and action.selected != action.current_macro:
-            yield ReplayDifference(f"{action.player}.current_macro", repr(action.current_macro), repr(action.selected))
+            yield Difference(f"{action.player}.current_macro", repr(action.current_macro), repr(action.selected))
         asked = action.response is not None or action.selected is not None
         if action.new_macro != asked:
-            yield ReplayDifference(f"{action.player}.new_macro", repr(action.new_macro), repr(asked))
+            yield Difference(f"{action.player}.new_macro", repr(action.new_macro), repr(asked))
 
 
-def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> Iterator[ReplayDifference]:
+def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> Iterator[Difference]:
     """Points add up, and a player who was not asked goes on with its macro."""
     if step.score != before.score + step.sparse_reward:
-        yield ReplayDifference("score", repr(step.score), repr(before.score + step.sparse_reward))
+        yield Difference("score", repr(step.score), repr(before.score + step.sparse_reward))
     for was, now in zip(before.actions, step.actions, strict=True):
         if not now.new_macro and now.current_macro != was.current_macro:
-            yield ReplayDifference(f"{now.player}.current_macro", repr(now.current_macro), repr(was.current_macro))
+            yield Difference(f"{now.player}.current_macro", repr(now.current_macro), repr(was.current_macro))
 
 
 # -- rooms --------------------------------------------------------------------------------------------------------------------------------
 
 
-def _of_capture(step: CaptureStep) -> Sequence[ReplayDifference]:
+def _of_capture(step: CaptureStep) -> Sequence[Difference]:
     return _of_capture_facts(step.facts)
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def _of_capture_facts(step: CaptureFacts) -> Sequence[ReplayDifference]:
+def _of_capture_facts(step: CaptureFacts) -> Sequence[Difference]:
     pairs: dict[str, tuple[Any, Any]] = {"captured": (step.captured, step.capture_kind is not None)}
     pairs["terminal"] = (step.terminal, step.captured or step.turn >= TURN_LIMIT)
     for player in step.players:
@@ -181,16 +182,16 @@ def _of_capture_facts(step: CaptureFacts) -> Sequence[ReplayDifference]:
     return (*compared(pairs), *told_in_capture(step))
 
 
-def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[ReplayDifference]:
+def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[Difference]:
     return compared({"rooms_before": (step.rooms_before, before.rooms_after), "doors_before": (step.doors_before, before.doors_after)})
 
 
-def _of_escape(step: EscapeStep) -> Sequence[ReplayDifference]:
+def _of_escape(step: EscapeStep) -> Sequence[Difference]:
     return _of_escape_facts(step.facts)
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def _of_escape_facts(step: EscapeFacts) -> Sequence[ReplayDifference]:
+def _of_escape_facts(step: EscapeFacts) -> Sequence[Difference]:
     pairs: dict[str, tuple[Any, Any]] = {
         "terminal": (step.terminal, step.outcome != "continue"),
         "exit_gate_before": (step.exit_gate_before, min(step.generators_before.values()) >= FIXES_NEEDED),
@@ -200,15 +201,15 @@ def _of_escape_facts(step: EscapeFacts) -> Sequence[ReplayDifference]:
     return (*compared(pairs), *told_in_escape(step))
 
 
-def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[ReplayDifference]:
+def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[Difference]:
     return compared({"generators_before": (step.generators_before, before.generators_after)})
 
 
 _OF_STEP: Final = cast(
-    "Mapping[type, Callable[[Step], Iterable[ReplayDifference]]]",
+    "Mapping[type, Callable[[Step], Iterable[Difference]]]",
     {HanabiStep: _of_hanabi, KitchenStep: _of_kitchen, CaptureStep: _of_capture, EscapeStep: _of_escape},
 )
 _OF_PAIR: Final = cast(
-    "Mapping[type, Callable[[Step, Step], Iterable[ReplayDifference]]]",
+    "Mapping[type, Callable[[Step, Step], Iterable[Difference]]]",
     {HanabiStep: _hanabi_chain, KitchenStep: _kitchen_chain, CaptureStep: _capture_chain, EscapeStep: _escape_chain},
 )

@@ -11,10 +11,11 @@ from games.coordination.escape.moves import abandons, is_deadly, move_category
 from games.coordination.players import PLAYERS, Player
 from games.coordination.value.escape import EscapeMove, EscapeTurn
 from ingest.coordination.facts import MOST_FACTS, EscapeFacts, RoomPlayer
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts, act, state_text
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts, act, state_text
 from ingest.coordination.records import EscapeStep
 from ingest.coordination.rooms import differences, grounding, listed_actions, policies, styles, unlisted
 from ingest.coordination.values import escape_values
+from ingest.reading.difference import Difference
 from schemas.records import Json
 
 __all__ = ["escape_game"]
@@ -117,7 +118,7 @@ class _Replayed(NamedTuple):
     progress: float
     acts: Sequence[Act]
     categories: Sequence[Category]
-    differences: Sequence[ReplayDifference]
+    differences: Sequence[Difference]
     expected: _Expected
     """When the next turn begins."""
 

@@ -12,9 +12,10 @@ from games.coordination.hanabi.moves import move_category
 from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, draws, is_legal, legal_moves
 from games.coordination.hanabi.wording import listed
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import Category, GameParts, PrivateReply, ReplayDifference, TurnParts, act, state_text
+from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, state_text
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.coordination.values import hanabi_values
+from ingest.reading.difference import Difference
 from schemas.errors import BadInputError
 
 __all__ = ["hanabi_game"]
@@ -53,11 +54,11 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
     )
 
 
-def _end_differences(steps: Sequence[HanabiStep], after: HanabiState) -> list[ReplayDifference]:
+def _end_differences(steps: Sequence[HanabiStep], after: HanabiState) -> list[Difference]:
     """Whether the last turn ends the game: no life, all stacks, or both have moved since the last card was drawn."""
     emptied = [step.state_before.deck_size for step in steps[-2:]] == [0, 0]
     over = after.lives == 0 or after.stacked == MAX_SCORE or emptied
-    return [] if steps[-1].terminal == over else [ReplayDifference("terminal", repr(steps[-1].terminal), repr(over))]
+    return [] if steps[-1].terminal == over else [Difference("terminal", repr(steps[-1].terminal), repr(over))]
 
 
 def _stop_reason(after: HanabiState) -> str:
@@ -95,7 +96,7 @@ def _turn(step: HanabiStep) -> TurnParts:
     drawn = _drawn(before, after, step)
     replayed, effect = apply(before, step.seat, move, drawn)
     is_short = drawn is None and after.deck == before.deck and draws(before, move, replayed)
-    undrawn = [ReplayDifference("state.deck", str(after.deck), str(before.deck - 1))] if is_short else []
+    undrawn = [Difference("state.deck", str(after.deck), str(before.deck - 1))] if is_short else []
     category, evidence = move_category(before, step.seat, move)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
     return TurnParts(
@@ -169,17 +170,17 @@ def _drawn(before: HanabiState, after: HanabiState, step: HanabiStep) -> str | N
     return after.hands[step.seat][-1]
 
 
-def _listed_differences(step: HanabiStep, before: HanabiState) -> list[ReplayDifference]:
+def _listed_differences(step: HanabiStep, before: HanabiState) -> list[Difference]:
     """The moves that the player was offered, where the log has them; logs differ in the case of letters."""
     due = [text.lower() for text in listed(legal_moves(before, step.seat), step.player)]
     logged = [text.lower() for text in step.legal_actions]
-    return [ReplayDifference("legal_actions", repr(logged), repr(due))] if logged and logged != due else []
+    return [Difference("legal_actions", repr(logged), repr(due))] if logged and logged != due else []
 
 
-def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> list[ReplayDifference]:
+def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> list[Difference]:
     replayed, logged = states
     found = [
-        ReplayDifference(f"state.{name}", repr(getattr(logged, name)), repr(getattr(replayed, name)))
+        Difference(f"state.{name}", repr(getattr(logged, name)), repr(getattr(replayed, name)))
         for name in ("hands", "knowledge", "fireworks", "discards", "tokens", "lives", "deck")
         if getattr(logged, name) != getattr(replayed, name)
     ]
@@ -191,4 +192,4 @@ def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effe
         "touched_cards": (tuple(step.effect.touched_cards or ()), effect.touched),
         "newly_revealed": (tuple(step.effect.newly_revealed or ()), effect.newly_revealed),
     }
-    return found + [ReplayDifference(f"effect.{name}", repr(a), repr(b)) for name, (a, b) in pairs.items() if a != b]
+    return found + [Difference(f"effect.{name}", repr(a), repr(b)) for name, (a, b) in pairs.items() if a != b]

@@ -14,10 +14,10 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState, Known, Move, apply, deal, is_legal
-from games.coordination.hanabi.wording import COLOR_NAMES
+from games.coordination.hanabi.wording import COLOR_LETTERS
 from games.coordination.matches.hanabi import SEATS, shown_effect, shown_move, shown_table
 from games.coordination.players import Player
-from ingest.coordination.csv_checks import hanabi_row_differences
+from ingest.coordination.csv_consistency import hanabi_row_differences
 from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.parts import GameParts, state_text
@@ -32,7 +32,6 @@ __all__ = ["HEADING", "hanabi_record", "player_of"]
 HEADING: Final = b",Stack,My Card Knowledge,Partner Cards,"
 """How such a file begins."""
 
-_LETTERS: Final = {name: letter for letter, name in COLOR_NAMES.items()}
 _TURN: Final = re.compile(r"currently My \((Alice|Bob)\) turn\. Current Stacks: ([^\n]*)")
 _OWN: Final = re.compile(r"^Card \d could be: \[([^\]]*)\] \[([^\]]*)\]", re.MULTILINE)
 _PARTNERS: Final = re.compile(r"^\w+ believes (?:his|her) Card \d could be: \[([^\]]*)\] \[([^\]]*)\]", re.MULTILINE)
@@ -41,7 +40,6 @@ _COUNTS: Final = re.compile(
     r"^Remaining Reveal Tokens: (\d)\s+Remaining Lives: (\d)\s+Deck Size: (\d{1,9})\s+The discard pile is: \[([^\]]*)\]", re.MULTILINE
 )
 _MOVE: Final = re.compile(r"\((Play|Discard) (\d)\)|\(Reveal player \+1 (color|rank) ([RYGWB1-5])\)")
-_LETTER: Final = re.compile(r"^[A-Z]+\. ")
 _THOUGHT: Final = re.compile(r"^Interpretation of \w+'s Last Action: (.*?)\.? ?\n You can use the clue suggestion", re.DOTALL)
 _VERDICTS: Final = " ***** "
 _ACKNOWLEDGED: Final = 1
@@ -142,12 +140,12 @@ def _row(player: Player, place: str, fields: Mapping[str, str]) -> _Row:
         what = "the move" if move is None and turn and counts else "the state"
         raise BadInputError(f"{what} cannot be read: the game ends there", locator=place, excerpt=excerpt(text))
     view = _View(
-        stacks={_LETTERS[color]: int(rank) for color, rank in re.findall(r"(\w+) (\d)", turn[2]) if color in _LETTERS},
+        stacks={COLOR_LETTERS[color]: int(rank) for color, rank in re.findall(r"(\w+) (\d)", turn[2]) if color in COLOR_LETTERS},
         tokens=int(counts[1]),
         lives=int(counts[2]),
         deck=int(counts[3]),
         discards=tuple(card.strip() for card in counts[4].split(",") if card.strip()),
-        partner_cards=tuple(f"{_LETTERS[color]}{rank}" for color, rank in _CARD.findall(text)),
+        partner_cards=tuple(f"{COLOR_LETTERS[color]}{rank}" for color, rank in _CARD.findall(text)),
         own_knowledge=_known(_OWN.findall(text)),
         partner_knowledge=_known(_PARTNERS.findall(text)),
     )
@@ -156,7 +154,7 @@ def _row(player: Player, place: str, fields: Mapping[str, str]) -> _Row:
 
 def _known(found: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple(
-        ("".join(_LETTERS.get(name, "?") for name in colors.split(", ") if name), ranks.replace(", ", "")) for colors, ranks in found
+        ("".join(COLOR_LETTERS.get(name, "?") for name in colors.split(", ") if name), ranks.replace(", ", "")) for colors, ranks in found
     )
 
 

@@ -11,8 +11,9 @@ from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.kitchen.shown import shown_state
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts, act, state_text
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts, act, state_text
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
+from ingest.reading.difference import Difference
 from schemas.errors import BadInputError
 from schemas.records import Json
 
@@ -115,7 +116,7 @@ def _turn(
     asked = [action for action in entry.actions if action.new_macro]
     differences = [] if ticked.state == after else _state_differences("state", ticked.state, after)
     if ticked.reward != entry.sparse_reward:
-        differences.append(ReplayDifference("reward", str(entry.sparse_reward), str(ticked.reward)))
+        differences.append(Difference("reward", str(entry.sparse_reward), str(ticked.reward)))
     return TurnParts(
         before=shown[0],
         after=shown[1],
@@ -207,13 +208,11 @@ def _item(name: str, soup: _Soup | None) -> Item:
     return Item(name) if soup is None else Item(name, *soup[1:])
 
 
-def _state_differences(name: str, replayed: KitchenState, logged: KitchenState) -> list[ReplayDifference]:
+def _state_differences(name: str, replayed: KitchenState, logged: KitchenState) -> list[Difference]:
     cooks = [
-        ReplayDifference(f"{name}.{player}", repr(tuple(b)), repr(tuple(a)))
+        Difference(f"{name}.{player}", repr(tuple(b)), repr(tuple(a)))
         for player, a, b in zip(PLAYERS, replayed.cooks, logged.cooks, strict=True)
         if a != b
     ]
-    objects = (
-        [] if replayed.objects == logged.objects else [ReplayDifference(f"{name}.objects", repr(logged.objects), repr(replayed.objects))]
-    )
+    objects = [] if replayed.objects == logged.objects else [Difference(f"{name}.objects", repr(logged.objects), repr(replayed.objects))]
     return [*cooks, *objects]

@@ -14,7 +14,7 @@ from games.coordination.kitchen.layouts import LAYOUTS, Layout
 from games.coordination.kitchen.macros import macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, Item
 from games.coordination.players import PLAYERS, Player, partner_of
-from ingest.coordination.csv_checks import kitchen_row_differences
+from ingest.coordination.csv_consistency import kitchen_row_differences
 from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, state_text
 from schemas.errors import BadInputError

@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import Final
 
 from games.coordination.hanabi.wording import COLOR_NAMES
+from games.coordination.kitchen.wording import HELD_NAMES
 from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.facts import CaptureFacts, EscapeFacts
-from ingest.coordination.parts import ReplayDifference
 from ingest.coordination.records import HanabiStep, ItemRecord, KitchenStep
+from ingest.reading.difference import Difference
 
 __all__ = ["told_in_capture", "told_in_escape", "told_in_hanabi", "told_in_kitchen"]
 
@@ -29,10 +30,9 @@ _STACK: Final = re.compile(r"\b([A-Z][a-z]+) - \1 (\d)")
 _CARD: Final = re.compile(r"\[Card \d: ([A-Z])[a-z]+ (\d)\]")
 _HOLDING: Final = re.compile(r"I am holding ([a-z ]+)\. (?:Alice|Bob) is holding ([a-z ]+)\.")
 _BOTH: Final = frozenset(PLAYERS)
-_HELD: Final = {"onion": "onion", "dish": "plate", "soup": "soup in plate"}
 
 
-def told_in_capture(step: CaptureFacts) -> Iterator[ReplayDifference]:
+def told_in_capture(step: CaptureFacts) -> Iterator[Difference]:
     """Rooms and doors."""
     rooms, doors = step.rooms_before, [_gate(is_open=step.doors_before[door]) for door in ("1-2", "3-4")]
     for player in step.players:
@@ -41,7 +41,7 @@ def told_in_capture(step: CaptureFacts) -> Iterator[ReplayDifference]:
         yield from _differing(name, _CAPTURE, player.observation_text, due)
 
 
-def told_in_escape(step: EscapeFacts) -> Iterator[ReplayDifference]:
+def told_in_escape(step: EscapeFacts) -> Iterator[Difference]:
     """Rooms and the exit gate."""
     rooms = step.rooms_before
     for player in step.players:
@@ -50,7 +50,7 @@ def told_in_escape(step: EscapeFacts) -> Iterator[ReplayDifference]:
         yield from _differing(name, _ESCAPE, player.observation_text, due)
 
 
-def told_in_hanabi(step: HanabiStep) -> Iterator[ReplayDifference]:
+def told_in_hanabi(step: HanabiStep) -> Iterator[Difference]:
     """Tokens, lives, deck, stacks and the partner's cards."""
     table, text = step.state_before, step.observation_text or ""
     counts = tuple(map(str, (table.information_tokens, table.life_tokens, table.deck_size)))
@@ -58,14 +58,14 @@ def told_in_hanabi(step: HanabiStep) -> Iterator[ReplayDifference]:
     stacks = dict(_STACK.findall(text))
     due = {COLOR_NAMES[color]: str(rank) for color, rank in table.fireworks.items()}
     if stacks and stacks != due:
-        yield ReplayDifference(f"{step.player}.observation_text", repr(stacks), repr(due))
+        yield Difference(f"{step.player}.observation_text", repr(stacks), repr(due))
     cards = ["".join(card) for card in _CARD.findall(text)]
     hand = table.hands.get(partner_of(step.player), [])
     if cards and cards != hand:
-        yield ReplayDifference(f"{step.player}.observation_text", repr(cards), repr(hand))
+        yield Difference(f"{step.player}.observation_text", repr(cards), repr(hand))
 
 
-def told_in_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
+def told_in_kitchen(step: KitchenStep) -> Iterator[Difference]:
     """What both hold, where both are told of."""
     told = [action for action in step.actions if action.observation_text]
     if not told:
@@ -77,10 +77,10 @@ def told_in_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
             yield from _differing(action.player, _HOLDING, action.observation_text, due)
 
 
-def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: tuple[str, ...]) -> Iterator[ReplayDifference]:
+def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: tuple[str, ...]) -> Iterator[Difference]:
     told = _told(wording, text or "")
     if told is not None and told != due:
-        yield ReplayDifference(f"{player}.observation_text", repr(told), repr(due))
+        yield Difference(f"{player}.observation_text", repr(told), repr(due))
 
 
 @lru_cache(maxsize=1024)  # who is where comes again, and so do the words for it
@@ -94,4 +94,4 @@ def _gate(*, is_open: bool) -> str:
 
 
 def _words(item: ItemRecord | None) -> str:
-    return "nothing" if item is None else _HELD[item.name]
+    return "nothing" if item is None else HELD_NAMES[item.name]

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from games.coordination.players import Player
+from ingest.reading.difference import Difference
 from ingest.reading.json_text import dumps
 from schemas.records import Json
 
@@ -21,7 +22,6 @@ __all__ = [
     "GameParts",
     "PlantedTruth",
     "PrivateReply",
-    "ReplayDifference",
     "TurnParts",
     "Valued",
     "act",
@@ -122,14 +122,6 @@ class Valued(NamedTuple):
     kind: str = "exact"
 
 
-class ReplayDifference(NamedTuple):
-    """Where log and replay differ."""
-
-    field: str
-    logged: str
-    recomputed: str
-
-
 class PlantedTruth(NamedTuple):
     """A truth about a scripted decision."""
 
@@ -155,7 +147,7 @@ class TurnParts:
     injected: Mapping[Player, Sequence[str]] = field(default_factory=dict)
     """Player who decided in this turn -> what its script did wrong on purpose."""
 
-    differences: Sequence[ReplayDifference] = ()
+    differences: Sequence[Difference] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     values: Sequence[Valued] = ()
 

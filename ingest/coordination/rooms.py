@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from games.coordination.players import Player
 from ingest.coordination.facts import RoomPlayer
-from ingest.coordination.parts import Category, ReplayDifference
+from ingest.coordination.parts import Category
 from ingest.coordination.records import CaptureStep, EscapeStep
+from ingest.reading.difference import Difference
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -24,9 +25,9 @@ def styles(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, 
     return {player.player: player.style for player in steps[0].players}
 
 
-def differences(pairs: Mapping[str, tuple[object, object]]) -> tuple[ReplayDifference, ...]:
+def differences(pairs: Mapping[str, tuple[object, object]]) -> tuple[Difference, ...]:
     """Where what is logged is not what the rules give."""
-    return tuple(ReplayDifference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed)
+    return tuple(Difference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed)
 
 
 def listed_actions(due: Mapping[Player, Sequence[str | int]], players: Sequence[RoomPlayer]) -> dict[str, tuple[object, object]]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from ingest.cotrace_log import as_written
 from ingest.cotrace_log.calls import call_row
@@ -25,7 +25,7 @@ from ingest.cotrace_log.lines import LogLines, header_line, lost, read_lines
 from ingest.cotrace_log.planted import planted_claims, planted_labels
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
-from ingest.reading.malformed import malformed
+from ingest.reading.malformed import validated
 from ingest.reading.times import read_time
 from schemas.batches import Coded
 from schemas.errors import BadInputError
@@ -49,8 +49,6 @@ SURVEY: Final = "survey"
 _BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
 _HEADER: Final = re.compile(r"^line 1(?![0-9])")
 """What all that read it call the header's line."""
-
-_Part = TypeVar("_Part", bound=BaseModel)
 
 
 class _RunEntry(BaseModel):
@@ -148,7 +146,7 @@ def _planted(log: LogLines, episode: str) -> dict[str, list[Coded]]:
 
 
 def _run(header: Header) -> Run:
-    entry = _part(_RunEntry, header.run, "line 1.run")
+    entry = validated(_RunEntry, header.run, "line 1.run")
     name = entry.name or header.benchmark
     key = run_id(header.benchmark, name, _team(header), entry.condition)
     return Run(key, header.benchmark, name, Json(dumps(entry.condition)), read_time(header.started_at))
@@ -178,16 +176,9 @@ def _model(header: Header) -> str:
     return header.model or "+".join(dict.fromkeys(_played_by(agent) for agent in header.agents))
 
 
-def _part(kind: type[_Part], value: Mapping[str, Any], where: str) -> _Part:
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        raise malformed(error, where) from error
-
-
 def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode:
     header, end = log.header, log.end
-    task = _part(_TaskEntry, header.task, "line 1.task")
+    task = validated(_TaskEntry, header.task, "line 1.task")
     return Episode(
         episode_id=episode_id(header.benchmark, place.path),
         run_id=run.run_id,

@@ -6,17 +6,17 @@ Format: docs/formats/craft.md, section 3. The summaries beside a log (.md, .csv)
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from games.craft.engine.board import Board
 from games.craft.targets.start_boards import START_BOARDS, start_board
+from ingest.craft.consistency import game_contradictions
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
-from ingest.craft.published import game_contradictions
-from ingest.craft.published_turns import turn_contradictions
-from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord, board
+from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord
 from ingest.craft.replay import derive
 from ingest.craft.rows import (
     LoggedGame,
@@ -28,10 +28,11 @@ from ingest.craft.rows import (
     run_row,
     turn_row,
 )
+from ingest.craft.turn_consistency import turn_contradictions
 from ingest.craft.utterances import utterances
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from ingest.reading.json_text import loads
-from ingest.reading.malformed import malformed
+from ingest.reading.malformed import malformed, validated
 from schemas.errors import BadInputError
 from schemas.records import LogDisagreement
 from schemas.text import excerpt
@@ -58,7 +59,7 @@ def read(data: bytes, place: Place) -> Reading:
     if not isinstance(document, dict) or not isinstance(document.get("games"), list):
         beginning = excerpt(data[:200].decode(errors="replace"))
         raise BadInputError("no list `games`: this is no whole CRAFT log", locator="games", excerpt=beginning)
-    info = _info(document)
+    info = validated(ExperimentInfo, document.get("experiment_info"), "experiment_info", "every game of the file is lost")
     found = Reading()
     games = document["games"]
     if not games:
@@ -74,18 +75,8 @@ def read(data: bytes, place: Place) -> Reading:
     return found
 
 
-def _info(document: Mapping[str, Any]) -> ExperimentInfo:
-    try:
-        return ExperimentInfo.model_validate(document.get("experiment_info"))
-    except ValidationError as error:
-        raise malformed(error, "experiment_info", "every game of the file is lost") from error
-
-
 def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
-    try:
-        record = GameRecord.model_validate(raw)
-    except ValidationError as error:
-        raise malformed(error, f"games[{index}]", "the game is lost") from error
+    record = validated(GameRecord, raw, f"games[{index}]", "the game is lost")
     if record.target_structure is None and record.turns:
         raise BadInputError("the game has turns but no target_structure, so nothing can be measured", locator=f"games[{index}]")
     if record.target_structure is not None and "turns" not in record.model_fields_set and record.error is None:
@@ -150,7 +141,7 @@ def _turns(raw: Sequence[Any], game: str) -> LoggedTurns:
 def _craft_game(record: GameRecord, info: ExperimentInfo, turns: LoggedTurns) -> CraftGame | None:
     if record.target_structure is None:
         return None
-    target = board(record.target_structure, record.target_spans)
+    target = Board.from_json(record.target_structure, record.target_spans)
     kind = record.start_board or info.partial_completion or "empty"
     use_oracle = info.use_oracle if info.use_oracle is not None else any(turn.oracle_moves for turn in turns.typed)
     return CraftGame(
@@ -166,7 +157,7 @@ def _craft_game(record: GameRecord, info: ExperimentInfo, turns: LoggedTurns) ->
 
 
 def _outcome(record: GameRecord) -> CraftOutcome:
-    final = None if record.final_structure is None else board(record.final_structure, record.final_spans or {})
+    final = None if record.final_structure is None else Board.from_json(record.final_structure, record.final_spans or {})
     return CraftOutcome(
         completed=record.completed,
         progress=record.final_progress,
@@ -184,8 +175,8 @@ def _craft_turn(turn: TurnRecord) -> CraftTurn:
     silent = attempted is None  # on clarifications and broken turns the log has no candidates even where the builder was shown some
     return CraftTurn(
         turn=turn.turn_number,
-        board_before=board(turn.structure_before, turn.spans_before),
-        board_after=None if snapshot is None else board(snapshot, {}),
+        board_before=Board.from_json(turn.structure_before, turn.spans_before),
+        board_after=None if snapshot is None else Board.from_json(snapshot, {}),
         spans_after_logged=False,
         written=written.move() if written else None,
         attempted=attempted,

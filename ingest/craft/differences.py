@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from games.craft.engine.board import Board
 from games.craft.engine.errors import same_message
@@ -18,19 +18,12 @@ from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics
 from games.craft.replay import ReplayedTurn
 from ingest.craft.game import CraftGame, CraftTurn
+from ingest.reading.difference import Difference
 from ingest.reading.json_text import dumps
 
-__all__ = ["ReplayDifference", "close", "game_differences", "same_board", "turn_differences"]
+__all__ = ["close", "game_differences", "same_board", "turn_differences"]
 
 _ROUNDING: Final = 1e-6
-
-
-class ReplayDifference(NamedTuple):
-    """One difference."""
-
-    field: str
-    logged: str | None
-    recomputed: str | None
 
 
 def same_board(first: Board, second: Board) -> bool:
@@ -46,7 +39,7 @@ def _spans(board: Board) -> object:
     return {(layer, frozenset(span)) for layer, spans in board.spans for span in spans}
 
 
-def turn_differences(game: CraftGame, turn: CraftTurn, step: ReplayedTurn, expected: Board | None) -> Iterator[ReplayDifference]:
+def turn_differences(game: CraftGame, turn: CraftTurn, step: ReplayedTurn, expected: Board | None) -> Iterator[Difference]:
     """What the log says of a turn against what replay gives.
 
     Args:
@@ -66,59 +59,59 @@ def turn_differences(game: CraftGame, turn: CraftTurn, step: ReplayedTurn, expec
         yield from _numbers(turn.metrics, step.metrics)
         yield from _flags(turn, step)
     if turn.goal_reached is not None and turn.goal_reached != step.target_achieved:
-        yield ReplayDifference("goal_reached", _text(turn.goal_reached), _text(step.target_achieved))
+        yield Difference("goal_reached", _text(turn.goal_reached), _text(step.target_achieved))
 
 
-def _boards(structure: str, spans: str | None, logged: Board, replayed: Board) -> Iterator[ReplayDifference]:
+def _boards(structure: str, spans: str | None, logged: Board, replayed: Board) -> Iterator[Difference]:
     if logged == replayed:
         return
     if _stacks(logged) != _stacks(replayed):
-        yield ReplayDifference(structure, dumps(logged.structure_json(ghosts=True)), dumps(replayed.structure_json(ghosts=True)))
+        yield Difference(structure, dumps(logged.structure_json(ghosts=True)), dumps(replayed.structure_json(ghosts=True)))
     if spans is not None and _spans(logged) != _spans(replayed):
-        yield ReplayDifference(spans, dumps(logged.spans_json()), dumps(replayed.spans_json()))
+        yield Difference(spans, dumps(logged.spans_json()), dumps(replayed.spans_json()))
 
 
-def _move(turn: CraftTurn, step: ReplayedTurn) -> Iterator[ReplayDifference]:
+def _move(turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
     if turn.attempted != step.attempted:
-        yield ReplayDifference("move_attempted", _move_text(turn.attempted), _move_text(step.attempted))
+        yield Difference("move_attempted", _move_text(turn.attempted), _move_text(step.attempted))
     if turn.attempted is None:
         return
     if turn.accepted is not None and turn.accepted != step.accepted:
-        yield ReplayDifference("move_executed", _text(turn.accepted), _text(step.accepted))
+        yield Difference("move_executed", _text(turn.accepted), _text(step.accepted))
     logged, replayed = turn.error_text, step.error.message if step.error else None
     if logged == replayed or (logged is not None and replayed is not None and same_message(logged, replayed)):
         return
-    yield ReplayDifference("error", logged, replayed)
+    yield Difference("error", logged, replayed)
 
 
-def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterator[ReplayDifference]:
+def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
     if turn.listed is None:
         return
     listed = () if game.num_oracle is None else sample(step.candidates, game.num_oracle, turn.turn)
     if turn.listed != listed:
-        yield ReplayDifference("oracle_moves", _moves_text(turn.listed), _moves_text(listed))
+        yield Difference("oracle_moves", _moves_text(turn.listed), _moves_text(listed))
     followed = followed_action_position_layer(turn.listed, turn.attempted) if turn.listed and turn.attempted is not None else None
     if turn.followed != followed:
-        yield ReplayDifference("builder_followed_oracle", _text(turn.followed), _text(followed))
+        yield Difference("builder_followed_oracle", _text(turn.followed), _text(followed))
 
 
-def _numbers(logged: Mapping[str, float], replayed: Metrics) -> Iterator[ReplayDifference]:
+def _numbers(logged: Mapping[str, float], replayed: Metrics) -> Iterator[Difference]:
     for name, said in logged.items():
         number = getattr(replayed, name, None)
         if number is not None and not close(said, number):
-            yield ReplayDifference(name, _text(said), _text(number))
+            yield Difference(name, _text(said), _text(number))
 
 
-def _flags(turn: CraftTurn, step: ReplayedTurn) -> Iterator[ReplayDifference]:
+def _flags(turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
     if step.flags is None:
         return
     for name, flag in turn.flags.items():
         recomputed = getattr(step.flags, name)
         if flag != recomputed:
-            yield ReplayDifference(name, _text(flag), _text(recomputed))
+            yield Difference(name, _text(flag), _text(recomputed))
 
 
-def game_differences(game: CraftGame, end: Board, metrics: Metrics) -> Iterator[ReplayDifference]:
+def game_differences(game: CraftGame, end: Board, metrics: Metrics) -> Iterator[Difference]:
     """What the log says of the end of a game against the board and the scores after its last turn."""
     logged = game.outcome
     if logged is None:
@@ -126,13 +119,13 @@ def game_differences(game: CraftGame, end: Board, metrics: Metrics) -> Iterator[
     if logged.board is not None:
         yield from _boards("final_structure", "final_spans" if logged.spans_logged else None, logged.board, end)
     if logged.turns_taken is not None and logged.turns_taken != len(game.turns):
-        yield ReplayDifference("turns_taken", _text(logged.turns_taken), _text(len(game.turns)))
+        yield Difference("turns_taken", _text(logged.turns_taken), _text(len(game.turns)))
     moved = any(turn.accepted for turn in game.turns)
     reached = metrics.overall_progress if moved else 0.0  # the released code scores accepted moves, not the start board
     if logged.progress is not None and not close(logged.progress, reached) and not close(logged.progress, metrics.overall_progress):
-        yield ReplayDifference("final_progress", _text(logged.progress), _text(reached))
+        yield Difference("final_progress", _text(logged.progress), _text(reached))
     if logged.completed is not None and logged.completed != (reached >= COMPLETION_THRESHOLD):
-        yield ReplayDifference("completed", _text(logged.completed), _text(reached >= COMPLETION_THRESHOLD))
+        yield Difference("completed", _text(logged.completed), _text(reached >= COMPLETION_THRESHOLD))
 
 
 def close(first: float, second: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -18,11 +18,11 @@ from games.craft.text.builder import ParsedMove, parse_answer
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.cotrace_log.kept import json_of
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
-from ingest.craft.own_checks import end_differences, header_differences, turn_differences
+from ingest.craft.own_consistency import end_differences, header_differences, turn_differences
 from ingest.craft.records import Int, Spans, Structure
 from ingest.craft.replay import derive as derive_craft
 from ingest.reading.json_text import dumps
-from ingest.reading.malformed import malformed
+from ingest.reading.malformed import malformed, validated
 from schemas.errors import BadInputError
 from schemas.game import ActionEntry, End, Header, Turn
 from schemas.records import LogDisagreement
@@ -72,15 +72,13 @@ class _Arguments(_Record):
     span_to: str | None = None
 
 
-_Part = TypeVar("_Part", bound=_Record)
-
 _MOVES: Final = ("place", "remove")
 
 
 def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
     """Replay a game; see `ingest.cotrace_log.derivation.Derivation`."""
-    task = _part(_Task, header.task, "line 1.task")
-    condition = _part(_Condition, header.run.get("condition", {}), "line 1.run.condition")
+    task = validated(_Task, header.task, "line 1.task")
+    condition = validated(_Condition, header.run.get("condition", {}), "line 1.run.condition")
     target = _board(task.goal)
     game = CraftGame(
         structure_id=task.id,
@@ -107,13 +105,6 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     return Derived(
         progress=[turn.metrics.overall_progress for turn in derived.turns], success=derived.success, score=derived.score, rows=rows
     )
-
-
-def _part(kind: type[_Part], value: object, where: str) -> _Part:
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        raise malformed(error, where) from error
 
 
 def _outcome(end: End) -> CraftOutcome:

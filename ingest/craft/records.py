@@ -11,10 +11,9 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from games.craft.engine.blocks import CELLS, MAX_HEIGHT
-from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 
-__all__ = ["TURN_FIELDS", "ExperimentInfo", "GameRecord", "MoveRecord", "ProgressRecord", "ResponseRecord", "TurnRecord", "board"]
+__all__ = ["TURN_FIELDS", "ExperimentInfo", "GameRecord", "MoveRecord", "ProgressRecord", "ResponseRecord", "TurnRecord"]
 
 Int = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
@@ -164,8 +163,3 @@ TURN_FIELDS: Final = frozenset(TurnRecord.model_fields) | {
     "director_prompt_D3",
 }
 """Every field a published turn can have."""
-
-
-def board(structure: Structure, spans: Spans) -> Board:
-    """The board of a log; cells beyond the nine are ghost cells."""
-    return Board.from_json(structure, spans)

@@ -105,7 +105,7 @@ def _replayed(game: CraftGame) -> Iterator[tuple[CraftTurn, ReplayedTurn, Board 
     for index, turn in enumerate(game.turns):
         if steps is None or expected is None or not same_board(turn.board_before, expected):
             moves = (later.written for later in game.turns[index:])
-            steps = replay(turn.board_before, game.target, moves, num_oracle=None)
+            steps = replay(turn.board_before, game.target, moves)
         step = next(steps)
         yield turn, step, expected
         expected = step.board_after

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -17,7 +16,7 @@ from schemas.batches import check, to_arrow
 from schemas.errors import BadInputError, UsageError
 from schemas.records import Label
 from schemas.store import Store
-from schemas.text import excerpt, printable
+from schemas.text import excerpt, near, printable
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -113,9 +112,8 @@ def _refuse_impossible(line: LabelLine, known: Answers) -> None:
 
 def _unknown_rubrics(labels: list[Label], known: Answers | None) -> Iterator[str]:
     for rubric, count in sorted(Counter(label.rubric for label in labels if known is not None and label.rubric not in known).items()):
-        near = get_close_matches(rubric, known or (), n=1)
-        hint = f"did you mean {near[0]}?" if near else "name its folder with --rubrics to have questions and answers checked"
-        yield f"{count} labels of a rubric that is not known, {excerpt(rubric, 60)}: kept unchecked; {hint}"
+        hint = near(rubric, known or (), "name its folder with --rubrics to have questions and answers checked")
+        yield f"{count} labels of a rubric that is not known, {excerpt(rubric, 60)}, are kept unchecked{hint}"
 
 
 def _contradictions(connection: duckdb.DuckDBPyConnection, source: str) -> Iterator[str]:

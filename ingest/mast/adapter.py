@@ -16,7 +16,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "mast"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "mast"

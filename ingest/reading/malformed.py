@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["malformed"]
+__all__ = ["malformed", "validated"]
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 _MENDS: Final[Mapping[str, str]] = {
     "missing": "add it where the log is written",
@@ -48,3 +50,21 @@ def malformed(error: ValidationError, where: str, consequence: str = "") -> BadI
         locator=excerpt(locator),
         excerpt="" if missing else excerpt(repr(first["input"])[:400]),
     )
+
+
+def validated(kind: type[_Model], value: object, where: str = "", consequence: str = "") -> _Model:
+    """A record of a parsed value.
+
+    Args:
+        kind: what it has to be.
+        value: from the log.
+        where: locator of the record.
+        consequence: as `malformed` has it.
+
+    Raises:
+        BadInputError: it is not laid out as its format says.
+    """
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise malformed(error, where, consequence) from error

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.json_text import dumps, loads
-from ingest.reading.malformed import malformed
+from ingest.reading.malformed import validated
 from schemas.errors import BadInputError
 from schemas.records import Label, LogDisagreement
 
@@ -82,7 +82,7 @@ def read(data: bytes, place: Place) -> Reading:
     Raises:
         BadInputError: it is no such object, or nobody says anything.
     """
-    found = _parsed(loads(data))
+    found = validated(_File, loads(data))
     if not found.history:
         raise BadInputError("history is empty: nobody says anything", locator=".history")
     speakers = [_speaker(message, index) for index, message in enumerate(found.history)]
@@ -107,13 +107,6 @@ def read(data: bytes, place: Place) -> Reading:
     )
     _add_labels(reading, found, speakers, place)
     return reading
-
-
-def _parsed(value: object) -> _File:
-    try:
-        return _File.model_validate(value)
-    except ValidationError as error:
-        raise malformed(error, "") from error
 
 
 def _speaker(message: _Message, index: int) -> _Speaker:

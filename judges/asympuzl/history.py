@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from games.asympuzl.answer import FAULTS, Fault, RequestedAction
 from games.asympuzl.claims import Fact, facts_of
@@ -14,6 +13,7 @@ from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from judges.asympuzl.reading import reads
 from judges.claims.readers import reading_of
 from judges.claims.reading import all_certain
+from judges.engine.recent import kept_for_recent
 from judges.evidence.reader import RULES
 from judges.evidence.transcript import ActionView, Transcript, TurnView
 
@@ -44,17 +44,10 @@ class History:
         return self._found[key]
 
 
-_RECENT: Final[deque[History]] = deque(maxlen=4)
-
-
+@kept_for_recent
 def history_of(transcript: Transcript) -> History:
-    """The prepared game of a transcript; the last few are kept, so all checks of a game share the work."""
-    for history in _RECENT:
-        if history.transcript is transcript:
-            return history
-    history = History(transcript)
-    _RECENT.append(history)
-    return history
+    """The prepared game of a transcript."""
+    return History(transcript)
 
 
 def entries_of(listed: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:

@@ -16,7 +16,7 @@ from schemas.batches import to_arrow
 from schemas.cluster import cores, is_used
 from schemas.errors import UsageError
 from schemas.families import modules
-from schemas.read_only_sql import as_condition
+from schemas.read_only_sql import as_condition, reason_of
 from schemas.records import Attribution, Request
 from schemas.store import Store
 from schemas.text import excerpt
@@ -101,7 +101,7 @@ def _of_games(store: Store, reader: Reader, lost: Mapping[str, dict[int, Lost]])
         yield _Rows(episode, list(_attributions(episode, reader.judge, found)), list(_requests(episode, found)))
 
 
-def attributed_games(store: Store, where: str = "true", reader: Reader = BY_RULES) -> Iterator[tuple[Transcript, Attributed]]:
+def attributed_games(store: Store, where: str = "true") -> Iterator[tuple[Transcript, Attributed]]:
     """The games with their findings as they are found now, ideals included; nothing is written.
 
     Raises:
@@ -110,7 +110,7 @@ def attributed_games(store: Store, where: str = "true", reader: Reader = BY_RULE
     """
     ways = _ways()
     lost, _ = _lost(store, where, ways)
-    for transcript in load(store, list(lost), reader):
+    for transcript in load(store, list(lost), BY_RULES):
         yield transcript, ways[transcript.benchmark].attribute(transcript, lost[transcript.episode_id])
 
 
@@ -155,8 +155,7 @@ def _selected(connection: duckdb.DuckDBPyConnection, where: str) -> dict[str, st
         chosen = as_condition(where, connection)
         return dict(connection.execute(f"SELECT episode_id, benchmark FROM episodes WHERE {chosen} ORDER BY 1").fetchall())
     except (UsageError, duckdb.Error) as error:
-        reason = str(error).splitlines()[0]
-        raise UsageError(f"--where {where!r} does not work: {reason}; give one SQL condition on `episodes`") from error
+        raise UsageError(f"--where {where!r} does not work: {reason_of(error)}; give one SQL condition on `episodes`") from error
 
 
 def _save(store: Store, done: Sequence[_Rows], report: AttributionReport) -> None:

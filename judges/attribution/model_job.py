@@ -25,7 +25,7 @@ from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.journal_folder import folder_of, made
 from providers.messages import Message
-from providers.prices import Budget, price_of
+from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.request import now
 from schemas.errors import UsageError
@@ -90,8 +90,7 @@ class _Job:
     def __init__(self, request: AskingRequest, store: Store) -> None:
         self._request, self._store = request, store
         self._price = price_of(request.settings.model, request.prices)
-        if request.max_cost is not None and self._price is None:
-            raise UsageError(f"--max-cost needs a price for {request.settings.model}: give one with --prices FILE")
+        refuse_unpriced(request.settings.model, self._price, request.max_cost)
         self.report = AskingReport(cost=0.0 if self._price else None)
         self._calls: list[Call] = []
         self._run = self._new_run()

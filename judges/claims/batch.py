@@ -13,8 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from judges.claims.extraction import form_of, read_reply
 from judges.claims.questions import PromptParts, ReadingQuestion, ReadingRequest, open_texts
@@ -23,6 +22,7 @@ from judges.claims.stored import put
 from providers.batches import batches
 from providers.batches.batches import BatchRefusedError, Sent, taken_of
 from providers.batches.client import batch_client
+from providers.batches.record_files import remember, remembered
 from providers.batches.reply_lines import BatchReply
 from providers.forms import Form, parse_reply
 from providers.journal_folder import folder_of, starting
@@ -30,13 +30,11 @@ from providers.prices import Price, price_of
 from providers.provider import ModelSettings
 from providers.request import Request, call_of, fingerprint, now, shown
 from providers.server import ModelQuestion
-from schemas.errors import StoreError, UsageError
+from schemas.errors import UsageError
 from schemas.records import Call, Claim
 from schemas.store import Store
 
 __all__ = ["CollectedReading", "SubmittedReading", "collect_readings", "refuse_if_reading", "submit_reading"]
-
-_ENDING = ".batch.json"
 
 
 class SubmittedReading(NamedTuple):
@@ -98,28 +96,8 @@ class _Record(NamedTuple):
 _RECORD = TypeAdapter(_Record)
 
 
-def _write(folder: Path, record: _Record) -> Path:
-    path = folder / f"{record.run_id}{_ENDING}"
-    unfinished = path.with_suffix(".new")
-    try:
-        folder.mkdir(exist_ok=True)
-        unfinished.write_bytes(orjson.dumps(record, default=_content))
-        unfinished.replace(path)
-    except OSError as error:
-        raise StoreError(f"batch record {path} cannot be written: {error.strerror}; free some space and start again") from error
-    return path
-
-
-def _content(part: object) -> object:
-    return part.model_dump(mode="json") if isinstance(part, BaseModel) else tuple(part)  # type: ignore[arg-type]  # the rest are tuples
-
-
 def _pending(store: Store) -> Iterator[tuple[Path, _Record]]:
-    for path in sorted(_folder(store).glob(f"*{_ENDING}")):
-        try:
-            yield path, _RECORD.validate_json(path.read_bytes())
-        except ValidationError as error:
-            raise StoreError(f"batch record {path} is damaged: move it away to go on without it") from error
+    return remembered(_folder(store), _RECORD)
 
 
 def _folder(store: Store) -> Path:
@@ -174,13 +152,13 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
             asked_at=now(),
             batch_id=None,
         )
-        path = _write(_folder(store), record)  # first: a batch that is paid must be found again, whenever the process ends
+        path = remember(_folder(store), record.run_id, record)  # first: a batch that is paid must be found again, whenever the process ends
         try:
             batch_id = batches.send(client, record.run_id, questions, settings)
         except BatchRefusedError:
             path.unlink(missing_ok=True)
             raise
-        _write(_folder(store), record._replace(batch_id=batch_id))
+        remember(_folder(store), record.run_id, record._replace(batch_id=batch_id))
     return SubmittedReading(batch_id, *counts)
 
 

@@ -23,11 +23,11 @@ from pydantic import BaseModel, Field, create_model
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.text import Entry, fenced
 from providers.messages import Message
-from schemas.claims import kind_of, read_claim, written
+from schemas.claims import kind_of, read_claim
 from schemas.errors import BadInputError
 from schemas.packaged import packaged_yaml
 
-__all__ = ["Example", "example_of", "field_docs", "form_of", "messages_for", "read_reply"]
+__all__ = ["Example", "field_docs", "form_of", "messages_for", "read_reply"]
 
 _PROMPT: Final[Mapping[str, str]] = packaged_yaml(__package__, "extraction.yaml")
 
@@ -143,8 +143,3 @@ def _place(words: str, text: str) -> tuple[int | None, int | None]:
         return None, None
     begin = text.casefold().find(words.casefold())
     return (begin, begin + len(words)) if begin >= 0 else (0, len(text))
-
-
-def example_of(frame: str, text: str, claims: Sequence[object]) -> Example:
-    """A text with its claims as a prompt shows it."""
-    return Example(frame=frame, text=text, claims=[{**written(claim), "words": getattr(claim, "words", "")} for claim in claims])

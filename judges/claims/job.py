@@ -23,8 +23,7 @@ from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.journal_folder import folder_of, made
-from providers.prices import Budget, price_of
-from schemas.errors import UsageError
+from providers.prices import Budget, price_of, refuse_unpriced
 from schemas.records import Call, Claim
 from schemas.store import Store
 
@@ -74,8 +73,7 @@ class _Job:
     def __init__(self, request: ReadingRequest, store: Store) -> None:
         self._request, self._store = request, store
         self._price = price_of(request.settings.model, request.prices)
-        if request.max_cost is not None and self._price is None:
-            raise UsageError(f"--max-cost needs a price for {request.settings.model}: give one with --prices FILE")
+        refuse_unpriced(request.settings.model, self._price, request.max_cost)
         self.report = ReadingReport(cost=0.0 if self._price else None)
         self._rows: list[Claim] = []
         self._calls: list[Call] = []

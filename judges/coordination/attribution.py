@@ -25,7 +25,6 @@ from games.coordination.value.capture import turns_left
 from games.coordination.value.escape import choice_chance
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Ideal, Lost, shared_out, undecided
 from judges.coordination.situation import (
-    action_of,
     capture_action,
     capture_state,
     escape_choices,
@@ -76,7 +75,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
 def _capture(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     view = game.turn(turn)
     state = capture_state(view)
-    done = {player: capture_action(action) for player in PLAYERS if (action := action_of(view, player)) is not None}
+    done = {player: capture_action(action) for player in PLAYERS if (action := view.action_of(player)) is not None}
     if len(done) < len(PLAYERS):
         yield undecided(turn, lost.cost, "the log does not tell what both players did")
         return
@@ -141,7 +140,7 @@ def _escape(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
 def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     view = game.turn(turn)
     player = player_named(view.state_before.get("player"))
-    action = action_of(view, player)
+    action = view.action_of(player)
     if player is None or action is None:
         yield undecided(turn, lost.cost, "the log does not tell who acted")
         return
@@ -172,13 +171,13 @@ def _hints(game: Transcript) -> Iterator[Follow]:
     """Each hint that newly names a card that fits: by custom it asks for it to be played, and the partner's next move does or not."""
     for view, then in pairwise(game.turns):
         player = player_named(view.state_before.get("player"))
-        action = action_of(view, player)
+        action = view.action_of(player)
         if player is None or action is None:
             continue
         state, move, partner = hanabi_state(view), hanabi_move(action), partner_of(player)
         named = touched(state, 0, move) if move.card is None else ()
         asked = [place for place in named if not state.knowledge[1][place].is_hinted(move.verb) and state.fits(state.hands[1][place])]
-        answer = action_of(then, partner)
+        answer = then.action_of(partner)
         if not asked or answer is None:
             continue
         done = hanabi_move(answer)
@@ -209,7 +208,7 @@ def _longest_unhinted(state: HanabiState) -> int | None:
 def _could_hint(game: Transcript, turn: int, partner: Player, place: int) -> bool:
     """Whether the partner, on its turn just before, had a hint to give about a card, and did nothing as good."""
     before: TurnView | None = game.turn(turn - 1) if turn > 1 else None
-    action = None if before is None else action_of(before, partner)
+    action = None if before is None else before.action_of(partner)
     if before is None or action is None or before.state_before.get("player") != partner or not before.state_before["information_tokens"]:
         return False
     state, move = hanabi_state(before), hanabi_move(action)

@@ -13,7 +13,6 @@ from games.coordination.players import Player
 from judges.coordination.claims import claims
 from judges.coordination.situation import (
     QUESTIONS,
-    action_of,
     capture_action,
     capture_state,
     cookers_of,
@@ -79,7 +78,7 @@ _PASSIVE: Final = frozenset({"wait", "stay_no_way", "aside", "deadly"})
 
 def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, str] | None:
     """The rule's category of a move, and what it saw; None where the player decided nothing."""
-    action = action_of(turn, player)
+    action = turn.action_of(player)
     if action is None:
         return None
     kind = game_of(game)
@@ -154,7 +153,7 @@ def _way_is_open(game: Transcript, turn: int, agent: str | None) -> Decision:
 def _is_safe(game: Transcript, turn: int, agent: str | None) -> Decision:
     """JP1: by what the player could know, the move cannot cost a life, a needed card or the game."""
     player, now = player_named(agent), game.turn(turn)
-    action = None if player is None else action_of(now, player)
+    action = None if player is None else now.action_of(player)
     if player is None or action is None:
         return _NO_MOVE
     if game_of(game) == "collab_escape":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from games.coordination.players import partner_of
-from judges.coordination.situation import QUESTIONS, action_of, game_of, player_named
+from judges.coordination.situation import QUESTIONS, game_of, player_named
 from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject
@@ -56,7 +56,7 @@ def _reply(context: UnitContext) -> list[Entry]:
 
 
 def _move(context: UnitContext) -> list[Entry]:
-    action = action_of(context.now, context.agent_name)
+    action = context.now.action_of(context.agent_name)
     if action is None or game_of(context.game) == QUESTIONS:
         return []
     given = {name: value for name, value in action.arguments.items() if name not in {"was", "asked"}}

@@ -13,7 +13,6 @@ from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnV
 
 __all__ = [
     "QUESTIONS",
-    "action_of",
     "capture_action",
     "capture_state",
     "cookers_of",
@@ -44,11 +43,6 @@ def game_of(game: Transcript) -> str:
 def player_named(name: str | None) -> Player | None:
     """The player of that name; None for anybody else."""
     return next((player for player in PLAYERS if player == name), None)
-
-
-def action_of(turn: TurnView, agent: str | None) -> ActionView | None:
-    """What an agent did in a turn; None if nothing."""
-    return next((action for action in turn.actions if action.agent == agent), None)
 
 
 def seat_of(turn: TurnView, player: Player) -> int:
@@ -173,5 +167,5 @@ def escape_choices(turn: TurnView) -> dict[Player, str]:
     return {
         player: words[action.verb].format(action.arguments.get("room"))
         for player in PLAYERS
-        if (action := action_of(turn, player)) is not None
+        if (action := turn.action_of(player)) is not None
     }

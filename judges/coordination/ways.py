@@ -10,7 +10,7 @@ from games.coordination.kitchen.layouts import Layout, Spot
 from games.coordination.kitchen.macros import distances, place_of
 from games.coordination.kitchen.rules import DIRECTIONS, Cook, KitchenState
 from games.coordination.players import PLAYERS, Player, partner_of
-from judges.coordination.situation import action_of, capture_action, capture_state, kitchen_state
+from judges.coordination.situation import capture_action, capture_state, kitchen_state
 from judges.engine.checks import Decision
 from judges.evidence.transcript import TurnView
 
@@ -23,7 +23,7 @@ _SOON: Final = 1
 
 def kitchen_way(turn: TurnView, player: Player) -> Decision:
     """No where both go for one tile, or where the partner was nearly there and has no way any more."""
-    action, partners = action_of(turn, player), action_of(turn, partner_of(player))
+    action, partners = turn.action_of(player), turn.action_of(partner_of(player))
     if "cooks" not in turn.state_before:
         return Decision(None, "a player's own file does not say where anybody stands")
     if action is None or action.verb not in DIRECTIONS or partners is None:
@@ -64,7 +64,7 @@ def _steps(layout: Layout, state: KitchenState, who: int, blocked: Spot, target:
 
 def capture_way(turn: TurnView, player: Player) -> Decision:
     """A button can shut the door through which the partner would come to the thief; nothing else blocks in the capture."""
-    action = action_of(turn, player)
+    action = turn.action_of(player)
     if action is None or action.verb != "press":
         return Decision("na", "no door is moved")
     state = capture_state(turn)

@@ -14,7 +14,7 @@ from games.einstein.game import AGENTS
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_certain, all_whole
 from judges.einstein.reading import reads
-from judges.einstein.steps import action_of, asked_about, held_items, inferences, item_text, mentions, shared_before
+from judges.einstein.steps import asked_about, held_items, inferences, item_text, mentions, shared_before
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -25,7 +25,7 @@ _NOTHING_SHARED: Final = Decision("na", "nothing is shared on this turn")
 
 def is_new(game: Transcript, turn: int, agent: str | None) -> Decision:
     """KS1: the shared item was not shared successfully before, by either player."""
-    action = action_of(game.turn(turn), agent or "")
+    action = game.turn(turn).action_of(agent)
     item = item_text(action) if action else None
     if item is None:
         return _NOTHING_SHARED
@@ -37,7 +37,7 @@ def is_new(game: Transcript, turn: int, agent: str | None) -> Decision:
 
 def is_held(game: Transcript, turn: int, agent: str | None) -> Decision:
     """KS2: the player holds the shared item."""
-    action = action_of(game.turn(turn), agent or "")
+    action = game.turn(turn).action_of(agent)
     item = item_text(action) if action else None
     if item is None:
         return _NOTHING_SHARED
@@ -53,7 +53,7 @@ def answers_question(game: Transcript, turn: int, agent: str | None) -> Decision
         return Decision(None, str(error))
     if asked is None:
         return Decision("na", "the partner asked nothing on the turn before")
-    action = action_of(game.turn(turn), agent or "")
+    action = game.turn(turn).action_of(agent)
     item = item_text(action) if action else None
     if action is None or item is None:
         return Decision("no", f"{asked} was asked for, and nothing is shared")
@@ -88,7 +88,7 @@ def _correction(claim: Belongs, known: Mapping[str, str]) -> str:
 
 def move_follows(game: Transcript, turn: int, agent: str | None) -> Decision:
     """RU2: an object whose goal follows goes to that goal, or to the common bin if the goal is out of reach."""
-    action = action_of(game.turn(turn), agent or "")
+    action = game.turn(turn).action_of(agent)
     if action is None or action.verb != "move" or agent not in AGENTS:
         return Decision("na", "nothing is moved on this turn")
     block, target = str(action.arguments.get("block")), action.arguments.get("to")

@@ -6,7 +6,7 @@ from typing import Final
 
 from games.einstein.engine.bins import DESTINATIONS, REACH
 from games.einstein.game import AGENTS
-from judges.einstein.steps import action_of, asked_about, held_items, inferences, item_text, shared_before
+from judges.einstein.steps import asked_about, held_items, inferences, item_text, shared_before
 from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import ActionView
@@ -15,7 +15,7 @@ __all__ = ["PIECES"]
 
 
 def _chosen_action(context: UnitContext) -> list[Entry]:
-    action = action_of(context.now, context.agent_name)
+    action = context.now.action_of(context.agent_name)
     return [] if action is None else [Entry(f"{one_line(context.agent_name)} chose:", _written(action))]
 
 
@@ -69,7 +69,7 @@ def _inferences(context: UnitContext) -> list[Entry]:
 
 
 def _step_outcome(context: UnitContext) -> list[Entry]:
-    action = action_of(context.now, context.agent_name)
+    action = context.now.action_of(context.agent_name)
     if action is None:
         return []
     return [Entry("The engine's answer:", "accepted" if action.accepted else f"refused: {action.error_text}")]

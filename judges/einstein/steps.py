@@ -9,14 +9,9 @@ from games.einstein.engine.modes import ALLOWED, Verbs
 from games.einstein.game import AGENTS
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 
-__all__ = ["action_of", "asked_about", "held_items", "inferences", "item_text", "mentions", "shared_before"]
+__all__ = ["asked_about", "held_items", "inferences", "item_text", "mentions", "shared_before"]
 
 _MODES: Final[Mapping[str, Verbs]] = {str(mode): verbs for mode, verbs in ALLOWED.items()}
-
-
-def action_of(turn: TurnView, agent: str) -> ActionView | None:
-    """What an agent did on a turn; None if it was not its turn."""
-    return next((action for action in turn.actions if action.agent == agent), None)
 
 
 def item_text(action: ActionView) -> str | None:

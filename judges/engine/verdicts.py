@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from judges.engine.checks import Check, Decision, find
+from judges.engine.checks import Check, Decision
+from judges.engine.known_checks import find
 from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.transcript import Transcript
 from judges.evidence.units import Unit, units

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from judges.rubric.model import Rubric
 from schemas.errors import UsageError
-from schemas.read_only_sql import as_query, sealed_memory, without_end
+from schemas.read_only_sql import as_query, reason_of, sealed_memory, without_end
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def query_mistake(sql: str) -> str | None:
         except UsageError as error:
             return str(error)
         except duckdb.Error as error:
-            return _reason(error)
+            return reason_of(error)
     return "it has to be one SELECT statement"
 
 
@@ -71,7 +71,7 @@ def read_rows(store: Store, rubric: Rubric) -> list[Row]:
             names = _columns(rubric, types)
             values = relation.project(", ".join(_selected(name, types[name.lower()]) for name in names)).fetchall()
         except duckdb.Error as error:
-            raise _refused(rubric, f"does not work: {_reason(error)}") from error
+            raise _refused(rubric, f"does not work: {reason_of(error)}") from error
         rows: list[Row] = [dict(zip(names, row, strict=True)) for row in values]
         games = _games(connection, {row["episode_id"] for row in rows})
     for reason in _misplaced(rows, games):
@@ -134,7 +134,3 @@ def _misplaced(rows: Sequence[Row], games: Mapping[str, _Game]) -> Iterator[str]
 
 def _refused(rubric: Rubric, what: str) -> UsageError:
     return UsageError(f"rubric {rubric.name}: its unit_sql {what}")
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).partition("LINE ")[0].split())

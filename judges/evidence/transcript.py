@@ -136,6 +136,10 @@ class TurnView:
         """Utterances of one channel, of one agent if given, in order."""
         return [u for u in self.utterances if u.channel == channel and (agent is None or u.agent == agent)]
 
+    def action_of(self, agent: str | None) -> ActionView | None:
+        """What an agent did, the first of several actions; None if nothing."""
+        return next((action for action in self.actions if action.agent == agent), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Transcript:

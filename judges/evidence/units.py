@@ -10,7 +10,7 @@ from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import Transcript, TurnView
 from judges.rubric.model import ANY_BENCHMARK, Rubric, UnitKind
 from schemas.errors import UsageError
-from schemas.read_only_sql import as_condition
+from schemas.read_only_sql import as_condition, reason_of
 from schemas.store import Store
 
 __all__ = ["Selection", "Unit", "games_where", "select", "units"]
@@ -122,8 +122,7 @@ def games_where(store: Store, where: str | None, benchmarks: Sequence[str] | Non
             )
             rows = connection.execute(query, [benchmarks is None, list(benchmarks or ())]).fetchall()
         except (UsageError, duckdb.Error) as error:
-            reason = " ".join(str(error).partition("LINE ")[0].split())
             raise UsageError(
-                f"--where {where!r} does not work: {reason}; give one SQL condition, such as \"model = 'gpt-4o' and turn <= 5\""
+                f"--where {where!r} does not work: {reason_of(error)}; give one SQL condition, such as \"model = 'gpt-4o' and turn <= 5\""
             ) from error
     return {episode_id: None if whole else frozenset(turns) for episode_id, turns in rows}

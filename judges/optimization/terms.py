@@ -12,7 +12,7 @@ from judges.optimization.dispatcher import Conditions, Dispatcher, Halted, Manne
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Sizes
 from providers.faults import HopelessError
 from providers.messages import Message
-from providers.prices import Price, TokenEstimate, price_of
+from providers.prices import Price, TokenEstimate, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.request import Usage
 from schemas.errors import UsageError
@@ -138,11 +138,7 @@ def opened(
         raise UsageError(f"--candidates {terms.candidates}: try at least {_FEWEST_CANDIDATES}")
     asked, writer = (Priced(*pair) for pair in zip((terms.asked, terms.writer), terms.priced(), strict=True))
     for one in (asked, writer):
-        if terms.max_cost is not None and one.price is None:
-            raise UsageError(
-                f"--max-cost needs a price for {one.settings.model}: give one with --prices FILE "
-                f"(a line such as {one.settings.model}: {{input: 0.15, output: 0.60}})"
-            )
+        refuse_unpriced(one.settings.model, one.price, terms.max_cost)
     try:
         with dispatching(manner, asked, writer, Conditions(terms.cache, terms.max_cost, terms.concurrency, on_call)) as dispatcher:
             yield dispatcher

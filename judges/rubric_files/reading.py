@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -102,9 +101,7 @@ def find(name: str, folders: Sequence[Path] = (), *, to_judge: bool = True) -> R
     if name not in known:
         if Path(f"{name}.yaml").is_file():
             raise UsageError(f"there is no rubric {name}, but a file {name}.yaml: name the file, or its folder with --rubrics")
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
-        raise UsageError(f"there is no rubric {name}: {hint}")
+        raise UsageError(f"there is no rubric {name}{near(name, sorted(known))}")
     if len(known[name]) > 1:
         raise UsageError(_clash(name, known[name]))
     return load(known[name][0], to_judge=to_judge)
@@ -139,7 +136,7 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
         path: the file.
         store: where `unit_sql` is tried, if there is one.
     """
-    from judges.engine.checks import all_checks
+    from judges.engine.known_checks import all_checks
 
     rubric, problems, guessed = _read(path)
     if rubric is None:

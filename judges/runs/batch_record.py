@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from judges.rubric.model import Rubric
 from judges.runs.journal import JournalHead
 from judges.runs.outcomes import About
+from providers.batches.record_files import remember, remembered
 from providers.prices import Price
 from providers.provider import ModelSettings
-from schemas.errors import StoreError, UsageError
+from schemas.errors import UsageError
 from schemas.records import JudgeRun
 
 __all__ = ["BatchRecord", "pending", "refuse_if_pending", "write"]
-
-_ENDING = ".batch.json"
 
 
 class BatchRecord(NamedTuple):
@@ -49,20 +48,9 @@ class BatchRecord(NamedTuple):
 _RECORD = TypeAdapter(BatchRecord)
 
 
-def _content(part: Any) -> Any:
-    return part.model_dump(mode="json") if isinstance(part, BaseModel) else tuple(part)
-
-
 def write(folder: Path, record: BatchRecord) -> Path:
-    """Put the record into the journal folder, replacing an earlier one of the same run at once or not at all."""
-    path = folder / f"{record.run.judge_run_id}{_ENDING}"
-    unfinished = path.with_suffix(".new")
-    try:
-        unfinished.write_bytes(orjson.dumps(record, default=_content))
-        unfinished.replace(path)
-    except OSError as error:
-        raise StoreError(f"batch record {path} cannot be written: {error.strerror}; free some space and start again") from error
-    return path
+    """Put the record into the journal folder."""
+    return remember(folder, record.run.judge_run_id, record)
 
 
 def pending(folder: Path) -> Iterator[tuple[Path, BatchRecord]]:
@@ -71,11 +59,7 @@ def pending(folder: Path) -> Iterator[tuple[Path, BatchRecord]]:
     Raises:
         StoreError: a record is damaged.
     """
-    for path in sorted(folder.glob(f"*{_ENDING}")):
-        try:
-            yield path, _RECORD.validate_json(path.read_bytes())
-        except ValidationError as error:
-            raise StoreError(f"batch record {path} is damaged: move it away to go on without it") from error
+    return remembered(folder, _RECORD)
 
 
 def refuse_if_pending(folder: Path, about_to_start: JudgeRun) -> None:

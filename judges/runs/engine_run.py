@@ -46,7 +46,7 @@ def run_engine(
         StoreError: the store cannot be read or written.
         UsageError: no question names a check, or one that does not exist; or the selection is no SQL.
     """
-    (report,) = _run([request], store, on_progress, checks)
+    (report,) = run_engine_together([request], store, on_progress, checks=checks)
     return report
 
 
@@ -55,18 +55,14 @@ def can_share_games(request: JudgeRequest) -> bool:
     return request.settings is None and request.rubric.unit not in {"pair", "row"} and not (request.rubric.variant or "").startswith(PROBE)
 
 
-def run_engine_together(requests: Sequence[JudgeRequest], store: Store, on_progress: OnProgress | None = None) -> list[JudgeReport]:
+def run_engine_together(
+    requests: Sequence[JudgeRequest], store: Store, on_progress: OnProgress | None = None, *, checks: Mapping[str, Check] | None = None
+) -> list[JudgeReport]:
     """Several jobs of the engine, all with the same reader, for which `can_share_games`: each game is read once for all of them.
 
     Raises:
         CotraceError, KeyboardInterrupt, StoreError, UsageError: as `run_engine`; nothing is judged if one of the jobs cannot be.
     """
-    return _run(requests, store, on_progress)
-
-
-def _run(
-    requests: Sequence[JudgeRequest], store: Store, on_progress: OnProgress | None, checks: Mapping[str, Check] | None = None
-) -> list[JudgeReport]:
     began = time.monotonic()
     jobs = [EngineJob(request.rubric, new_run(request, price=None)) for request in requests]
     answers = [EngineAnswers(job.rubric, job.run, checks) for job in jobs]

@@ -28,9 +28,8 @@ from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.journal_folder import starting
-from providers.prices import Budget, price_of
+from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from schemas.errors import UsageError
 from schemas.store import Store
 
 __all__ = ["run", "run_together", "together"]
@@ -96,11 +95,7 @@ class _ModelRun:
     def __init__(self, request: JudgeRequest, settings: ModelSettings, store: Store, on_progress: OnProgress | None) -> None:
         self._request, self._settings, self._store, self._on_progress = request, settings, store, on_progress
         self._price = price_of(settings.model, request.prices)
-        if request.max_cost is not None and self._price is None:
-            raise UsageError(
-                f"--max-cost needs a price for {settings.model}: give one with --prices FILE "
-                f"(a line such as {settings.model}: {{input: 0.15, output: 0.60}})"
-            )
+        refuse_unpriced(settings.model, self._price, request.max_cost)
         self._maker, self._outcomes = PromptMaker(request.rubric), Outcomes(request.rubric)
         self._queue: asyncio.Queue[OpenCall | None] = asyncio.Queue(_READ_AHEAD)
         self._out_of_money = False

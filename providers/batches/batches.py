@@ -17,11 +17,11 @@ from providers.batches.client import batch_client
 from providers.batches.reply_lines import BatchReply
 from providers.completion import NO_TOKENS
 from providers.faults import OversizeError, beyond_bounds
-from providers.prices import Price, TokenEstimate
+from providers.prices import Price, TokenEstimate, refuse_unpriced
 from providers.protocols.openai_chat import OpenAIChat
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion, Taken
-from schemas.errors import CotraceError, UsageError
+from schemas.errors import CotraceError
 from schemas.text import excerpt
 
 if TYPE_CHECKING:
@@ -76,10 +76,9 @@ def affordable(limit: float | None, characters: Iterable[int], settings: ModelSe
     Raises:
         UsageError: a limit without a price.
     """
-    if limit is None:
+    refuse_unpriced(settings.model, price, limit)
+    if limit is None or price is None:
         return None
-    if price is None:
-        raise UsageError(f"--max-cost needs a price for {settings.model}: give one with --prices FILE")
     estimate, reserved = TokenEstimate(), 0.0
     for number, count in enumerate(characters):
         reserved += price.cost(estimate.tokens(count), settings.limit)

@@ -137,10 +137,6 @@ def _blocks(message: Message) -> list[Any]:
     return text + calls
 
 
-def _called(use: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(str(use.get("toolUseId")), str(use.get("name")), orjson.dumps(use.get("input") or {}).decode())
-
-
 def _thought(content: Mapping[str, Any]) -> str:
     found = content.get("reasoningText")
     return str(found.get("text") or "") if isinstance(found, dict) else ""

@@ -12,6 +12,7 @@ import orjson
 from providers.completion import Completion, UnreadableError
 from providers.messages import Message, Tool, ToolCall
 from providers.provider import ModelSettings
+from schemas.text import without_half_pairs
 
 __all__ = ["Sheet", "WireProtocol", "arguments_of", "asked_for_json", "closed", "decoded", "system_text", "without_system"]
 
@@ -51,7 +52,7 @@ class WireProtocol(Protocol):
 
 
 def decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
-    """A reply's content; halves of surrogate pairs, which models write now and then and no table takes, become question marks.
+    """A reply's content; halves of surrogate pairs, which models write now and then and no table takes, become U+FFFD.
 
     Raises:
         UnreadableError: it is none of the decoder's kind.
@@ -62,8 +63,7 @@ def decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
         if b"\\ud" not in body.lower():
             raise UnreadableError(f"the reply is no chat completion ({error})") from error
     try:
-        mended = json.dumps(json.loads(body), ensure_ascii=False).encode("utf-8", "replace")
-        return decoder.decode(mended)
+        return decoder.decode(json.dumps(without_half_pairs(json.loads(body)), ensure_ascii=False).encode())
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise UnreadableError(f"the reply is no chat completion ({error})") from error
 

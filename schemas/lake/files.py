@@ -11,11 +11,12 @@ from urllib.parse import unquote
 
 from schemas.lake.layout import BENCHMARK, RUN, TABLE, layout_of
 from schemas.tables import Table
+from schemas.text import in_sql
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-__all__ = ["DataFile", "Snapshot", "literal", "quoted", "selection", "snapshot_of"]
+__all__ = ["DataFile", "Snapshot", "literal", "selection", "snapshot_of"]
 
 
 class DataFile(NamedTuple):
@@ -90,14 +91,9 @@ def selection(spec: Table, paths: Sequence[str], *, more: str = "") -> str:
 
 
 def _listed(paths: Iterable[str]) -> str:
-    return "[" + ", ".join(quoted(literal(path)) for path in paths) + "]"
+    return "[" + ", ".join(in_sql(literal(path)) for path in paths) + "]"
 
 
 def literal(path: str) -> str:
     """A path that DuckDB takes for no pattern, which might fit a file of the same name in another lake; addresses hold nothing of it."""
     return path if "://" in path else re.sub(r"([*?\[])", r"[\1]", path)
-
-
-def quoted(text: str) -> str:
-    """A text as SQL has it."""
-    return "'" + text.replace("'", "''") + "'"

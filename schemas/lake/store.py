@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode
 
 from schemas.errors import StoreError, UsageError
 from schemas.extras import needed
-from schemas.lake.files import Snapshot, literal, quoted, selection, snapshot_of
+from schemas.lake.files import Snapshot, literal, selection, snapshot_of
 from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
 from schemas.lake.place import Address, Place, Seen
 from schemas.lake.places import place_of
@@ -29,7 +29,7 @@ from schemas.lake.transaction import added, lake_transaction
 from schemas.read_only_sql import SEALED
 from schemas.store import SCHEMA_VERSION, Store
 from schemas.tables import TABLES
-from schemas.text import in_shell
+from schemas.text import in_shell, in_sql
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class _Views(Store):
         if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(True,)]:
             return
         roots = dict.fromkeys((self._place.uri, literal(self._place.uri)))  # DuckDB holds the pattern against them first, then the file
-        folders = ", ".join(quoted(f"{root}/{TABLE}={spec.name}") for root in roots for spec in LAKE_TABLES)
+        folders = ", ".join(in_sql(f"{root}/{TABLE}={spec.name}") for root in roots for spec in LAKE_TABLES)
         connection.execute(f"SET allowed_directories = [{folders}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")

@@ -12,10 +12,11 @@ import orjson
 
 from schemas.batches import insert
 from schemas.contract import Columns, insert_columns
-from schemas.lake.files import DataFile, Snapshot, quoted, selection
+from schemas.lake.files import DataFile, Snapshot, selection
 from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, TABLE, is_partitioned, layout_of
 from schemas.lake.place import Place
 from schemas.tables import Table, table
+from schemas.text import in_sql
 from schemas.transaction import Parameters, Transaction
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def written(connection: duckdb.DuckDBPyConnection, query: str, spec: Table, root
     folder = root / f"{TABLE}={spec.name}"
     folder.mkdir(exist_ok=True)
     rows = connection.execute(
-        f"COPY ({query}) TO {quoted(str(folder))} (FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({BENCHMARK}, {RUN}), "
+        f"COPY ({query}) TO {in_sql(str(folder))} (FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({BENCHMARK}, {RUN}), "
         f"FILENAME_PATTERN '{layout_of(spec)}-{time.time_ns():016x}-{{uuid}}', APPEND true, RETURN_STATS true)"
     ).fetchall()
     for path, count, size, _, statistics, parts, *_ in rows:

@@ -7,12 +7,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schemas.errors import UsageError
-from schemas.lake.files import DataFile, Snapshot, quoted, selection
+from schemas.lake.files import DataFile, Snapshot, selection
 from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, is_partitioned
 from schemas.lake.store import LakeStore
 from schemas.lake.transaction import removed, scratch, written
 from schemas.store import Store
 from schemas.tables import Table
+from schemas.text import in_sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,7 +53,7 @@ def copy_from(lake: LakeStore, store: Store) -> int:
         rows = 0
         actions: Actions = []
         with scratch(lake.place) as connection, lake.place.receiving() as folder:
-            connection.execute(f"ATTACH {quoted(str(store.path))} AS source (READ_ONLY)")
+            connection.execute(f"ATTACH {in_sql(str(store.path))} AS source (READ_ONLY)")
             for spec in LAKE_TABLES:
                 if count := _count(connection, f"source.{spec.name}"):
                     actions += written(connection, _stored(spec), spec, folder)
@@ -130,6 +131,6 @@ def _part(file: DataFile) -> tuple[str, str]:
 
 
 def _together(spec: Table, files: Sequence[DataFile]) -> str:
-    parts = (f"{'NULL' if name is None else quoted(name)}::VARCHAR" for name in (files[0].benchmark, files[0].run))
+    parts = (f"{'NULL' if name is None else in_sql(name)}::VARCHAR" for name in (files[0].benchmark, files[0].run))
     benchmark, run = parts
     return f"SELECT *, {benchmark} AS {BENCHMARK}, {run} AS {RUN} FROM ({selection(spec, [file.path for file in files])})"

@@ -12,15 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from analytics.query import query
-from analytics.views import view
 from schemas import batches
 from schemas.records import Agent
 from tests.analytics.little_games import Game, store_with
+from tests.analytics.view_files import VIEW_OF
 from tests.masters import published_store
 
 ROW = "n, tasks, score_mean, score_low, score_high, success_low, success_high"
 SCORES = (0.1, 0.4, 0.5, 0.9, 1.0)
-
 
 SAID = {"use_oracle": True, "num_oracle": 5, "builder_tool_use": False, "start_board": "empty"}
 
@@ -139,7 +138,7 @@ def test_a_trial_in_two_files_counts_once(tmp_path: Path, shared: Path) -> None:
 @pytest.fixture(scope="module")
 def macros() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
-    connection.execute(view("intervals").sql)
+    connection.execute(VIEW_OF["intervals"].sql)
     return connection
 
 

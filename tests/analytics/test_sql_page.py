@@ -7,11 +7,12 @@ import re
 import pytest
 
 from analytics.query import query
-from analytics.views import VIEWS, view
+from analytics.views import VIEWS
 from schemas.batches import insert, to_arrow
 from schemas.records import Label
 from schemas.store import Store
 from schemas.tables import TABLES
+from tests.analytics.view_files import VIEW_OF
 from tests.places import DOCS
 from tests.played import played_store
 
@@ -99,7 +100,7 @@ def test_a_name_that_two_views_made_for_joins_share_means_one_thing() -> None:
     """What stands before the first semicolon of a column's description is its meaning; whose turn and agent it is, is what is joined on."""
     meanings: dict[str, set[str]] = {}
     for name in _MADE_FOR_JOINS:
-        for column in view(name).columns:
+        for column in VIEW_OF[name].columns:
             meanings.setdefault(column.name, set()).add(column.doc.partition(";")[0])
     joined_on = {"episode_id", "turn", "agent"}
     assert {name: found for name, found in meanings.items() if len(found) > 1 and name not in joined_on} == {}

@@ -12,14 +12,14 @@ from scipy import stats
 
 from analytics.statistics.cluster_intervals import mean_interval
 from analytics.statistics.intervals import clustered_sem, wilson
-from analytics.views import view
 from schemas.errors import UsageError
+from tests.analytics.view_files import VIEW_OF
 
 
 @pytest.fixture(scope="module")
 def sql() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
-    connection.execute(view("intervals").sql)
+    connection.execute(VIEW_OF["intervals"].sql)
     return connection
 
 

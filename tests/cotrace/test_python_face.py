@@ -142,7 +142,7 @@ def test_a_game_shows_itself_without_running_its_texts(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda store: store.report("leaderbord"), "did you mean 'leaderboard'"),
+        (lambda store: store.report("leaderbord"), "no report 'leaderbord': did you mean leaderboard"),
         (lambda store: store.plot("nothing"), "no figure"),
         (lambda store: store.plot("spirals", modell="x"), "no filter 'modell': did you mean model"),
         (lambda store: store.plot("spirls"), "no figure 'spirls': did you mean spirals"),

@@ -12,7 +12,7 @@ from ingest.files.run import ingest_paths
 from ingest.reading.adapter_types import Adapter
 from schemas.store import Store
 
-__all__ = ["Ingested", "ingested", "written"]
+__all__ = ["Ingested", "ingested", "rows", "written"]
 
 
 class Ingested:
@@ -30,6 +30,12 @@ class Ingested:
     def refused(self) -> list[str]:
         """Where, and why, of each part that was refused."""
         return [f"{part.locator}: {part.reason}" for part in self.report.rejected]
+
+
+def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
+    """The rows of a query that needs no views."""
+    with store.reading() as connection:
+        return connection.execute(query).fetchall()
 
 
 def ingested(folder: Path, *paths: Path, reader: str | Adapter | None = None) -> Ingested:

@@ -12,6 +12,7 @@ import pytest
 from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.asked import rows
 
 Json = dict[str, Any]
 TURNS = 6
@@ -33,18 +34,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "test.duckdb")
-
-
-@pytest.fixture
 def log(tmp_path: Path) -> Path:
     return tmp_path / "game.jsonl"
-
-
-def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
-    with store.reading() as connection:
-        return connection.execute(query).fetchall()
 
 
 def lines(content: bytes) -> list[Json]:

@@ -34,12 +34,8 @@ from schemas.records import Json, Label, Verdict
 from schemas.store import Store
 from schemas.tables import TABLES
 from schemas.transaction import Transaction
+from tests.ingest.asked import rows
 from tests.ingest.craft.craft_logs import MOVES, published, write
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "test.duckdb")
 
 
 @pytest.fixture
@@ -54,11 +50,6 @@ def everything(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     """All rows of all tables."""
     with store.reading() as connection:
         return {spec.name: connection.execute(f"SELECT * FROM {spec.name} ORDER BY ALL").fetchall() for spec in TABLES}
-
-
-def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
-    with store.reading() as connection:
-        return connection.execute(query).fetchall()
 
 
 def test_second_ingest_changes_nothing(store: Store, logs: Path) -> None:

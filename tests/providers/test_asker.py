@@ -140,7 +140,7 @@ def test_a_fault_that_stays_is_a_reply_that_says_so() -> None:
 
 
 def test_half_a_surrogate_pair_does_not_cost_the_reply(tmp_path: Path) -> None:
-    """Models break emoji apart; what no table can hold becomes a question mark, in the reply and in the journal."""
+    """Models break emoji apart; what no table can hold becomes U+FFFD, as everywhere, in the reply and in the journal."""
     journal = journal_at(tmp_path / "j.jsonl")
 
     async def asked(url: str) -> Reply:
@@ -150,7 +150,7 @@ def test_half_a_surrogate_pair_does_not_cost_the_reply(tmp_path: Path) -> None:
         return reply
 
     with stub_server("--fault", "surrogate") as url:
-        assert asyncio.run(asked(url)).text == "fine ? done"
+        assert asyncio.run(asked(url)).text == "fine \N{REPLACEMENT CHARACTER} done"
 
 
 def test_the_budget_holds_for_text_too() -> None:

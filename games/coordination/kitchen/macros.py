@@ -14,7 +14,18 @@ from typing import Final
 from games.coordination.kitchen.layouts import Layout, Spot
 from games.coordination.kitchen.rules import DIRECTIONS, ONIONS, Item, KitchenState, is_cooked
 
-__all__ = ["MACRO_CATEGORIES", "MOVE_AWAY", "WAIT", "cookers", "distances", "listed", "low_level", "macro_category", "place_of"]
+__all__ = [
+    "ITEM_NAMES",
+    "MACRO_CATEGORIES",
+    "MOVE_AWAY",
+    "WAIT",
+    "cookers",
+    "distances",
+    "listed",
+    "low_level",
+    "macro_category",
+    "place_of",
+]
 
 WAIT: Final = "wait."
 MOVE_AWAY: Final = "move away."
@@ -37,7 +48,8 @@ _USES: Final = {
 }
 """Held object -> kind of place where it goes, and how that is worded."""
 
-_NAMES: Final = {"onion": "onion", "dish": "plate", "soup": "cooked soup"}
+ITEM_NAMES: Final = {"onion": "onion", "dish": "plate", "soup": "cooked soup"}
+"""Item -> as the texts call it; what a cook holds, `games.coordination.kitchen.wording` calls otherwise."""
 
 
 def place_of(macro: str) -> str | None:
@@ -90,9 +102,9 @@ def _text(layout: Layout, state: KitchenState, held: Item | None, name: str) -> 
             return f"pick up {'onion' if kind == 'o' else 'plate'} from {name}."
         if kind not in "sk" or there is None:
             return None
-        return f"pick up {'a ' if kind == 's' and there.name == 'dish' else ''}{_NAMES[there.name]} from {name}."
+        return f"pick up {'a ' if kind == 's' and there.name == 'dish' else ''}{ITEM_NAMES[there.name]} from {name}."
     if kind in "sk":
-        return f"place {_NAMES[held.name]} {'in' if kind == 's' else 'on'} {name}." if there is None else None
+        return f"place {ITEM_NAMES[held.name]} {'in' if kind == 's' else 'on'} {name}." if there is None else None
     fitting, text = _USES[held.name]
     return text.format(name) if kind == fitting else None
 

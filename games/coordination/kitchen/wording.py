@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from games.coordination.kitchen.layouts import Layout, Spot
-from games.coordination.kitchen.macros import cookers, distances, listed
+from games.coordination.kitchen.macros import ITEM_NAMES, cookers, distances, listed
 from games.coordination.kitchen.rules import DIRECTIONS, Item, KitchenState, is_cooked
 from games.coordination.players import PLAYERS
 
-__all__ = ["inventory", "state_text"]
+__all__ = ["HELD_NAMES", "inventory", "state_text"]
 
-_HELD: Final = {"onion": "onion", "dish": "plate", "soup": "soup in plate"}
-_LYING: Final = {"onion": "onion", "dish": "plate", "soup": "cooked soup"}
+HELD_NAMES: Final = {"onion": "onion", "dish": "plate", "soup": "soup in plate"}
+"""Item -> as the texts call it in a cook's hands."""
 
 
 def state_text(layout: Layout, state: KitchenState, cook: int, *, partner: bool) -> str:
@@ -33,7 +33,7 @@ def inventory(state: KitchenState, cook: int, *, partner: bool = True) -> str:
 
 
 def _held(item: Item | None) -> str:
-    return _HELD[item.name] if item else "nothing"
+    return HELD_NAMES[item.name] if item else "nothing"
 
 
 def _distances(layout: Layout, state: KitchenState, cook: int) -> Iterator[str]:
@@ -67,9 +67,9 @@ def _environment(layout: Layout, state: KitchenState, cook: int) -> Iterator[str
     for name, spot in layout.names.items():
         item = state.objects.get(spot)
         if name.startswith("s"):
-            yield f"{name} contains {_LYING[item.name]}." if item else f"{name} is empty."
+            yield f"{name} contains {ITEM_NAMES[item.name]}." if item else f"{name} is empty."
         elif name.startswith("k") and item:
-            yield f"{name} contains {_LYING[item.name]}."
+            yield f"{name} contains {ITEM_NAMES[item.name]}."
     empty = next((text for text in listed(layout, _with_onion(state, cook), cook) if text.startswith("place onion on k")), None)
     if empty is not None:
         name = empty.removeprefix("place onion on ").rstrip(".")

@@ -10,6 +10,7 @@ from games.coordination.kitchen.layouts import LAYOUTS, Layout
 from games.coordination.kitchen.macros import MOVE_AWAY, listed, low_level
 from games.coordination.kitchen.policies import POLICIES
 from games.coordination.kitchen.rules import TICKS, Item, KitchenState, start, step
+from games.coordination.kitchen.wording import inventory
 from games.coordination.players import PLAYERS, Player
 
 __all__ = ["is_stuck", "play_kitchen", "shown_kitchen"]
@@ -61,34 +62,25 @@ def play_kitchen(name: str, policies: Mapping[Player, str], layout_name: str, *,
             "terminal": tick + 1 == ticks,
         }
         macros = {cook: macro for cook, macro in current.items() if not moves[cook][1]}
-        stuck = is_stuck(state, after, 1, moves[1][0])
+        stuck = is_stuck(state, after, moves[1][0])
         state = after
 
 
-def is_stuck(before: KitchenState, after: KitchenState, cook: int, action: str) -> bool:
-    """The partner wanted the same tile in this very tick: nothing moved."""
-    return action not in {"interact", "stay"} and before.cooks[cook] == after.cooks[cook]
+def is_stuck(before: KitchenState, after: KitchenState, action: str) -> bool:
+    """Bob, who moves second, wanted the tile that his partner took in this very tick: he did not move."""
+    return action not in {"interact", "stay"} and before.cooks[1] == after.cooks[1]
 
 
 def _ask(layout: Layout, state: KitchenState, cook: int, policies: Mapping[Player, str], rng: Random) -> dict[str, Any]:
     actions = listed(layout, state, cook)
     decision = POLICIES[policies[PLAYERS[cook]]](layout, state, cook, actions, rng)
     return {
-        "observation_text": f"{_hands(state, cook)}\nAvailable Actions:\n[{', '.join(actions)}]",
+        "observation_text": f"{inventory(state, cook)}\nAvailable Actions:\n[{', '.join(actions)}]",
         "response": decision.response,
         "intended": decision.intended,
         "selected": decision.intended,
         "injected": decision.injected,
     }
-
-
-def _hands(state: KitchenState, cook: int) -> str:
-    own, other = (state.cooks[number].held for number in (cook, 1 - cook))
-    return f"<Inventory>: I am holding {_name(own)}. {PLAYERS[1 - cook]} is holding {_name(other)}."
-
-
-def _name(item: Item | None) -> str:
-    return {"onion": "onion", "dish": "plate", "soup": "soup in plate"}[item.name] if item else "nothing"
 
 
 def shown_kitchen(state: KitchenState) -> dict[str, Any]:

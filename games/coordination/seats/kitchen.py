@@ -26,7 +26,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
     state = start(layout)
     macros: dict[int, str] = {}
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
-    most = layout_pots(layout) * TICKS / COOKING_TICKS
+    most = layout.pots * TICKS / COOKING_TICKS
     stuck = False
     while len(steps) < at.ticks:
         asked: dict[int, Decided] = {}
@@ -76,14 +76,9 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
             progress=min(1.0, score / DELIVERY / most),
         )
         macros = {cook: macro for cook, macro in current.items() if not moves[cook][1]}
-        stuck = is_stuck(state, after, 1, lows[1])
+        stuck = is_stuck(state, after, lows[1])
         state = after
     return End(success=score > 0, score=float(score), stop_reason="out_of_time", turns_taken=len(steps))
-
-
-def layout_pots(layout: Layout) -> int:
-    """How many pots a kitchen has."""
-    return sum(row.count("P") for row in layout.grid)
 
 
 def _situation(at: CourseSetup, seen: tuple[Layout, KitchenState], cook: int, done: dict[Player, list[str]], turn: int) -> Situation:

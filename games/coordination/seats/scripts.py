@@ -12,7 +12,7 @@ from games.coordination.capture.rules import CaptureState
 from games.coordination.escape.rules import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi.policies import POLICIES as HANABI
 from games.coordination.hanabi.rules import COLORS, RANKS, HanabiState, Known, legal_moves
-from games.coordination.hanabi.wording import COLOR_NAMES, listed
+from games.coordination.hanabi.wording import COLOR_LETTERS, listed
 from games.coordination.kitchen.layouts import Spot
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, place_of
 from games.coordination.kitchen.policies import Pots, wishes
@@ -23,7 +23,6 @@ from games.coordination.seats.agent import ScriptView
 
 __all__ = ["SCRIPTS"]
 
-_LETTERS: Final = {name: letter for letter, name in COLOR_NAMES.items()}
 _CARD: Final = re.compile(r"\[Card \d: (\w+) (\d)\]")
 _KNOWN: Final = re.compile(r"could be: \[(.*?)\] \[(.*?)\]")
 _COOKER: Final = re.compile(r"(c\d) contains (\d) out of 3 onions\. c\d is \w+\. soup in c\d is ([a-z ]+)\.")
@@ -57,14 +56,14 @@ def _table(text: str, player: Player, seat: int) -> HanabiState:
     partner = partner_of(player)
     own = [_known(line) for line in text.splitlines() if line.startswith("Card ")]
     theirs = [_known(line) for line in text.splitlines() if line.startswith(f"{partner} believes")]
-    hand = tuple(f"{_LETTERS[color]}{rank}" for color, rank in _CARD.findall(text))
+    hand = tuple(f"{COLOR_LETTERS[color]}{rank}" for color, rank in _CARD.findall(text))
     blank = tuple("R1" for _ in own)
     tokens, lives, deck = (int(count) for count in re.findall(r"(?:Reveal Tokens|Remaining Lives|Deck Size): (\d+)", text))
     discards = re.search(r"discard pile is: \[(.*?)\]", text)
     return HanabiState(
         hands=(blank, hand) if seat == 0 else (hand, blank),
         knowledge=(tuple(own), tuple(theirs)) if seat == 0 else (tuple(theirs), tuple(own)),
-        fireworks={_LETTERS[color]: int(rank) for color, rank in re.findall(r"\b(\w+) - \1 (\d)", text)},
+        fireworks={COLOR_LETTERS[color]: int(rank) for color, rank in re.findall(r"\b(\w+) - \1 (\d)", text)},
         discards=tuple(discards[1].split(", ")) if discards and discards[1] else (),
         tokens=tokens,
         lives=lives,
@@ -76,7 +75,7 @@ def _known(line: str) -> Known:
     """A card's knowledge; what is told of it counts as hinted where only one is left."""
     found = _KNOWN.search(line)
     assert found is not None, line
-    colors = "".join(_LETTERS[name] for name in found[1].split(", "))
+    colors = "".join(COLOR_LETTERS[name] for name in found[1].split(", "))
     ranks = "".join(found[2].split(", "))
     return Known(
         "".join(color for color in COLORS if color in colors),

@@ -12,6 +12,7 @@ __all__ = [
     "CELLS",
     "CELL_INDEX",
     "COLORS",
+    "COLOR_LETTERS",
     "DIRECTORS",
     "HIDDEN_CELLS",
     "MAX_HEIGHT",
@@ -45,6 +46,8 @@ COLORS: Final[dict[str, str]] = {
     "o": "orange",
 }
 
+COLOR_LETTERS: Final[dict[str, str]] = {name: letter for letter, name in COLORS.items()}
+
 SIZES: Final[dict[str, str]] = {"s": "small", "l": "large"}
 
 BLOCKS: Final[tuple[str, ...]] = tuple(color + size for color in COLORS for size in SIZES)
@@ -65,8 +68,7 @@ HIDDEN_CELLS: Final[tuple[Cell, Cell]] = ("(1,1)", "(2,1)")
 SEEN_BY: Final[dict[Cell, tuple[Director, ...]]] = {
     cell: tuple(director for director in DIRECTORS if cell in WALLS[director]) for cell in CELLS
 }
-
-"""Corner cells that two directors see: (0,0) by D1 and D2, (0,2) by D2 and D3."""
+"""The directors who see a cell: two at the corners (0,0) and (0,2), none at the hidden cells."""
 
 
 def _neighbors(row: int, column: int) -> tuple[Cell, ...]:

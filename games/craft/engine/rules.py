@@ -13,7 +13,7 @@ from games.craft.engine.checks import examine
 from games.craft.engine.errors import MESSAGES, MoveError
 from games.craft.engine.move import Move
 
-__all__ = ["Outcome", "accepts", "execute", "validate"]
+__all__ = ["Outcome", "accepts", "execute"]
 
 
 class Outcome(Struct, frozen=True):
@@ -37,16 +37,8 @@ class Outcome(Struct, frozen=True):
         return self.error is None
 
 
-def validate(board: Board, move: Move) -> MoveError | None:
-    """Give the first rule a move breaks; None if it breaks none.
-
-    A move that passes can still fail in execution (X1), see ``execute``.
-    """
-    return examine(board, move)[1]
-
-
 def execute(board: Board, move: Move) -> Outcome:
-    """Check a move and carry it out."""
+    """Check a move and carry it out; one that breaks no rule can still fail when it is carried out (X1)."""
     named = _with_removed_block(board, move)
     tidied, error = examine(board, named)
     if error is not None:

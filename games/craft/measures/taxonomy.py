@@ -25,7 +25,6 @@ from games.craft.measures.adherence import followed_full, same_effect, same_plac
 
 __all__ = [
     "ERROR_KINDS",
-    "PUBLISHED_NAMES",
     "PublishedCategory",
     "RepairedCategory",
     "published_category",
@@ -42,18 +41,6 @@ PublishedCategory = Literal[
     "wrong_span",
     "no_oracle_or_attempt",
 ]
-
-PUBLISHED_NAMES: Final[dict[PublishedCategory, str | None]] = {
-    "correct": "correct",
-    "engine_layer_error": "engine-layer",
-    "engine_span_error": "engine-span",
-    "engine_other_error": "engine-other",
-    "wrong_position": "wrong-position",
-    "wrong_block_color": "wrong-color",
-    "wrong_span": "wrong-span",
-    "no_oracle_or_attempt": None,
-}
-"""The names in the paper's table; None for turns outside its denominator."""
 
 RepairedCategory = Literal[
     "correct",

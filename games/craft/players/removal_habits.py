@@ -13,7 +13,7 @@ __all__ = ["insist_on_removal", "remove_buried", "remove_from_empty", "remove_ha
 
 def remove_right_block(sight: Sight, rng: random.Random) -> Plan | None:
     """Doubt a top block that is right."""
-    return _doubt(_tops(sight, looks_right=True), rng, "false_removal_correct_block")
+    return _doubt(_right_tops(sight), rng, "false_removal_correct_block")
 
 
 def remove_from_empty(sight: Sight, rng: random.Random) -> Plan | None:
@@ -32,7 +32,7 @@ def remove_buried(sight: Sight, rng: random.Random) -> Plan | None:
 
 def remove_half(sight: Sight, rng: random.Random) -> Plan | None:
     """Have a large block taken off and name only one of its cells."""
-    large = [order for order in _tops(sight, looks_right=True) if order.span_to is not None]
+    large = [order for order in _right_tops(sight) if order.span_to is not None]
     plan = _doubt(large, rng, "large_removal_without_span", "false_removal_correct_block")
     if plan is None or plan.said is None:
         return None
@@ -55,9 +55,9 @@ def insist_on_removal(sight: Sight, _rng: random.Random) -> Plan | None:
     return Plan(thought=last, said=last, defects=tuple(defects))
 
 
-def _tops(sight: Sight, *, looks_right: bool) -> list[Instruction]:
+def _right_tops(sight: Sight) -> list[Instruction]:
     tops = [(cell, sight.height(cell) - 1) for cell in sight.wall if sight.height(cell)]
-    chosen = [(cell, layer) for cell, layer in tops if sight.looks_right(cell, layer) == looks_right]
+    chosen = [(cell, layer) for cell, layer in tops if sight.looks_right(cell, layer)]
     return [order for cell, layer in chosen if (order := sight.to_remove(cell, layer)) is not None]
 
 

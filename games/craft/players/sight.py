@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
-from games.craft.engine.blocks import COLORS, MAX_HEIGHT, SEEN_BY, WALLS, Cell, Director
+from games.craft.engine.blocks import COLOR_LETTERS, MAX_HEIGHT, SEEN_BY, WALLS, Cell, Director
 from games.craft.engine.move import Move
 from games.craft.engine.views import View, ViewedBlock
 from games.craft.players.instruction import Instruction, Verb
 
 __all__ = ["BuiltMove", "Heard", "Sight"]
-
-_LETTERS: Final[dict[str, str]] = {name: letter for letter, name in COLORS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +107,7 @@ class Sight:
             if size == "l"
             else None
         )
-        return Instruction(verb, _LETTERS[block.color], size, cell, layer, partner)
+        return Instruction(verb, COLOR_LETTERS[block.color], size, cell, layer, partner)
 
 
 def _entry(view: View, owner: Director, cell: Cell, layer: int) -> ViewedBlock | None:

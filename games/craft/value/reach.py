@@ -45,22 +45,21 @@ class ReachWorth(NamedTuple):
     """A half domino stands on one of the boards."""
 
 
-def best_progress(board: Board, target: Board, moves: int, *, halves_go: bool = False) -> float:
-    """Give V(board, moves).
+def best_progress(board: Board, target: Board, moves: int) -> float:
+    """Give V(board, moves), as if no half of a domino could be taken away alone.
 
     Args:
         board: from where.
         target: progress towards what.
         moves: at least 0.
-        halves_go: whether one move takes away half a domino whose other half is a ghost cell.
     """
     limit = _limited(moves)
-    return _reach(_without_ghosts(board), target, limit, limit, halves_go=halves_go)[limit]
+    return _reach(_without_ghosts(board), target, limit, limit)[limit]
 
 
 @lru_cache(maxsize=8192)  # of one turn, many moves are asked for; games of one target begin alike
-def _reach(board: Board, target: Board, low: int, high: int, *, halves_go: bool) -> list[float]:
-    return _searched([numbered(board)], target, [(low, high)], halves_go=halves_go)[0]
+def _reach(board: Board, target: Board, low: int, high: int) -> list[float]:
+    return _searched([numbered(board)], target, [(low, high)], halves_go=False)[0]
 
 
 def _searched(
@@ -80,7 +79,7 @@ def turn_values(steps: Sequence[BoardTurn], target: Board) -> Iterator[ReachWort
     asked = _asked(steps, places)
     boards = [numbered(board) for board in rows]
     broken = [row for row, board in enumerate(boards) if any(board.halves)]
-    first = _reach(next(iter(rows)), target, *asked[0], halves_go=False)
+    first = _reach(next(iter(rows)), target, *asked[0])
     never = dict(enumerate(_searched(boards, target, asked, halves_go=False, first=first)))
     once = never | _of_rows(broken, boards, target, asked)
     for step, (before, after) in zip(steps, places, strict=True):

@@ -8,7 +8,9 @@
 ``table_habits``          moves that the table refuses, or that follow no rule
 ``talk_habits``           sharing and asking gone wrong
 ``personas``              players as data: how often each falls into which habit
-``speech``                thoughts in words (``wording.yaml``)
+``player``                a player at the table: remembers what it saw, decides, speaks
+``speech``                thoughts in words (`wording.yaml`)
+``traces``                why a step of a solution is taken, in words (`traces.yaml`)
 ``truth``                 what is true of a step by construction
 ========================= ===========================================================
 """

@@ -10,6 +10,7 @@ from games.overcooked.engine.references import published_references
 from games.overcooked.engine.timing import LONGEST, time_of
 from schemas.errors import BadInputError, UsageError
 from schemas.packaged import packaged_yaml
+from schemas.text import near
 
 __all__ = ["LIMIT_FACTOR", "Task", "orders_of", "recipe_text", "task_of", "tasks"]
 
@@ -79,14 +80,10 @@ def task_of(order: str, layout: Layout | None = None) -> Task:
         UsageError: there is none; names a similar one.
         BadInputError: it cannot be delivered there.
     """
-    import difflib
-
     orders = orders_of(layout)
     if order in orders:
         return tasks()[order] if layout is None or layout.source is None else _own_task(order, layout)
-    close = difflib.get_close_matches(order, orders, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(orders)}"
-    raise UsageError(f"there is no overcooked order {order!r}: {hint}")
+    raise UsageError(f"there is no overcooked order {order!r}{near(order, orders)}")
 
 
 @cache

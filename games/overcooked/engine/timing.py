@@ -1,16 +1,14 @@
 """How long references take when both agents act as soon as they may, and the shortest time there is."""
 
-from collections.abc import Iterator
 from typing import Final
 
-from games.overcooked.engine.actions import Trajectory
 from games.overcooked.engine.execution import is_over, next_move
 from games.overcooked.engine.layout import Layout, kitchen
-from games.overcooked.engine.references import ReferencePair, SearchedReferences
+from games.overcooked.engine.references import ReferencePair
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, start_world
 
-__all__ = ["LONGEST", "sequences", "time_of"]
+__all__ = ["LONGEST", "time_of"]
 
 LONGEST: Final = 200
 """Steps after which a reference is given up: it waits for itself."""
@@ -49,14 +47,3 @@ def time_of(order: str, pair: ReferencePair, within: int = LONGEST, layout: Layo
         if world.delivered:
             return world.timestep - 1
     return None
-
-
-def sequences(references: SearchedReferences, agent: int) -> Iterator[Trajectory]:
-    """Give every action sequence of one agent that occurs in a reference, each once."""
-    following = references.own[agent].following
-    unvisited: list[tuple[tuple[str, ...], int]] = [((), 0)]
-    while unvisited:
-        done, state = unvisited.pop()
-        if not following[state]:
-            yield done
-        unvisited += [((*done, action), target) for action, target in sorted(following[state].items())]

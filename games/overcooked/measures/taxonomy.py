@@ -16,9 +16,8 @@ from games.overcooked.measures.collaboration import Event, TimestepOutput, reque
 from games.overcooked.measures.metrics import best_tes, d_max, tes
 from games.overcooked.text.grammar import calls_in, requests_meant
 
-__all__ = ["INITIATING", "PAPER", "RESPONDING", "as_meant", "initiating_category", "paper_category", "responding_category"]
+__all__ = ["INITIATING", "RESPONDING", "as_meant", "initiating_category", "paper_category", "responding_category"]
 
-PAPER: Final = ("correct", "next_step", "premature", "repetitive", "irrelevant")
 INITIATING: Final = (
     "correct",
     "missing_step",
@@ -45,7 +44,7 @@ RESPONDING: Final = (
 
 
 def paper_category(event: Event, references: Sequence[Trajectory]) -> str:
-    """Give the paper's category of an initiation: one of ``PAPER``.
+    """Give the paper's category of an initiation: correct, next_step, premature, repetitive or irrelevant.
 
     Source: section 10. The first pickup of the request is looked up in the reference that fits best what the responder has done.
     """

@@ -2,6 +2,7 @@
 
 The definition is cotrace's own, in the manner of formats/values.md.
 
+``plan``   what is left wherever the agents stand
 ``left``   which work is left, read off the kitchen
 ``walks``  how long an agent takes from one action to the next
 ``bound``  how long all of it takes at least

@@ -17,11 +17,11 @@ from games.craft.engine.rules import accepts
 from games.craft.players.plain import QUESTION, asking_for
 from games.craft.text.builder import builder_line
 from judges.attribution.findings import Cause, Ideal, Link
-from judges.craft.attribution.case import BUILDER, Agent, BrokenLink, TurnCase, written
+from judges.craft.attribution.case import BUILDER, Agent, BrokenLink, TurnCase
 from judges.craft.attribution.following import following
 from judges.craft.attribution.messages import faulty_messages, left_open
 from judges.craft.attribution.wishes import Wish, entailed
-from judges.craft.checks.prepared import board_of
+from judges.craft.checks.prepared import board_of, move_text
 
 __all__ = ["Blame", "blame", "slips"]
 
@@ -98,7 +98,7 @@ def _deed(better: Move | None) -> Ideal:
 def _instead(gain: float, better: Move | None) -> str:
     if gain < _WORTH_TELLING:
         return ""
-    return f"; {'waiting' if better is None else written(better)} would have kept {gain:.3f} more"
+    return f"; {'waiting' if better is None else move_text(better)} would have kept {gain:.3f} more"
 
 
 # -- no move ------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def _speakers(case: TurnCase, otherwise: tuple[Link, str]) -> Blame:
 
 def _refused(case: TurnCase, move: Move) -> Blame:
     reason = next((action.error_text for action in case.prepared.view.actions if action.verb == move.action), None)
-    done = f"{written(move)} was refused: {reason or 'no reason is logged'}"
+    done = f"{move_text(move)} was refused: {reason or 'no reason is logged'}"
     if any(wish.move is not None and accepts(case.prepared.board, wish.move) for wish in case.same):
         return _builder(case, "rule_forgotten", f"{done}; asked for was {case.same[0].request}")
     told = _told(case, done)
@@ -159,7 +159,7 @@ def _refused(case: TurnCase, move: Move) -> Blame:
 
 
 def _accepted(case: TurnCase, move: Move) -> Blame:
-    done = written(move)
+    done = move_text(move)
     if case.prepared.board == board_of(case.prepared.view.state_after):
         return _builder(case, "format", f'{done} went into a cell that no wall has, for want of the form "(i,j)"', listed=True)
     if move in case.prepared.candidates and not case.same:

@@ -16,7 +16,7 @@ from judges.craft.attribution.wishes import Wish, asked_in, wishes_of
 from judges.craft.attribution.worth import Worth
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech
 
-__all__ = ["BUILDER", "Agent", "BrokenLink", "TurnCase", "written"]
+__all__ = ["BUILDER", "Agent", "BrokenLink", "TurnCase"]
 
 BUILDER: Final = "Builder"
 Agent = Director | Literal["Builder"]
@@ -79,9 +79,3 @@ class TurnCase:
     def asked_well(self) -> list[Move]:
         """The moves of `doable`."""
         return [wish.move for wish in self.doable if wish.move is not None]
-
-
-def written(move: Move) -> str:
-    """A move in words."""
-    to = f" to {move.span_to}" if move.span_to else ""
-    return f"{move.action} {move.block or 'the top'} at {move.position}{to}, layer {move.layer}"

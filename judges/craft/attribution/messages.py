@@ -8,9 +8,9 @@ from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.move import Move
 from games.craft.text.director_output import FAILED_CALL_MESSAGE
 from judges.claims.reading import Open
-from judges.craft.attribution.case import BrokenLink, TurnCase, written
+from judges.craft.attribution.case import BrokenLink, TurnCase
 from judges.craft.attribution.wishes import Wish, asked_in, entailed
-from judges.craft.checks.prepared import Speech
+from judges.craft.checks.prepared import Speech, move_text
 
 __all__ = ["faulty_messages", "left_open"]
 
@@ -49,7 +49,7 @@ def _unsaid(case: TurnCase, director: Director, how: str) -> BrokenLink | None:
     need = next((move for move in entailed(case.game, case.prepared, director) if (director, move) not in case.earlier), None)
     if need is None or (need.action == "remove" and not _surely_wrong(case, director, need)):
         return None
-    return BrokenLink(director, "not_said", f"{how}, and its view asks for: {written(need)}")
+    return BrokenLink(director, "not_said", f"{how}, and its view asks for: {move_text(need)}")
 
 
 def _surely_wrong(case: TurnCase, director: Director, removal: Move) -> bool:

@@ -10,8 +10,9 @@ from typing import Final
 from games.craft.claims import Named, Remark, Request
 from games.craft.engine.blocks import BLOCKS, WALLS
 from games.craft.engine.move import Move
+from games.craft.measures.adherence import same_effect
 from judges.claims.reading import Absent, Open, Shown, all_whole, find_in
-from judges.craft.checks.prepared import PreparedTurn, game_of, undecided
+from judges.craft.checks.prepared import PreparedTurn, game_of, move_text, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -109,14 +110,14 @@ def _compared(prepared: PreparedTurn, move: Move) -> Decision:
     followed = find_in(prepared.readings, Request, lambda request: _was_followed(request, move))
     if isinstance(followed, Shown):
         if all(_is_other_size(request, move) for request in followed.claims):
-            return undecided(f"{followed.first}: the builder attempted {_written(move)}, a block of the other size")
-        return Decision("yes", f"{followed.first}: the builder attempted {_written(move)}")
+            return undecided(f"{followed.first}: the builder attempted {move_text(move)}, a block of the other size")
+        return Decision("yes", f"{followed.first}: the builder attempted {move_text(move)}")
     asked = all_whole(prepared.readings, Request)
     if isinstance(asked, Open):
         return undecided(asked.why)
     if asked and move.action == "place" and all(request.color and request.cells and request.one_block for request in asked):
-        return Decision("no", f"the builder attempted {_written(move)}; asked for was " + "; ".join(map(str, asked)))
-    return undecided(f"the builder attempted {_written(move)}, which fits no message as read")
+        return Decision("no", f"the builder attempted {move_text(move)}; asked for was " + "; ".join(map(str, asked)))
+    return undecided(f"the builder attempted {move_text(move)}, which fits no message as read")
 
 
 def miss_by_underspecification(prepared: PreparedTurn) -> Decision:
@@ -126,16 +127,16 @@ def miss_by_underspecification(prepared: PreparedTurn) -> Decision:
         return Decision("na", "the builder asked back, or no candidates were listed")
     if move is None:
         return undecided("no move is logged")
-    if prepared.accepted and any(_same_move(move, candidate) for candidate in prepared.candidates):
-        return Decision("na", f"the candidate {_written(move)} was carried out")
+    if prepared.accepted and any(same_effect(move, candidate) for candidate in prepared.candidates):
+        return Decision("na", f"the candidate {move_text(move)} was carried out")
     return _blamed(prepared, move)
 
 
 def _blamed(prepared: PreparedTurn, move: Move) -> Decision:
     if names_a_place(prepared).answer == "no" and prepared.accepted:
-        return Decision("yes", f"no message names a place, and {_written(move)} is no candidate")
+        return Decision("yes", f"no message names a place, and {move_text(move)} is no candidate")
     if suffices(prepared).answer == "yes" and any(_slipped(move, candidate) for candidate in prepared.candidates):
-        return Decision("no", f"the messages suffice; {_written(move)} differs from a candidate only in layer or second cell")
+        return Decision("no", f"the messages suffice; {move_text(move)} differs from a candidate only in layer or second cell")
     return undecided("neither the messages nor the move alone explain the miss")
 
 
@@ -184,21 +185,8 @@ def _is_other_size(request: Request, move: Move) -> bool:
     return move.action == "place" and request.size not in (None, (move.block or "")[1:])
 
 
-def _same_move(move: Move, candidate: Move) -> bool:
-    return (move.action, move.block, move.layer) == (
-        candidate.action,
-        candidate.block,
-        candidate.layer,
-    ) and move.covered() == candidate.covered()
-
-
 def _slipped(move: Move, candidate: Move) -> bool:
     return (move.action, move.block) == (candidate.action, candidate.block) and move.position in candidate.covered()
-
-
-def _written(move: Move) -> str:
-    to = f" to {move.span_to}" if move.span_to else ""
-    return f"{move.action} {move.block or 'the top'} at {move.position}{to}, layer {move.layer}"
 
 
 def _check(answer: Callable[[PreparedTurn], Decision]) -> Check:

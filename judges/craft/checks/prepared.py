@@ -1,32 +1,36 @@
 """A game as the checks look at it: boards with spans, candidates, the view really shown, texts read once."""
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from games.craft.claims import CraftClaim, Request
-from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, WALLS, Cell, Director
+from games.craft.engine.blocks import CELLS, COLOR_LETTERS, DIRECTORS, WALLS, Cell, Director
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import reads
 from judges.engine.checks import Decision
+from judges.engine.recent import kept_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
-__all__ = ["PreparedGame", "PreparedTurn", "Speech", "ViewedBlock", "board_of", "game_of", "undecided"]
+__all__ = ["PreparedGame", "PreparedTurn", "Speech", "ViewedBlock", "board_of", "game_of", "move_text", "undecided"]
 
 ViewedBlock = tuple[str, str]
 """Colour letter and apparent size letter."""
-
-_LETTERS: Final[dict[str, str]] = {name: letter for letter, name in COLORS.items()}
 
 
 def undecided(reason: str) -> Decision:
     """Give the decision that nothing is proved, with what is missing."""
     return Decision(None, reason)
+
+
+def move_text(move: Move) -> str:
+    """A move in words."""
+    to = f" to {move.span_to}" if move.span_to else ""
+    return f"{move.action} {move.block or 'the top'} at {move.position}{to}, layer {move.layer}"
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,7 @@ class PreparedGame:
             LookupError: the store has no view for this director, or the cell is not on her wall.
         """
         entry = self._view(agent)[f"row_{layer}"][WALLS[agent].index(cell)]
-        color = _LETTERS.get(entry["color"])
+        color = COLOR_LETTERS.get(entry["color"])
         return None if color is None else (color, "s" if entry["size"] == 1 else "l")
 
     def has_view(self, agent: Director) -> bool:
@@ -179,17 +183,10 @@ class PreparedGame:
         return self.transcript.agents[agent].private_view or {}
 
 
-_RECENT: Final[deque[PreparedGame]] = deque(maxlen=4)
-
-
+@kept_for_recent
 def game_of(transcript: Transcript) -> PreparedGame:
-    """Give the prepared game of a transcript; the last few are kept, so all checks of a game share the work."""
-    for game in _RECENT:
-        if game.transcript is transcript:
-            return game
-    game = PreparedGame(transcript)
-    _RECENT.append(game)
-    return game
+    """Give the prepared game of a transcript."""
+    return PreparedGame(transcript)
 
 
 def board_of(state: Mapping[str, Any]) -> Board:

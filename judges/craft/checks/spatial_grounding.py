@@ -13,7 +13,7 @@ from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_larg
 from games.craft.engine.move import Move
 from games.craft.engine.rules import execute
 from judges.claims.reading import Open, Shown
-from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, game_of, undecided
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, game_of, move_text, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -166,11 +166,11 @@ def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
         return undecided(f"{request}: action, colour and cell are not all known")
     exact = [move for move in listed if _is_move(request, move)]
     if exact:
-        return Decision("yes", f"{request}: is the candidate {_written(exact[0])}")
+        return Decision("yes", f"{request}: is the candidate {move_text(exact[0])}")
     same_action = [move for move in listed if move.action == request.verb and (move.block or "")[:1] == request.color]
     near = [move for move in same_action if not move.covered().isdisjoint(request.cells)]
     if near:
-        return undecided(f"{request}: near the candidate {_written(near[0])}, but not equal to it")
+        return undecided(f"{request}: near the candidate {move_text(near[0])}, but not equal to it")
     return Decision("no", f"{request}: no candidate {request.verb}s this colour there")
 
 
@@ -181,8 +181,8 @@ def can_be_carried_out(subject: _Subject, request: Request) -> Decision:
         return undecided(f"{request}: not enough is named to try it")
     outcome = execute(subject.prepared.board, move)
     if outcome.error is None:
-        return Decision("yes", f"{request}: the engine accepts {_written(move)}")
-    return Decision("no", f"{request}: the engine refuses {_written(move)}: {outcome.error.message}")
+        return Decision("yes", f"{request}: the engine accepts {move_text(move)}")
+    return Decision("no", f"{request}: the engine refuses {move_text(move)}: {outcome.error.message}")
 
 
 def reads_size(subject: _Subject, request: Request) -> Decision:
@@ -239,11 +239,6 @@ def _is_move(request: Request, move: Move) -> bool:
     if move.action != request.verb or move.block is None or set(request.cells) != move.covered():
         return False
     return request.block == move.block and request.layer in (None, move.layer)
-
-
-def _written(move: Move) -> str:
-    to = f" to {move.span_to}" if move.span_to else ""
-    return f"{move.action} {move.block or 'the top'} at {move.position}{to}, layer {move.layer}"
 
 
 def _unanimous(decisions: Iterable[Decision]) -> Decision:

@@ -13,8 +13,6 @@ from judges.overcooked.conversations import action_call, event_at, layout_in, me
 
 __all__ = ["TrackedRequest", "asked_of", "own_turns"]
 
-_AS_NEEDED = ("correct", "missing_step", "next_step")
-
 
 @dataclass(slots=True)
 class TrackedRequest:

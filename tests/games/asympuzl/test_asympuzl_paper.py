@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from analytics.statistics.intervals import wilson
-from analytics.views import view
+from tests.analytics.view_files import VIEW_OF
 
 pytestmark = pytest.mark.shared
 
@@ -46,7 +46,7 @@ def success(rows: list[Row]) -> dict[tuple[str, str], str]:
 def test_every_printed_wilson_interval_is_ours(tables: dict[int, list[Row]], table: int) -> None:
     """With 30 games, in SQL as in Python: 42 intervals in the two tables."""
     with duckdb.connect() as connection:
-        connection.execute(view("intervals").sql)
+        connection.execute(VIEW_OF["intervals"].sql)
         for row in tables[table]:
             ours = wilson(solved(row), GAMES)
             assert ours is not None

@@ -13,7 +13,6 @@ from games.craft.engine.oracle import candidates, sample
 from games.craft.engine.rules import execute
 from games.craft.engine.views import View, ViewKind, all_views, director_view, is_mirrored, large_seen_as_small, views_json, wall_cells
 from games.craft.measures.metrics import progress
-from games.craft.measures.removal import oracle_remove_any, oracle_remove_first, oracle_remove_share
 from games.craft.targets.start_boards import StartBoard, start_board
 
 TARGET = Board.from_json(
@@ -205,9 +204,3 @@ def test_sampling_keeps_short_lists_and_is_fixed_by_the_turn() -> None:
     assert sample(moves, 5, 7) == sample(moves, 5, 7, structure_idx=0)
     assert sample(moves, 5, 1007) == sample(moves, 5, 7, structure_idx=1)
     assert len(set(sample(moves, 5, 7))) == 5
-
-
-def test_remove_rates_read_a_list_in_three_ways() -> None:
-    """One removal in second place of four."""
-    listed = [Move(action, "gs", "(0,0)", 0) for action in ("place", "remove", "place", "place")]
-    assert (oracle_remove_any(listed), oracle_remove_first(listed), oracle_remove_share(listed)) == (True, False, 0.25)

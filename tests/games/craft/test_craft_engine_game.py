@@ -117,7 +117,7 @@ def test_a_game_replays_to_itself() -> None:
     replayed = list(replay(Board(), REACHABLE.target, [record.written for record in records]))
 
     assert [turn.board_after for turn in replayed] == [record.board_after for record in records]
-    assert [turn.listed for turn in replayed] == [record.listed for record in records]
+    assert [turn.candidates for turn in replayed] == [record.candidates for record in records]
     assert [turn.metrics for turn in replayed] == [record.metrics for record in records]
     assert [turn.flags for turn in replayed] == [record.flags for record in records]
 

@@ -12,11 +12,12 @@ import pytest
 from games.craft.engine.board import Board
 from games.craft.engine.errors import code_of, same_message
 from games.craft.engine.move import Move
+from games.craft.engine.oracle import sample
 from games.craft.engine.rules import execute
 from games.craft.engine.views import ViewKind, all_views, views_json
+from games.craft.measures.adherence import followed_action_position_layer, followed_full, followed_physical
 from games.craft.measures.metrics import METRICS
-from games.craft.measures.removal import oracle_remove_any, oracle_remove_first, oracle_remove_share
-from games.craft.measures.taxonomy import PUBLISHED_NAMES
+from games.craft.measures.taxonomy import published_category
 from games.craft.replay import ReplayedTurn, replay
 from games.craft.targets.reachability import structure_facts
 from games.craft.targets.structures import load_structures
@@ -46,6 +47,10 @@ class LoggedGame:
         """Pair every logged turn with its replay."""
         return zip(self.record.get("turns", []), self.replayed, strict=True)
 
+    def listed(self, turn: ReplayedTurn) -> Sequence[Move]:
+        """The candidates that the builder was shown: of an oracle game, a sample of all."""
+        return sample(turn.candidates, self.info["num_oracle"], turn.turn) if self.info["use_oracle"] else ()
+
 
 @pytest.fixture(scope="module")
 def games(shared: Path) -> list[LoggedGame]:
@@ -67,8 +72,7 @@ def _logged_game(path: Path) -> LoggedGame:
     start = Board.from_json(turns[0]["structure_before"], turns[0]["spans_before"])
     target = Board.from_json(record["target_structure"], record["target_spans"])
     moves = [Move.from_log(turn["builder_move_raw"]) if "builder_move_raw" in turn else None for turn in turns]
-    num_oracle = info["num_oracle"] if info["use_oracle"] else None
-    return LoggedGame(key, info, record, target, list(replay(start, target, moves, num_oracle=num_oracle)))
+    return LoggedGame(key, info, record, target, list(replay(start, target, moves)))
 
 
 def _where(game: LoggedGame, turn: ReplayedTurn) -> str:
@@ -95,7 +99,7 @@ def test_logs_with_ghost_cells_are_among_them(games: list[LoggedGame]) -> None:
 def test_every_candidate_list_is_reproduced_in_order(games: list[LoggedGame]) -> None:
     """Wherever the builder was shown candidates, replay and sampling give the same list."""
     shown = [(game, logged, turn) for game in games for logged, turn in game.turns() if "oracle_moves" in logged]
-    wrong = [_where(game, turn) for game, logged, turn in shown if [move.to_log() for move in turn.listed] != logged["oracle_moves"]]
+    wrong = [_where(game, turn) for game, logged, turn in shown if [move.to_log() for move in game.listed(turn)] != logged["oracle_moves"]]
     assert wrong == []
     assert len(shown) > 1500
 
@@ -210,10 +214,11 @@ def test_discussion_of_single_calls_is_what_the_builder_saw(games: list[LoggedGa
 # -- the reference tables -------------------------------------------------------------------------
 
 
-def _row(turn: ReplayedTurn, logged: dict[str, Any]) -> dict[str, object]:
+def _row(game: LoggedGame, turn: ReplayedTurn, logged: dict[str, Any]) -> dict[str, object]:
     """Give the columns of the reference turn tables that follow from the replay."""
     move = turn.attempted
-    listed = turn.listed if move is not None else ()
+    listed = game.listed(turn) if move is not None else ()
+    readings = {"logged": followed_action_position_layer, "full": followed_full, "physical": followed_physical}
     flags = turn.flags
     return {
         "clarify": "clarification" in logged,
@@ -228,21 +233,14 @@ def _row(turn: ReplayedTurn, logged: dict[str, Any]) -> dict[str, object]:
         "oracle_available": bool(listed),
         "n_oracle": len(listed),
         "n_oracle_replayed": len(turn.candidates),
-        "oracle_remove_any": oracle_remove_any(listed) if listed else None,
-        "oracle_remove_first": oracle_remove_first(listed) if listed else None,
-        "oracle_remove_share": oracle_remove_share(listed) if listed else None,
         "attempted_remove": move and move.action == "remove",
-        "followed_logged": turn.followed_action_position_layer,
-        "followed_full": turn.followed_full,
-        "followed_physical": turn.followed_physical,
-        "taxonomy_code": turn.published,
-        "taxonomy_paper": PUBLISHED_NAMES[turn.published],
+        **{f"followed_{name}": followed(listed, move) if listed and move else None for name, followed in readings.items()},
+        "taxonomy_code": published_category(listed, move, turn.error.message if turn.error else None),
         "correct_structure_placement": flags and flags.correct_structure_placement,
         "correct_side_placement": flags and flags.correct_side_placement,
         "overall_structure_correctness": flags and flags.overall_structure_correctness,
         "target_achieved": turn.target_achieved if "target_achieved" in logged else None,
-        "board_changed": turn.board_changed,
-        "repeats_previous_failed_move": turn.repeats_previous_failed_move,
+        "board_changed": turn.accepted,
     } | {name: getattr(turn.metrics, name) for name in METRICS}
 
 
@@ -261,7 +259,7 @@ def _same(expected: str, got: object) -> bool:
 )
 def test_every_reference_turn_equals_the_replay(games: list[LoggedGame], shared: Path, table: str, keys: Sequence[str], turns: int) -> None:
     """Every engine-derived column of every row of the reference turn tables."""
-    replayed = {(*game.key, str(turn.turn)): _row(turn, logged) for game in games for logged, turn in game.turns()}
+    replayed = {(*game.key, str(turn.turn)): _row(game, turn, logged) for game in games for logged, turn in game.turns()}
     with (shared / "reference" / table).open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     wrong = []

@@ -12,7 +12,7 @@ from games.craft.engine.board import EMPTY_BOARD, Board
 from games.craft.engine.flags import placement_flags
 from games.craft.engine.move import Move
 from games.craft.engine.oracle import candidates
-from games.craft.engine.rules import accepts, execute, validate
+from games.craft.engine.rules import accepts, execute
 from games.craft.measures.metrics import METRICS, progress
 from games.craft.targets.generator import generate_structure
 
@@ -73,13 +73,12 @@ def test_placing_and_removing_gives_the_stacks_back(seed: int) -> None:
 @given(seeds)
 @settings(max_examples=60)
 def test_the_two_ways_to_ask_the_engine_agree(seed: int) -> None:
-    """Asking accepts is like execute without the board; validate passes every accepted move; a refused move changes nothing."""
+    """Asking accepts is like execute without the board; a refused move changes nothing."""
     rng = random.Random(seed)
     board = _boards(seed)[-1]
     for move in _moves(rng, 40):
         outcome = execute(board, move)
         assert accepts(board, move) == outcome.accepted
-        assert (validate(board, move) is None) or not outcome.accepted
         assert outcome.accepted == (outcome.board != board)
 
 

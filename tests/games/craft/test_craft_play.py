@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from games.craft.engine.board import Board
+from games.craft.engine.oracle import DEFAULT_SAMPLE, sample
+from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import progress
 from games.craft.play import PlayRequest, play
 from games.craft.players.builders import BUILDERS
@@ -175,8 +177,10 @@ def test_log_replays_to_its_own_states(experiment: list[list[Line]]) -> None:
             after = {"stacks": again.board_after.structure_json(ghosts=True), "spans": again.board_after.spans_json()}
             assert turn["state_after"] == after
             assert action["error_text"] == (again.error.message if again.error else None)
-            assert turn["oracle_followed"] == again.followed_action_position_layer
-            logged = [move.to_log() for move in again.listed]
+            shown = sample(again.candidates, DEFAULT_SAMPLE, again.turn)
+            followed = followed_action_position_layer(shown, again.attempted) if shown and again.attempted else None
+            assert turn["oracle_followed"] == followed
+            logged = [move.to_log() for move in shown]
             listed = [{"verb": verb, "arguments": move, "undoes": verb == "remove"} for move in logged for verb in [move.pop("action")]]
             assert turn["oracle"] == listed
             assert (action["verb"] == "clarify") == (again.attempted is None)

@@ -9,7 +9,6 @@ from typing import get_args
 import pytest
 
 from games.craft.game import GameSettings
-from games.craft.measures.removal import oracle_remove_any
 from games.craft.measures.taxonomy import PublishedCategory, RepairedCategory, published_category, repaired_category
 from games.craft.players.builders import BUILDERS
 from games.craft.players.facts import TurnFacts
@@ -41,7 +40,7 @@ def remove_gap(games: Games) -> float:
     """Attempted minus oracle remove rate over turns with candidates and an attempt (formats, section 7, reading ``any``)."""
     turns = [facts.record for game in games for facts in game if facts.listed and facts.record.outcome]
     attempted = sum(record.outcome is not None and record.outcome.move.action == "remove" for record in turns)
-    return (attempted - sum(oracle_remove_any(record.listed) for record in turns)) / len(turns)
+    return (attempted - sum(any(move.action == "remove" for move in record.listed) for record in turns)) / len(turns)
 
 
 @dataclass

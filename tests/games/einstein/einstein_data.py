@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from games.einstein.dialog import Dialog, read_dialog, replay_dialog
+from games.einstein.dialog import Dialog, read_dialog
 from games.einstein.engine.step import Setting
-from games.einstein.replay import Step
+from games.einstein.replay import Step, replay
 from games.einstein.text.verifiers import Verifier
 
 Row = dict[str, str]
@@ -48,6 +48,11 @@ def verifier_of(manifest: Row) -> Verifier | None:
     """Give the verifier that a manifest row names."""
     name = manifest["verifier"].removesuffix("_verifier")
     return None if name == "none" else cast("Verifier", name)
+
+
+def replay_dialog(dialog: Dialog, verifier: Verifier | None = None) -> list[Step]:
+    """Recompute every step; with a verifier known from elsewhere the costs are recomputed too, else they are taken from the file."""
+    return list(replay(dialog.setting, dialog.samples, verifier))
 
 
 def published_games(shared: Path) -> Iterator[PublishedGame]:

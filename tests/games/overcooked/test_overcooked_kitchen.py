@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from games.overcooked.engine.actions import Trajectory
 from games.overcooked.engine.drawing import map_text
 from games.overcooked.engine.execution import next_move
 from games.overcooked.engine.layout import kitchen
-from games.overcooked.engine.references import ReferencePair, published_references, searched_references
+from games.overcooked.engine.references import ReferencePair, SearchedReferences, published_references, searched_references
 from games.overcooked.engine.tasks import recipe_text, task_of, tasks
-from games.overcooked.engine.timing import sequences, time_of
+from games.overcooked.engine.timing import time_of
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES, code_of
 from games.overcooked.engine.world import Rules, World, start_world
@@ -26,6 +28,17 @@ from schemas.errors import UsageError
 
 def world_of(order: str = "boiled_egg", rules: Rules = "published") -> World:
     return start_world(kitchen(), order, rules)
+
+
+def sequences(references: SearchedReferences, agent: int) -> Iterator[Trajectory]:
+    """Give every action sequence of one agent that occurs in a reference, each once."""
+    following = references.own[agent].following
+    unvisited: list[tuple[tuple[str, ...], int]] = [((), 0)]
+    while unvisited:
+        done, state = unvisited.pop()
+        if not following[state]:
+            yield done
+        unvisited += [((*done, action), target) for action, target in sorted(following[state].items())]
 
 
 def run(world: World, *pairs: tuple[str, str]) -> list[str]:
@@ -342,5 +355,5 @@ def test_a_recipe_is_written_from_the_tables() -> None:
 
 def test_an_unknown_order() -> None:
     """A slip of the pen is told what was meant."""
-    with pytest.raises(UsageError, match="did you mean 'boiled_egg'"):
+    with pytest.raises(UsageError, match="did you mean boiled_egg"):
         task_of("boild_egg")

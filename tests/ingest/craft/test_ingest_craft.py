@@ -14,19 +14,10 @@ from games.craft.engine.views import ViewKind, director_view, views_json
 from ingest.files.report import Report
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.asked import rows
 from tests.ingest.craft.craft_logs import TARGET, published, write
 
 Json = dict[str, Any]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "test.duckdb")
-
-
-def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
-    with store.reading() as connection:
-        return connection.execute(query).fetchall()
 
 
 def ingest(store: Store, tmp_path: Path, log: Json, name: str = "logs/game.json") -> Report:

@@ -18,15 +18,11 @@ from games.einstein.game import Game, GameSettings
 from ingest.files.report import Report
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.asked import rows
 
 Log = dict[str, Any]
 GAME = "4_0022_2130_0010_120"
 MANIFEST = "run,action_mode,use_cot,verifier,step_limit\nmine,provide_seek,1,none,30\n"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "test.duckdb")
 
 
 @pytest.fixture
@@ -35,11 +31,6 @@ def run(tmp_path: Path) -> Path:
     folder = tmp_path / "logs" / "mine"
     (folder / "json").mkdir(parents=True)
     return folder
-
-
-def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
-    with store.reading() as connection:
-        return connection.execute(query).fetchall()
 
 
 def dialog(answers: list[str] | None = None, **changes: Any) -> Log:

@@ -13,6 +13,7 @@ from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.asked import rows
 
 Json = dict[str, Any]
 
@@ -32,18 +33,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "test.duckdb")
-
-
-@pytest.fixture
 def log(tmp_path: Path) -> Path:
     return tmp_path / "game.jsonl"
-
-
-def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
-    with store.reading() as connection:
-        return connection.execute(query).fetchall()
 
 
 def write(path: Path, lines: list[Json]) -> None:

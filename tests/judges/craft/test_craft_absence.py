@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,9 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[Transcript]:
 
 def answers(transcript: Transcript) -> Answers:
     """All answers of all checks about a game, prepared anew."""
-    prepared._RECENT.clear()
+    fresh = replace(transcript)  # what checks prepare is kept for the same object
     asked = [(t.turn, agent) for t in transcript.turns for agent in (*DIRECTORS, None)]
-    return {(t, agent, name): check(transcript, t, agent).answer for t, agent in asked for name, check in CHECKS.items()}
+    return {(t, agent, name): check(fresh, t, agent).answer for t, agent in asked for name, check in CHECKS.items()}
 
 
 def hiding(text: str, number: int) -> Callable[[Transcript, int, UtteranceView], TextClaims[Any]]:

@@ -19,7 +19,8 @@ from games.craft.engine.move import Move
 from games.craft.engine.views import ViewKind, all_views, views_json
 from judges.craft.checks import CHECKS
 from judges.craft.measure import Judged, score_decisions, total
-from judges.engine.checks import Decision, find
+from judges.engine.checks import Decision
+from judges.engine.known_checks import find
 from judges.evidence.transcript import ActionView, AgentView, OracleView, Transcript, TurnView, UtteranceView
 from tests.places import ROOT
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from judges.craft.language.clauses.groups import ARGUMENTS, Group, groups_of
 from judges.craft.language.clauses.predicates import ACTS, PREDICATES, merge_predicates
-from judges.craft.language.words.items import PLACES, Stretch
+from judges.craft.language.words.items import PLACES, Stretch, has_block
 from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["Clause", "clauses_of"]
@@ -101,7 +101,7 @@ def _bare_end(before: Sequence[Stretch], predicate: Stretch) -> int:
     commas = [index for index, item in enumerate(before) if item.value in (",", ";")]
     if predicate.kind == "empty" and commas and all(item.kind in PLACES | {"prep", "comma"} for item in before[commas[-1] :]):
         listed = before[: commas[-1]]
-        return commas[-1] if _has_block(listed) and any(item.kind in PLACES for item in listed) else 0
+        return commas[-1] if has_block(listed) and any(item.kind in PLACES for item in listed) else 0
     for index, item in enumerate(before):
         blocks = [other for other in before[:index] if other.kind == "block" and other.color and not other.definite]
         if item.kind in ("but", "cond") and blocks and any(other.kind in PLACES for other in before[:index]):
@@ -139,7 +139,7 @@ def _more_begin(span: Sequence[Stretch], predicate: Stretch) -> int:
     if predicate.kind in ("confirm", "empty", "wrong"):
         for index, item in enumerate(span):
             block = next((other for other in span[index:] if other.kind == "block"), None)
-            if item.value in (";", ":") and block is not None and block.color and not block.definite and not _has_block(span[:index]):
+            if item.value in (";", ":") and block is not None and block.color and not block.definite and not has_block(span[:index]):
                 return index
     return len(span)
 
@@ -151,7 +151,7 @@ def _subject_begin(before: Sequence[Stretch]) -> int:
             aside, own = before[:index], before[index + 1 :]
             ruled_out = before[index].kind == "but" or any(item.kind == "not" for item in aside)
             names = any(item.kind in PLACES for item in own) and not any(item.kind == "not" for item in own)
-            return index + 1 if ruled_out and names and not _has_block(aside) else 0
+            return index + 1 if ruled_out and names and not has_block(aside) else 0
     return 0
 
 
@@ -166,7 +166,7 @@ def _split(span: Sequence[Stretch], predicate: Stretch, previous: Stretch) -> in
             return _split_before(span, index, predicate, previous)
         if _separates(span, index, predicate):
             return index
-    return 0 if predicate.number == 1 and not _has_block(span) else len(span)
+    return 0 if predicate.number == 1 and not has_block(span) else len(span)
 
 
 def _separates(span: Sequence[Stretch], index: int, predicate: Stretch) -> bool:
@@ -200,17 +200,13 @@ def _opens_clause(span: Sequence[Stretch], index: int, predicate: Stretch) -> bo
         return False
     between_places = index > 0 and span[index - 1].kind in PLACES and tail[0].kind in PLACES
     earlier = [at for at in range(index) if span[at].kind in ("comma", "but")]
-    return not (between_places and earlier and not _has_block(span[earlier[-1] :]))
+    return not (between_places and earlier and not has_block(span[earlier[-1] :]))
 
 
 def _split_before(span: Sequence[Stretch], index: int, predicate: Stretch, previous: Stretch) -> int:
     """Step back over a fronted place: ``..., in the middle I need``."""
     cut = _split(span[:index], predicate, previous)
     return cut if cut < index and span[cut].kind in _CONNECTORS | {"and", "first", "subject", "not", "if"} else index
-
-
-def _has_block(span: Sequence[Stretch]) -> bool:
-    return any(item.kind == "block" for item in span)
 
 
 def _continues_list(before: Sequence[Stretch], tail: Sequence[Stretch], predicate: Stretch) -> bool:
@@ -220,6 +216,6 @@ def _continues_list(before: Sequence[Stretch], tail: Sequence[Stretch], predicat
         and predicate.number != 1
         and not any(item.kind == "prep" for item in tail[:1])
         and bool(before)
-        and not _has_block(tail)
+        and not has_block(tail)
         and tail[-1].kind not in ("subject", "then", "first", "and", "not")
     )

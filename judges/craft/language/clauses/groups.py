@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from judges.craft.language.words.items import PLACES, Stretch
+from judges.craft.language.words.items import PLACES, Stretch, has_block
 from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["ARGUMENTS", "Group", "groups_of", "is_bare", "joined", "listed", "with_block"]
@@ -114,7 +114,7 @@ def _without_asides(items: Sequence[Stretch]) -> list[Stretch]:
         if item.kind in _ASIDE and any(other.kind in ARGUMENTS for other in kept):
             break
         if item.kind in ("not", "instead_of") and any(other.kind in PLACES for other in kept):
-            denied = not _has_block(items[index + 1 :])
+            denied = not has_block(items[index + 1 :])
         elif item.kind == "comma":
             denied = False
         if not denied:
@@ -163,10 +163,10 @@ def _begins_group(group: Group, item: Stretch, *, parting: str, ahead: Sequence[
     if not parting or group.block is None:
         return False
     if item.kind == "layer" and group.layers and group.layers[0].number != item.number:
-        return _has_block(ahead)
+        return has_block(ahead)
     if item.kind in _NAMED_PLACES - {"layer"} and parting == "fronted":
         return True  # "a red one at the left, and at the right a blue one"
-    return item.kind in _NAMED_PLACES and group.place_first and _has_block(ahead)
+    return item.kind in _NAMED_PLACES and group.place_first and has_block(ahead)
 
 
 def _attach_block(groups: list[Group], item: Stretch, *, role: str) -> None:
@@ -245,7 +245,3 @@ def is_bare(block: Stretch | None) -> bool:
 def with_block(group: Group, block: Stretch | None) -> Group:
     """Give a copy of the group that speaks of another block."""
     return replace(group, block=block)
-
-
-def _has_block(span: Sequence[Stretch]) -> bool:
-    return any(item.kind == "block" for item in span)

@@ -8,7 +8,7 @@ from typing import Final
 
 from judges.craft.language.words.vocabulary import word_set
 
-__all__ = ["PLACES", "Found", "Stretch", "Token", "at", "make"]
+__all__ = ["PLACES", "Found", "Stretch", "Token", "at", "has_block", "make"]
 
 PLACES: Final = word_set("items", "places")
 """Kinds of items that name a place."""
@@ -67,3 +67,8 @@ def make(kind: str, **fields: object) -> Stretch:
 def at(words: Sequence[str], index: int) -> str:
     """Give the word at an index, an empty one outside the sentence."""
     return words[index] if 0 <= index < len(words) else ""
+
+
+def has_block(span: Sequence[Stretch]) -> bool:
+    """Whether a block is named."""
+    return any(item.kind == "block" for item in span)

@@ -9,9 +9,10 @@ from typing import Any, Final
 from games.craft.engine.board import Board
 from games.craft.engine.views import VIEW_KINDS, all_views, views_json
 from games.craft.measures.metrics import COMPLETION_THRESHOLD
-from ingest.craft.differences import ReplayDifference, close
+from ingest.craft.differences import close
 from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord
 from ingest.craft.target import target_differences
+from ingest.reading.difference import Difference
 from ingest.reading.json_text import dumps
 from ingest.reading.times import read_time
 
@@ -28,16 +29,16 @@ _ENDLESS: Final = math.inf
 
 def game_contradictions(
     record: GameRecord, info: ExperimentInfo, turns: Sequence[TurnRecord], target: Board | None
-) -> Iterator[ReplayDifference]:
+) -> Iterator[Difference]:
     """What cannot be true of a game as a whole; turns are those that could be read."""
     numbers = {"structure_index": info.structure_index, "run": info.run, "max_tokens": info.max_tokens}
-    yield from (ReplayDifference(name, dumps(number), None) for name, number in numbers.items() if number is not None and number < 0)
+    yield from (Difference(name, dumps(number), None) for name, number in numbers.items() if number is not None and number < 0)
     if info.timestamp is not None and read_time(info.timestamp) is None:
-        yield ReplayDifference("timestamp", dumps(info.timestamp), None)
+        yield Difference("timestamp", dumps(info.timestamp), None)
     if info.max_turns is not None and turns and turns[-1].turn_number > info.max_turns:
-        yield ReplayDifference("max_turns", dumps(info.max_turns), dumps(turns[-1].turn_number))
+        yield Difference("max_turns", dumps(info.max_turns), dumps(turns[-1].turn_number))
     if info.partial_completion is not None and record.start_board not in {None, info.partial_completion}:
-        yield ReplayDifference("partialCompletionCategory", dumps(record.start_board), dumps(info.partial_completion))
+        yield Difference("partialCompletionCategory", dumps(record.start_board), dumps(info.partial_completion))
     if target is not None:
         yield from target_differences(target, record.complexity)
         yield from _views(record.target_director_views, target)
@@ -47,22 +48,22 @@ def game_contradictions(
         yield from _summary((record.model_extra or {}).get("progress_summary"), turns)
 
 
-def _views(logged: Mapping[str, Any], target: Board) -> Iterator[ReplayDifference]:
+def _views(logged: Mapping[str, Any], target: Board) -> Iterator[Difference]:
     """The stated views, which are none of the readings of the target that the released code makes."""
     readings = [views_json(all_views(target, kind)) for kind in VIEW_KINDS]
     for director, view in logged.items():
         if all(reading.get(director) != view for reading in readings):
-            yield ReplayDifference(f"target_director_views.{director}", dumps(view), dumps(readings[0].get(director)))
+            yield Difference(f"target_director_views.{director}", dumps(view), dumps(readings[0].get(director)))
 
 
-def _compared(due: Mapping[str, Any], record: Any) -> Iterator[ReplayDifference]:
+def _compared(due: Mapping[str, Any], record: Any) -> Iterator[Difference]:
     for name, value in due.items():
         logged = getattr(record, name)
         if logged is not None and logged != value:
-            yield ReplayDifference(name, dumps(logged), dumps(value))
+            yield Difference(name, dumps(logged), dumps(value))
 
 
-def _summary(summary: Any, turns: Sequence[TurnRecord]) -> Iterator[ReplayDifference]:
+def _summary(summary: Any, turns: Sequence[TurnRecord]) -> Iterator[Difference]:
     """The numbers at the end against the logged progress of the accepted moves."""
     if not isinstance(summary, dict):
         return
@@ -88,10 +89,10 @@ def _summary(summary: Any, turns: Sequence[TurnRecord]) -> Iterator[ReplayDiffer
     for name, value in due.items():
         logged = summary.get(name)
         if logged is not None and value is not None and not _same(logged, value):
-            yield ReplayDifference(f"progress_summary.{name}", dumps(logged), dumps(value))
+            yield Difference(f"progress_summary.{name}", dumps(logged), dumps(value))
 
 
-def _deltas(accepted: Sequence[TurnRecord]) -> Iterator[ReplayDifference]:
+def _deltas(accepted: Sequence[TurnRecord]) -> Iterator[Difference]:
     before: float | None = None
     for turn in accepted:
         data = turn.progress_data
@@ -99,7 +100,7 @@ def _deltas(accepted: Sequence[TurnRecord]) -> Iterator[ReplayDifference]:
         now = data.metrics.get("overall_progress")
         due = None if now is None else 0.0 if before is None else now - before
         if data.progress_delta is not None and due is not None and not close(data.progress_delta, due):
-            yield ReplayDifference(f"progress_delta[{turn.turn_number}]", dumps(data.progress_delta), dumps(due))
+            yield Difference(f"progress_delta[{turn.turn_number}]", dumps(data.progress_delta), dumps(due))
         before = now
 
 

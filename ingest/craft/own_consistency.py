@@ -15,10 +15,10 @@ from games.craft.engine.errors import ErrorCode
 from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
 from games.craft.targets.start_boards import START_BOARDS
 from games.craft.text.builder import Clarification, parse_answer
-from ingest.craft.differences import ReplayDifference
 from ingest.craft.game import BUILDER
 from ingest.craft.target import target_differences
 from ingest.craft.views import OTHER_VIEW, shown_views
+from ingest.reading.difference import Difference
 from ingest.reading.json_text import dumps
 from schemas.game import ActionEntry, AgentEntry, End, Header, Turn
 
@@ -32,66 +32,66 @@ _NOT_SAID: Final = "agent"
 """The role of an agent of which a log says none."""
 
 
-def header_differences(header: Header, target: Board) -> Iterator[ReplayDifference]:
+def header_differences(header: Header, target: Board) -> Iterator[Difference]:
     """What cannot be true of the first line."""
     level = header.task.get("level")
     yield from target_differences(target, level if isinstance(level, str) else None)
     for agent in header.agents:
         role = _ROLES.get(agent.agent, agent.role)
         if agent.role not in {role, _NOT_SAID}:
-            yield ReplayDifference(f"agents.{agent.agent}.role", dumps(agent.role), dumps(role))
+            yield Difference(f"agents.{agent.agent}.role", dumps(agent.role), dumps(role))
         if agent.agent in DIRECTORS and (agent.private_view, agent.view_kind) != (None, None):
             yield from _view_differences(agent, target)
         elif agent.agent == BUILDER and agent.private_view is not None:
-            yield ReplayDifference(f"private_view.{BUILDER}", dumps(agent.private_view), dumps(None))
+            yield Difference(f"private_view.{BUILDER}", dumps(agent.private_view), dumps(None))
     condition = header.run.get("condition", {})
     for name, due in (("max_turns", header.max_turns), ("run", header.seed)):
         if condition.get(name, due) != due:
-            yield ReplayDifference(f"condition.{name}", dumps(condition[name]), dumps(due))
+            yield Difference(f"condition.{name}", dumps(condition[name]), dumps(due))
     start = condition.get("start_board")
     if start is not None and start not in START_BOARDS:
-        yield ReplayDifference("condition.start_board", dumps(start), None)
+        yield Difference("condition.start_board", dumps(start), None)
 
 
-def end_differences(end: End | None) -> Iterator[ReplayDifference]:
+def end_differences(end: End | None) -> Iterator[Difference]:
     """What cannot be true of the last line, by itself."""
     due = None if end is None or end.success is None else _REASONS[end.success]
     if end is not None and due is not None and end.stop_reason in _REASONS.values() and end.stop_reason != due:
-        yield ReplayDifference("stop_reason", dumps(end.stop_reason), dumps(due))
+        yield Difference("stop_reason", dumps(end.stop_reason), dumps(due))
 
 
-def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -> Iterator[ReplayDifference]:
+def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -> Iterator[Difference]:
     """What cannot be true of a turn, by itself; ``error_code`` is that of the logged refusal."""
     if len(turn.actions) > 1:
-        yield ReplayDifference("actions", dumps(len(turn.actions)), dumps(1))
+        yield Difference("actions", dumps(len(turn.actions)), dumps(1))
     for action in turn.actions[:1]:
         yield from _action_differences(action, error_code)
     for rank, candidate in enumerate(turn.oracle or (), start=1):
         if candidate.undoes != (candidate.verb == "remove"):
-            yield ReplayDifference(f"oracle[{rank}].undoes", dumps(candidate.undoes), dumps(candidate.verb == "remove"))
+            yield Difference(f"oracle[{rank}].undoes", dumps(candidate.undoes), dumps(candidate.verb == "remove"))
     everybody = [agent.agent for agent in header.agents]
     last = {(said.agent, said.channel): seq for seq, said in enumerate(turn.utterances)}
     for seq, said in enumerate(turn.utterances):
         due = everybody if said.channel == "public" else [said.agent]
         if said.audience is not None and said.audience != due and sorted(said.audience) != sorted(due):
-            yield ReplayDifference(f"utterances[{seq + 1}].audience", dumps(list(said.audience)), dumps(sorted(due)))
+            yield Difference(f"utterances[{seq + 1}].audience", dumps(list(said.audience)), dumps(sorted(due)))
         if not said.superseded and last[said.agent, said.channel] != seq:
-            yield ReplayDifference(f"utterances[{seq + 1}].superseded", dumps(said.superseded), dumps(not said.superseded))
+            yield Difference(f"utterances[{seq + 1}].superseded", dumps(said.superseded), dumps(not said.superseded))
 
 
-def _action_differences(action: ActionEntry, error_code: ErrorCode | None) -> Iterator[ReplayDifference]:
+def _action_differences(action: ActionEntry, error_code: ErrorCode | None) -> Iterator[Difference]:
     if action.undoes != (action.verb == "remove"):
-        yield ReplayDifference("undoes", dumps(action.undoes), dumps(action.verb == "remove"))
+        yield Difference("undoes", dumps(action.undoes), dumps(action.verb == "remove"))
     if action.error_code != error_code:
-        yield ReplayDifference("error_code", dumps(action.error_code), dumps(error_code))
+        yield Difference("error_code", dumps(action.error_code), dumps(error_code))
     if action.verb == "clarify" and action.raw is not None:
         answer = parse_answer(action.raw)
         question = answer.text if isinstance(answer, Clarification) else None
         if action.arguments.get("question") != question:
-            yield ReplayDifference("arguments", dumps(action.arguments), dumps({"question": question}))
+            yield Difference("arguments", dumps(action.arguments), dumps({"question": question}))
 
 
-def _view_differences(agent: AgentEntry, target: Board) -> Iterator[ReplayDifference]:
+def _view_differences(agent: AgentEntry, target: Board) -> Iterator[Difference]:
     """A logged view that is not the reading of the target that the log names, or whose reading has no known name."""
     kinds = VIEW_KINDS if agent.view_kind is None else [kind for kind in VIEW_KINDS if kind == agent.view_kind]
     if agent.view_kind == OTHER_VIEW:
@@ -99,11 +99,11 @@ def _view_differences(agent: AgentEntry, target: Board) -> Iterator[ReplayDiffer
     if not kinds:
         shown = shown_views(target, {}, {agent.agent: agent.private_view})
         found = next(view.kind for name, view in shown.items() if name == agent.agent)
-        yield ReplayDifference(f"view_kind.{agent.agent}", str(agent.view_kind), found)
+        yield Difference(f"view_kind.{agent.agent}", str(agent.view_kind), found)
         return
     readings = [_views(target, kind)[agent.agent] for kind in kinds]
     if agent.private_view not in readings:
-        yield ReplayDifference(f"private_view.{agent.agent}", dumps(agent.private_view), dumps(readings[0]))
+        yield Difference(f"private_view.{agent.agent}", dumps(agent.private_view), dumps(readings[0]))
 
 
 @lru_cache(maxsize=1024)

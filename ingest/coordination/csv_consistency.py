@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from games.coordination.players import PLAYERS
-from ingest.coordination.parts import ReplayDifference
+from ingest.reading.difference import Difference
 from schemas.text import without_half_pairs
 
 __all__ = ["hanabi_row_differences", "kitchen_row_differences"]
@@ -39,42 +39,42 @@ _OTHERWISE: Final = {"infinite": "{name} is inaccessible", "empty": "{name} is e
 """Values that the text says in words of its own."""
 
 
-def hanabi_row_differences(fields: Mapping[str, str]) -> Iterator[ReplayDifference]:
+def hanabi_row_differences(fields: Mapping[str, str]) -> Iterator[Difference]:
     """The columns of a Hanabi player's row against its column `State`."""
     state = fields.get("State", "")
     for name in _QUOTED:
         text = fields.get(name, "").strip()
         if text not in state and text != _NOTHING_DONE:
-            yield ReplayDifference(name, repr(text), repr(None))
+            yield Difference(name, repr(text), repr(None))
     if "Partner Cards" in fields and _CARD.findall(fields["Partner Cards"]) != _CARD.findall(state):
-        yield ReplayDifference("Partner Cards", repr(_CARD.findall(fields["Partner Cards"])), repr(_CARD.findall(state)))
+        yield Difference("Partner Cards", repr(_CARD.findall(fields["Partner Cards"])), repr(_CARD.findall(state)))
     board, table = _BOARD.search(fields.get("Board Information", "")), _TABLE.search(state)
     if "Board Information" in fields and table is not None:
         tokens, lives, deck, discards = table.groups()
         if board is None or board.groups() != (tokens, lives, discards, deck):
-            yield ReplayDifference("Board Information", repr(board and board.groups()), repr((tokens, lives, discards, deck)))
+            yield Difference("Board Information", repr(board and board.groups()), repr((tokens, lives, discards, deck)))
     chosen, listed = fields.get("Selected Action", "").lower(), fields.get("Available Actions", "").lower()
     if listed and chosen not in listed:
-        yield ReplayDifference("Selected Action", repr(chosen), repr(None))
+        yield Difference("Selected Action", repr(chosen), repr(None))
     if "Message" in fields and state.strip() not in "\n".join(_contents(fields["Message"])):
-        yield ReplayDifference("Message", repr(fields["Message"][:200]), repr(None))
+        yield Difference("Message", repr(fields["Message"][:200]), repr(None))
 
 
-def kitchen_row_differences(fields: Mapping[str, str], chosen: Sequence[str]) -> Iterator[ReplayDifference]:
+def kitchen_row_differences(fields: Mapping[str, str], chosen: Sequence[str]) -> Iterator[Difference]:
     """The columns of an Overcooked player's row against its column `full_state_description`, and against what was chosen in all rows."""
     text = fields["full_state_description"]
     for name, value in fields.items():
         said = _as_said(name, value)
         if said is not None and said.lower() not in text.lower():
-            yield ReplayDifference(name, repr(value), repr(None))
+            yield Difference(name, repr(value), repr(None))
     partner_is_told = any(f"{player} is holding" in text for player in PLAYERS)
     if partner_is_told and f" is holding {fields['other_player_held_object']}." not in text:
-        yield ReplayDifference("other_player_held_object", repr(fields["other_player_held_object"]), repr(None))
+        yield Difference("other_player_held_object", repr(fields["other_player_held_object"]), repr(None))
     if fields["selected_action"] not in fields["available_actions"]:
-        yield ReplayDifference("selected_action", repr(fields["selected_action"]), repr(fields["available_actions"]))
+        yield Difference("selected_action", repr(fields["selected_action"]), repr(fields["available_actions"]))
     done = _literal(fields["action_history"])
     if not isinstance(done, list) or done != list(chosen[: len(done)]):
-        yield ReplayDifference("action_history", fields["action_history"], repr(chosen))
+        yield Difference("action_history", fields["action_history"], repr(chosen))
 
 
 def _as_said(name: str, value: str) -> str | None:
