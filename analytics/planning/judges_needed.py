@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
+from analytics.agreement.answers import answers, labels_of
 from analytics.associations.unit_values import codes
 from analytics.query import query
 from analytics.statistics.cluster_intervals import share_interval
@@ -42,32 +43,16 @@ _MOST_JUDGES: Final = 7
 _FEWEST: Final = 10
 _Row = dict[str, Any]
 
-_ANSWERS: Final = """
-    WITH answered AS (
-        SELECT rubric, question, unit_id, episode_id, turn, agent, judge, avg(score) AS score
-        FROM verdicts_latest WHERE score IS NOT NULL AND variant IS NULL GROUP BY ALL
-    ),
-    meanings AS (
-        SELECT rubric, question, lower(answer) AS answer, any_value(score) AS score
-        FROM verdicts_latest WHERE score IS NOT NULL GROUP BY ALL
-    ),
-    known AS (
-        SELECT labels.rubric, labels.question, episode_id, turn, agent, avg(coalesce(labels.score, meanings.score)) AS label
-        FROM labels
-        LEFT JOIN meanings
-            ON labels.rubric = meanings.rubric AND labels.question = meanings.question AND lower(labels.answer) = meanings.answer
-        WHERE coalesce(labels.score, meanings.score) IS NOT NULL
-        GROUP BY ALL
-    ),
-    prices AS (
+_SCORES: Final = """
+    WITH prices AS (
         SELECT rubric, judge, sum(cost) / nullif(sum(units), 0) AS cost FROM judge_runs WHERE cost IS NOT NULL GROUP BY ALL
     )
-    SELECT answered.*, known.label, prices.cost
-    FROM answered
-    LEFT JOIN known ON answered.rubric = known.rubric AND answered.question = known.question AND answered.episode_id = known.episode_id
-        AND answered.turn IS NOT DISTINCT FROM known.turn AND answered.agent IS NOT DISTINCT FROM known.agent
-    LEFT JOIN prices ON answered.rubric = prices.rubric AND answered.judge = prices.judge
-    ORDER BY answered.rubric, answered.question, answered.unit_id, answered.judge
+    SELECT rubric, question, unit_id AS unit, episode_id, judge, avg(score) AS score, any_value(prices.cost) AS cost
+    FROM verdicts_latest
+    LEFT JOIN prices USING (rubric, judge)
+    WHERE score IS NOT NULL AND variant IS NULL
+    GROUP BY ALL
+    ORDER BY rubric, question, unit, judge
 """
 
 
@@ -79,8 +64,8 @@ def judges_needed(store: Store) -> pl.DataFrame:
     - rubric, question; panel: its judges joined by ` + `; judges: how many; units, games.
     - correlation: mean correlation of two members' errors on labelled units, else of their scores; of_errors: which of both.
     - effective_judges: independent judges that would be worth as much, 1 to judges: m / (1 + (m - 1) correlation).
-    - labelled: units with labels; accuracy: share of them in which the panel's mean score lies on the label's side (a panel's tie counts
-      half), low, high: its 95 % interval over games; null below ten.
+    - labelled: units with labels (of people, where there are any, else planted truth; drawn at random); accuracy: share of them in which
+      the panel's mean score lies on the label's side (a panel's tie counts half), low, high: its 95 % interval over games; null below ten.
     - cost: USD a unit, of all members; null where a price is not known. frontier: no cheaper one is as accurate.
     - advice: what follows.
 
@@ -89,10 +74,11 @@ def judges_needed(store: Store) -> pl.DataFrame:
     """
     import polars as pl
 
-    answers = query(store, _ANSWERS)
+    labels = labels_of(answers(store, random_only=True))
+    scores = query(store, _SCORES).join(labels, on=["rubric", "question", "unit"], how="left", maintain_order="left")
     rows = [
         row
-        for (rubric, question), part in answers.group_by("rubric", "question", maintain_order=True)
+        for (rubric, question), part in scores.group_by("rubric", "question", maintain_order=True)
         for row in _of_question({"rubric": rubric, "question": question}, part)
     ]
     return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
@@ -126,11 +112,11 @@ def effective_judges(scores: Floats) -> tuple[float | None, float]:
     return mean, float(min(judges, judges / (1 + (judges - 1) * max(mean, 0.0))))
 
 
-def _of_question(asked: _Row, answers: pl.DataFrame) -> Iterator[_Row]:
-    counts = answers["judge"].value_counts(sort=True)
+def _of_question(asked: _Row, scores: pl.DataFrame) -> Iterator[_Row]:
+    counts = scores["judge"].value_counts(sort=True)
     names = sorted(counts["judge"].head(_MOST_JUDGES).to_list())
-    wide = answers.pivot(on="judge", index=["unit_id", "episode_id", "label"], values="score")
-    prices = dict(answers.select("judge", "cost").unique().rows())
+    wide = scores.pivot(on="judge", index=["unit", "episode_id", "label"], values="score")
+    prices = dict(scores.select("judge", "cost").unique().rows())
     panels = [panel for size in range(1, len(names) + 1) for panel in combinations(names, size)]
     rows = [asked | row for panel in panels if (row := _panel(wide, panel, prices)) is not None]
     for row in rows:

@@ -102,6 +102,21 @@ def test_a_panel_that_is_not_worth_its_price_is_told(tmp_path: Path) -> None:
     _labels_are_planned_as_tasks_are(store)
 
 
+def test_a_judge_is_held_against_people_alone(tmp_path: Path) -> None:
+    """Not against judges among the annotators, planted truth beside people, or units that were drawn because judges disagree there."""
+    run = job("one", judge="llm:one")
+    units: list[tuple[str, int | None]] = [(f"g{number // 5}", number % 5 + 1) for number in range(40)]
+    labels = [label(unit, "yes") for unit in units[:20]]
+    others = (("llm:other#1", "people"), ("truth", "planted"), ("q", "dashboard:disagreements"))
+    labels += [label(unit, "no", annotator)._replace(source=source, score=0.0) for annotator, source in others for unit in units]
+    store = store_with(tmp_path, [Game([Step("{}")] * 5, name=f"g{number}") for number in range(8)])
+    verdicts = [verdict(run, unit, "yes") for unit in units]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
+    (row,) = judges_needed(store).to_dicts()
+    assert (row["units"], row["labelled"], row["accuracy"]) == (40, 20, 1.0)
+
+
 def _labels_are_planned_as_tasks_are(store: Store) -> None:
     needed = {row["judge"]: row for row in labels_needed_report(store).to_dicts()}
     planned = power(store).filter(pl.col("design") == "labels").to_dicts()
