@@ -58,6 +58,17 @@ def _paired(scene: Scene, data_sets: int, random: np.random.Generator) -> Drawn:
     return _column(found, 1), _column(found, 2)
 
 
+def _successes(scene: Scene, data_sets: int, random: np.random.Generator) -> Drawn:
+    """One team that always succeeds, and another one that fails in that share of the same tasks, of one game each, or 1 to 4."""
+    runs = np.resize([1, 2, 4, 1], scene.games) if scene.unequal else np.ones(scene.games, dtype=np.int64)
+    levels = levels_of(scene, data_sets, random)
+    found = [
+        paired(np.ones(scene.games), 1 - random.binomial(runs, level) / runs, ValueRange(1.0, yes_or_no=True), float(runs.mean()))
+        for level in levels
+    ]
+    return _column(found, 1), _column(found, 2)
+
+
 def _after(scene: Scene, data_sets: int, random: np.random.Generator) -> Drawn:
     """A share after a failure and else, equal in each game: the truth is 0. A third of the turns are failures."""
     sizes, levels = sizes_of(scene, TURNS), levels_of(scene, data_sets, random)
@@ -106,6 +117,7 @@ PLAIN: Final[dict[str, Method]] = {
     ),
     "scores by task": Method("leaderboard: `clustered_low`, `clustered_high`", _scores, is_rate=True),
     "differences on shared tasks, repeated": Method("compare", _paired),
+    "success on shared tasks": Method("compare, of yes and no: one team always succeeds", _successes, is_rate=True),
     "differences of shares": Method("transitions", _after),
     "effects": Method("effects", _effect, fraction=0.2),
     "correlations, pooled": Method("correlations", _correlated, fraction=0.2),

@@ -11,7 +11,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["BY_DISAGREEMENT", "Role", "answers", "numbers_of_answers"]
+__all__ = ["BY_DISAGREEMENT", "Role", "answers", "labels_of", "numbers_of_answers"]
 
 BY_DISAGREEMENT = "dashboard:disagreements"
 """`labels.source` of what a person labelled on the dashboard in disagreement-first order; in random order it is `dashboard`."""
@@ -121,6 +121,21 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
     """
     found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
     return _in_order(found).update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
+
+
+def labels_of(given: pl.DataFrame) -> pl.DataFrame:
+    """The mean number of each unit's labels: rubric, question, unit, label; of people, of planted truth where nobody answered the question.
+
+    Args:
+        given: as `answers` gives it.
+    """
+    import polars as pl
+
+    labels = given.filter(pl.col("role").is_in(["people", "truth"])).drop_nulls("score")
+    labels = labels.with_columns(has_people=(pl.col("role") == "people").any().over("rubric", "question"))
+    labels = labels.filter((pl.col("role") == "people") == pl.col("has_people"))
+    means = labels.group_by("rubric", "question", "unit", maintain_order=True)
+    return means.agg(label=(pl.col("score") * pl.col("n")).sum() / pl.col("n").sum())
 
 
 def _in_order(rows: pl.DataFrame) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.associations.unit_values import TURN_COLUMNS, codes, judge_columns, turn_rows, with_judges
+from analytics.associations.unit_values import TURN_COLUMNS, codes, judge_columns, say_little, turn_rows, with_judges
 from analytics.comparison.game_values import game_values, numbers_of_games
 from analytics.statistics.partial_correlations import correlation, ranks, without
 from analytics.statistics.regressions import dummies
@@ -55,7 +55,8 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
     - benchmark; unit: games or turns; x: a number of the game, or of the turn; y: `metric` of the game, or gain (progress of the turn).
     - kind: one of `KINDS`. n: units, or teams between teams; teams; tasks.
     - pearson, pearson_low, pearson_high; spearman, ..._low, ..._high: with 95 % intervals over tasks (each left out in turn; between teams
-      over teams); null ends where there are fewer than four, or where leaving one out changes nothing (all on one line).
+      over teams); null ends where there are fewer than four, where leaving one out changes nothing (all on one line), and, but for between
+      teams, where the numbers are hardly ever other than usual (`analytics.associations.unit_values.say_little`).
     - p: of no linear relation; p_holm: corrected for all rows of the benchmark. advice: what follows, and what does not.
 
     Args:
@@ -124,6 +125,7 @@ def _kinds(rows: pl.DataFrame, unit: str, x: str, y: str) -> Iterator[_Row]:
     first, second, clusters = rows[x].to_numpy().astype(float), rows[y].to_numpy().astype(float), codes(rows["task"])
     teams = dummies(rows["team_name"].to_list(), "team ")
     shared = {"unit": unit, "x": x, "y": y, "n": len(rows), "teams": len(teams) + 1, "tasks": int(clusters.max()) + 1}
+    shared["is_seldom"] = say_little(first, second)
     held = teams | dummies(rows["task"].to_list(), "task ")
     if unit == "turns":
         turn = rows["turn"].to_numpy().astype(float)
@@ -134,7 +136,8 @@ def _kinds(rows: pl.DataFrame, unit: str, x: str, y: str) -> Iterator[_Row]:
     means = rows.group_by("team_name", maintain_order=True).agg(pl.col(x).mean(), pl.col(y).mean())
     if len(means) > 2:  # noqa: PLR2004 - two points always lie on a line
         a, b = means[x].to_numpy(), means[y].to_numpy()
-        yield from _measured(shared | {"kind": "between teams", "n": len(means)}, a, b, codes(means["team_name"]), {})
+        between = shared | {"kind": "between teams", "n": len(means), "is_seldom": False}
+        yield from _measured(between, a, b, codes(means["team_name"]), {})
     if len(held) < len(rows) - _FEWEST:
         yield from _measured(shared | {"kind": "partial"}, first, second, clusters, held)
 
@@ -148,11 +151,16 @@ def _measured(row: _Row, x: Floats, y: Floats, clusters: NDArray[np.int64], held
         return
     spearman = correlation(rest[:, 2], rest[:, 3], clusters, len(held))
     names = [f"{name}{end}" for name in ("pearson", "spearman") for end in ("", "_low", "_high")]
-    yield row | dict(zip(names, (*pearson[:3], *(spearman or (None,) * 3)[:3]), strict=True)) | {"p": pearson.p}
+    found = dict(zip(names, (*pearson[:3], *(spearman or (None,) * 3)[:3]), strict=True)) | {"p": pearson.p}
+    if row["is_seldom"]:
+        found |= dict.fromkeys(name for name in found if name not in {"pearson", "spearman"})
+    yield row | found
 
 
 def _advice(row: _Row, family: list[_Row]) -> str:
     about = f"{row['x']} and {row['y']}, {row['unit']}, {row['kind']}: r = {wording.coefficient(row['pearson'])}"
+    if row["is_seldom"]:
+        return f"{about}; {row['x']} or {row['y']} is hardly ever other than usual: too few units say anything, so nothing follows"
     if row["p"] is None:
         over = "teams" if row["kind"] == "between teams" else "tasks"
         if abs(row["pearson"]) > _ALL_ON_A_LINE:
@@ -160,7 +168,7 @@ def _advice(row: _Row, family: list[_Row]) -> str:
         return f"{about}; too few {over} for an interval: nothing follows"
     rho = "" if row["spearman"] is None else f", rho = {wording.coefficient(row['spearman'])}"
     about += f" ({wording.coefficient(row['pearson_low'])} to {wording.coefficient(row['pearson_high'])}){rho}"
-    chance = wording.chance(row["p"], row["p_holm"], len(family))
+    chance = wording.chance(row["p"], row["p_holm"], sum(other["p"] is not None for other in family))
     if row["p_holm"] >= _SURE:
         return f"{about}; none shown ({chance})"
     return f"{about}; {_means(row)} ({chance}){_against(row, family)}"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analytics.associations.unit_values import codes, game_rows, judge_columns, turn_rows
+from analytics.associations.unit_values import codes, game_rows, judge_columns, say_little, turn_rows
 from analytics.statistics.regressions import Coefficient, clustered_regression, dummies, mean_by, mixed_coefficient
 from analytics.statistics.shifts import holm
 from schemas import wording
@@ -127,6 +127,8 @@ def _answer(question: _Question) -> _Row | None:
     if len(rows) < _FEWEST_ROWS or _tasks_that_tell(rows, question.predictor) < _FEWEST_TASKS:
         return None
     clusters, outcome, predictor = codes(rows["task"]), *(rows[name].to_numpy() for name in (question.outcome, question.predictor))
+    if say_little(outcome, predictor):
+        return None
     held, told = _held_fixed(question, rows, predictor, clusters)
     columns = {**held, question.predictor: predictor}
     yes_or_no = question.outcome in {"followed", "success"}

@@ -12,8 +12,8 @@
 --   turns_taken  turns  turns recorded
 --   ending  text  ended; not_set_up: it broke before its first turn; cut: its end is not known, because it runs, was cut, turns of it are
 --                 lost, or the log does not say. Only games that ended are in rates of success and means of scores
---   score  number  the benchmark's main end-to-end metric; null unless the game ended
---   success  flag  the goal was reached; null unless the game ended
+--   score  number  the benchmark's main end-to-end metric; null unless the game ended, and where the log has none
+--   success  flag  the goal was reached; null unless the game ended, and where the log does not say
 --   stop_reason  text  why the game ended, as logged; null if not logged
 --   error  text  what broke the game; null if nothing did
 --   file  text  path relative to the folder given to `cotrace ingest`
@@ -32,7 +32,7 @@ select
     episodes.seed,
     episodes.turns_taken,
     case
-        when episodes.score is not null then 'ended'
+        when episodes.score is not null or episodes.success is not null then 'ended'
         when episodes.turns_taken = 0 and (episodes.error is not null or episodes.goal is null) then 'not_set_up'
         else 'cut'
     end as ending,

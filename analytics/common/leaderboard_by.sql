@@ -9,11 +9,11 @@
 --   team  JSON  object role -> model
 --   team_name  text  the team in short, as in team_names
 --   max_turns  turns  turn limit; null if the logs do not say
---   tasks  count  tasks of the n games
+--   tasks  count  tasks of the games that ended
 --   games  count  games, those that could not be set up included
 --   broken  count  games that could not be set up; in no other number of the row
 --   cut  count  games whose end is not known (see `games`); in no other number of the row
---   n  count  games that ended
+--   n  count  games that ended with a score (an own log may say success alone)
 --   score_mean  number  mean over the n games of the benchmark's main end-to-end metric (CRAFT: overall_progress, 0..1); null if n is 0
 --   score_sem  number  its standard error over tasks (clustered_sem; with one game a task sample standard deviation, ddof 1, / sqrt(n)); null
 --                      below two tasks or games
@@ -21,15 +21,15 @@
 --                      Student's t, cut to no bounds and null where all are alike; null below two games
 --   score_high  number  upper end; null below two games
 --   score_max  number  upper bound of the score, whose lower one is 0; null where none is known (score_max of compared_games)
---   successes  count  games that reached the goal, of the n
---   success_n  count  games of the n of which the log says whether they reached it (a foreign log may give a score alone)
+--   successes  count  games that reached the goal, of those that ended
+--   success_n  count  games that ended of which the log says whether they reached it (a foreign log may give a score alone)
 --   success_rate  0..1  successes / success_n; null if that is 0
 --   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low); null as the rate
 --   success_high  0..1  upper end; null as the rate
 --   ceiling_n  count  games whose reachable score is known
 --   ceiling_share_mean  number  mean over them of score over what verified actions can reach; null if there are none
 --   ceiling_share_sem  number  its standard error over tasks, as score_sem; null below two games
---   turns  count  turns of the n games
+--   turns  count  turns of the games that ended
 --   attempted  count  actions that the engine had to accept or refuse
 --   failed  count  actions among them that it refused
 --   failed_rate  0..1  failed / attempted; null if attempted is 0
@@ -88,7 +88,7 @@ played as (
 clustered as (
     select *, case when min(task) over row_of_board = max(task) over row_of_board then episode_id else task end as cluster
     from played
-    where score is not null
+    where episode_id is not null
     window row_of_board as (partition by benchmark, condition, model, team, team_name, max_turns)
 ),
 
@@ -104,10 +104,10 @@ by_task as (
         any_value(task) as task,
         max(score_max) as score_max,
         count(score) as n,
-        sum(score) as total,
+        coalesce(sum(score), 0) as total,
         count(ceiling_share) as ceiling_n,
         coalesce(sum(ceiling_share), 0) as ceiling_total,
-        sum(score) / max(score_max) as share,
+        coalesce(sum(score), 0) / max(score_max) as share,
         count(*) filter (success) as successes,
         count(success) as success_n
     from clustered
@@ -125,16 +125,16 @@ over_tasks as (
         max_turns,
         count(distinct task) as tasks,
         sum(n) as n,
-        max(n) as most,
+        max(success_n) as most,
         max(score_max) as score_max,
-        clustered_sem(sum(total), sum(n), count(*), sum(total * total), sum(total * n), sum(n * n)) as score_sem,
-        clustered_low(sum(share), sum(n), count(*), sum(share * share), sum(share * n), sum(n * n)) as share_low,
-        clustered_high(sum(share), sum(n), count(*), sum(share * share), sum(share * n), sum(n * n)) as share_high,
+        clustered_sem(sum(total), sum(n), count(*) filter (n > 0), sum(total * total), sum(total * n), sum(n * n)) as score_sem,
+        clustered_low(sum(share), sum(n), count(*) filter (n > 0), sum(share * share), sum(share * n), sum(n * n)) as share_low,
+        clustered_high(sum(share), sum(n), count(*) filter (n > 0), sum(share * share), sum(share * n), sum(n * n)) as share_high,
         clustered_sem(
             sum(ceiling_total), sum(ceiling_n), count(*) filter (ceiling_n > 0), sum(ceiling_total * ceiling_total),
             sum(ceiling_total * ceiling_n), sum(ceiling_n * ceiling_n)
         ) as ceiling_share_sem,
-        t_critical(greatest(sum(n) ** 2 / sum(n * n) - 1, 1)) as t,
+        t_critical(greatest(sum(n) ** 2 / nullif(sum(n * n), 0) - 1, 1)) as t,
         clustered_low(
             sum(successes), sum(success_n), count(*) filter (success_n > 0), sum(successes * successes), sum(successes * success_n),
             sum(success_n * success_n)
@@ -161,7 +161,7 @@ summed as (
         count(played.score) as n,
         avg(played.score) as score_mean,
         count(*) filter (played.success) as successes,
-        count(played.success) filter (played.score is not null) as success_n,
+        count(played.success) as success_n,
         count(ceilings.ceiling_share) as ceiling_n,
         avg(ceilings.ceiling_share) as ceiling_share_mean,
         coalesce(sum(turn_counts.turns), 0)::bigint as turns,

@@ -62,7 +62,7 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
     - benchmark, condition, team; after: the step of a turn; next: that of the next turn, or `progress rises`. Steps as in `compared_turns`.
     - turns: turns with that step and a next one (for `progress rises` with measured progress); games; n: of them followed by next.
-    - share, low, high: n / turns with its 95 % interval over games; share_else: the same after all other steps of the same games.
+    - share, low, high: n / turns with its 95 % interval over games; share_else: the same after all other steps of the team's games.
     - difference, difference_low, difference_high: share minus share_else; p: of no difference; p_holm: corrected for the benchmark's rows;
       null below four games, and where one side has fewer than ten turns.
     - advice: what follows.

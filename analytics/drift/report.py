@@ -55,10 +55,10 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
       in which the answers came, of the same evaluated models. In the latter two the games differ, too.
     - earlier_at, later_at: when the jobs began; of `within` the same one.
     - units, games: that are compared (of `again` each unit once).
-    - rate_before, rate_after: share of this answer, 0 to 1, each unit counting as one. difference, low, high: after minus before with its
-      95 % interval over games; p: of no difference (`analytics.statistics.shifts`). p_corrected: by Holm for all rows of the same
-      rubric, judge and `compared`. Null where fewer than five games stand on either side, or fewer than six were asked again: then
-      no test could give a p below 0.05.
+    - rate_before, rate_after: share of this answer, 0 to 1, each unit counting as one. difference, low, high: after minus before, of `new`
+      and `within` inside each evaluated model, with its 95 % interval over games; p: of no difference (`analytics.statistics.shifts`).
+      p_corrected: by Holm for all rows of the same rubric, judge and `compared`. Null where fewer than five games stand on either side, or
+      fewer than six were asked again: then no test could give a p below 0.05.
     - agreement: of `again` the chance that an answer then and one now are the same, 0 to 1; repeats_agree: the same for two repeats asked
       in one job, null without repeats. An agreement below it, without a difference, hints at drift in both directions.
     - drifted: p_corrected is below 0.05. advice: what to make of it, in words.
@@ -80,7 +80,7 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     for key in {_family(row) for row in rows}:
         family = [row for row in rows if _family(row) == key]
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
-            row |= {"p_corrected": p, "tests": len(family)}
+            row |= {"p_corrected": p, "tests": sum(other["p"] is not None for other in family)}
     for row in rows:
         row["drifted"] = None if row["p_corrected"] is None else row["p_corrected"] < _SURE
         row["advice"] = _advice(row)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.agreement.answers import answers
+from analytics.agreement.answers import answers, labels_of
 from analytics.query import query
 from analytics.statistics.shifts import FEWEST_GAMES, Cells, Shift, group_shift, holm
 from schemas.store import Store
@@ -116,14 +116,9 @@ def _scored(store: Store, rubric: str | None) -> pl.DataFrame:
 
     given = answers(store, rubric, random_only=True).drop_nulls("score")
     unit = ["rubric", "question", "unit"]
-    means = given.group_by(*unit, "game", "role", "rater", maintain_order=True).agg(
-        score=(pl.col("score") * pl.col("n")).sum() / pl.col("n").sum()
-    )
-    labels = means.filter(pl.col("role").is_in(["people", "truth"])).with_columns(
-        has_people=(pl.col("role") == "people").any().over("rubric", "question")
-    )
-    labels = labels.filter((pl.col("role") == "people") == pl.col("has_people")).select(*unit, label="score")
-    return means.filter(pl.col("role") == "judge").join(labels, on=unit, how="left", maintain_order="left")
+    means = given.filter(pl.col("role") == "judge").group_by(*unit, "game", "rater", maintain_order=True)
+    scores = means.agg(score=(pl.col("score") * pl.col("n")).sum() / pl.col("n").sum())
+    return scores.join(labels_of(given), on=unit, how="left", maintain_order="left")
 
 
 def _rows(authors: pl.DataFrame, scored: pl.DataFrame) -> Iterator[_Row]:

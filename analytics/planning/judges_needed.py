@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
+from analytics.agreement.answers import answers, labels_of
 from analytics.associations.unit_values import codes
 from analytics.query import query
 from analytics.statistics.cluster_intervals import share_interval
@@ -42,32 +43,16 @@ _MOST_JUDGES: Final = 7
 _FEWEST: Final = 10
 _Row = dict[str, Any]
 
-_ANSWERS: Final = """
-    WITH answered AS (
-        SELECT rubric, question, unit_id, episode_id, turn, agent, judge, avg(score) AS score
-        FROM verdicts_latest WHERE score IS NOT NULL AND variant IS NULL GROUP BY ALL
-    ),
-    meanings AS (
-        SELECT rubric, question, lower(answer) AS answer, any_value(score) AS score
-        FROM verdicts_latest WHERE score IS NOT NULL GROUP BY ALL
-    ),
-    known AS (
-        SELECT labels.rubric, labels.question, episode_id, turn, agent, avg(coalesce(labels.score, meanings.score)) AS label
-        FROM labels
-        LEFT JOIN meanings
-            ON labels.rubric = meanings.rubric AND labels.question = meanings.question AND lower(labels.answer) = meanings.answer
-        WHERE coalesce(labels.score, meanings.score) IS NOT NULL
-        GROUP BY ALL
-    ),
-    prices AS (
+_SCORES: Final = """
+    WITH prices AS (
         SELECT rubric, judge, sum(cost) / nullif(sum(units), 0) AS cost FROM judge_runs WHERE cost IS NOT NULL GROUP BY ALL
     )
-    SELECT answered.*, known.label, prices.cost
-    FROM answered
-    LEFT JOIN known ON answered.rubric = known.rubric AND answered.question = known.question AND answered.episode_id = known.episode_id
-        AND answered.turn IS NOT DISTINCT FROM known.turn AND answered.agent IS NOT DISTINCT FROM known.agent
-    LEFT JOIN prices ON answered.rubric = prices.rubric AND answered.judge = prices.judge
-    ORDER BY answered.rubric, answered.question, answered.unit_id, answered.judge
+    SELECT rubric, question, unit_id AS unit, episode_id, judge, avg(score) AS score, any_value(prices.cost) AS cost
+    FROM verdicts_latest
+    LEFT JOIN prices USING (rubric, judge)
+    WHERE score IS NOT NULL AND variant IS NULL
+    GROUP BY ALL
+    ORDER BY rubric, question, unit, judge
 """
 
 
@@ -77,10 +62,13 @@ def judges_needed(store: Store) -> pl.DataFrame:
     Columns, in order:
 
     - rubric, question; panel: its judges joined by ` + `; judges: how many; units, games.
-    - correlation: mean correlation of two members' errors on labelled units, else of their scores; of_errors: which of both.
-    - effective_judges: independent judges that would be worth as much, 1 to judges: m / (1 + (m - 1) correlation).
-    - labelled: units with labels; accuracy: share of them in which the panel's mean score lies on the label's side (a panel's tie counts
-      half), low, high: its 95 % interval over games; null below ten.
+    - correlation: mean correlation of two members' errors on labelled units, undecided labels left out, else of their scores; of_errors:
+      which of both.
+    - effective_judges: independent judges that would be worth as much, 1 to judges: m / (1 + (m - 1) correlation); null where fewer than
+      two members vary, so that nothing is known of their correlation.
+    - labelled: units with labels (of people, where there are any, else planted truth; drawn at random); accuracy: share of them in which
+      the panel's mean score lies on the label's side (a panel's tie counts half), undecided labels left out, low, high: its 95 % interval
+      over games; null below ten.
     - cost: USD a unit, of all members; null where a price is not known. frontier: no cheaper one is as accurate.
     - advice: what follows.
 
@@ -89,10 +77,11 @@ def judges_needed(store: Store) -> pl.DataFrame:
     """
     import polars as pl
 
-    answers = query(store, _ANSWERS)
+    labels = labels_of(answers(store, random_only=True))
+    scores = query(store, _SCORES).join(labels, on=["rubric", "question", "unit"], how="left", maintain_order="left")
     rows = [
         row
-        for (rubric, question), part in answers.group_by("rubric", "question", maintain_order=True)
+        for (rubric, question), part in scores.group_by("rubric", "question", maintain_order=True)
         for row in _of_question({"rubric": rubric, "question": question}, part)
     ]
     return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
@@ -109,35 +98,35 @@ def _schema() -> dict[str, pl.DataType]:
     return schema | dict.fromkeys(("accuracy", "low", "high", "cost"), number) | {"frontier": pl.Boolean(), "advice": text}
 
 
-def effective_judges(scores: Floats) -> tuple[float | None, float]:
+def effective_judges(scores: Floats) -> tuple[float | None, float | None]:
     """Mean correlation of the columns, and how many independent ones would be worth as much (Kish 1965, Survey Sampling, design effect).
 
     Args:
-        scores: shape (units, judges): errors, or scores. A column that does not vary has no correlation, and is left out of the mean.
+        scores: shape (units, judges): errors, or scores. A column that does not vary has no correlation, and is left out of the mean; where
+            fewer than two vary, of several, both are None.
     """
     import numpy as np
 
     judges = scores.shape[1]
     varied = scores[:, scores.std(axis=0) > 0]
-    if judges == 1 or varied.shape[1] < 2:  # noqa: PLR2004 - a correlation needs two
-        return None, 1.0
+    if varied.shape[1] < 2:  # noqa: PLR2004 - a correlation needs two
+        return None, 1.0 if judges == 1 else None
     table = np.asarray(np.corrcoef(varied.T))
     mean = float(table[np.triu_indices(len(table), 1)].mean())
     return mean, float(min(judges, judges / (1 + (judges - 1) * max(mean, 0.0))))
 
 
-def _of_question(asked: _Row, answers: pl.DataFrame) -> Iterator[_Row]:
-    counts = answers["judge"].value_counts(sort=True)
+def _of_question(asked: _Row, scores: pl.DataFrame) -> Iterator[_Row]:
+    counts = scores["judge"].value_counts(sort=True)
     names = sorted(counts["judge"].head(_MOST_JUDGES).to_list())
-    wide = answers.pivot(on="judge", index=["unit_id", "episode_id", "label"], values="score")
-    prices = dict(answers.select("judge", "cost").unique().rows())
+    wide = scores.pivot(on="judge", index=["unit", "episode_id", "label"], values="score")
+    prices = dict(scores.select("judge", "cost").unique().rows())
     panels = [panel for size in range(1, len(names) + 1) for panel in combinations(names, size)]
     rows = [asked | row for panel in panels if (row := _panel(wide, panel, prices)) is not None]
     for row in rows:
         row["frontier"] = _on_frontier(row, rows)
-    alone = max((row["accuracy"] for row in rows if row["judges"] == 1 and row["accuracy"] is not None), default=None)
     for row in rows:
-        yield row | {"advice": _advice(row, alone)}
+        yield row | {"advice": _advice(row)}
 
 
 def _panel(wide: pl.DataFrame, panel: tuple[str, ...], prices: dict[str, float | None]) -> _Row | None:
@@ -147,8 +136,9 @@ def _panel(wide: pl.DataFrame, panel: tuple[str, ...], prices: dict[str, float |
     if len(units) < _FEWEST:
         return None
     known = units.drop_nulls("label")
-    of_errors = len(known) >= _FEWEST
-    scores = known.select([pl.col(judge) - pl.col("label") for judge in panel]) if of_errors else units.select(panel)
+    decided = known.filter(pl.col("label") != 0.5)  # noqa: PLR2004 - people who are undecided have no side, and nobody errs
+    of_errors = len(decided) >= _FEWEST
+    scores = decided.select([pl.col(judge) - pl.col("label") for judge in panel]) if of_errors else units.select(panel)
     mean, worth = effective_judges(scores.to_numpy())
     costs = [prices[judge] for judge in panel]
     return {
@@ -160,24 +150,33 @@ def _panel(wide: pl.DataFrame, panel: tuple[str, ...], prices: dict[str, float |
         "of_errors": of_errors,
         "effective_judges": worth,
         "labelled": len(known),
-        **_accuracy(known, panel),
+        **_accuracy(decided, panel),
         "cost": None if any(cost is None for cost in costs) else float(sum(cost or 0 for cost in costs)),
     }
 
 
-def _accuracy(known: pl.DataFrame, panel: tuple[str, ...]) -> _Row:
+def _accuracy(decided: pl.DataFrame, panel: tuple[str, ...]) -> _Row:
+    """Of the panel, with its ends; and of its best member, on the same units."""
     import numpy as np
-    import polars as pl
 
-    decided = known.filter(pl.col("label") != 0.5)  # noqa: PLR2004 - people who are undecided have no side
+    row: _Row = {"decided": len(decided), **dict.fromkeys(("accuracy", "low", "high", "alone"))}
     if len(decided) < _FEWEST:
-        return {"accuracy": None, "low": None, "high": None}
-    said, label = decided.select(pl.mean_horizontal(panel)).to_series().to_numpy(), decided["label"].to_numpy()
-    right = np.where(said == 0.5, 0.5, (said > 0.5) == (label > 0.5))  # noqa: PLR2004 - the middle
+        return row
+    right = _right(decided, panel)
     games = codes(decided["episode_id"])
     ends = share_interval(np.bincount(games, weights=right).astype(float), np.bincount(games).astype(float))
     low, high = (None if np.isnan(end) else float(end) for end in ends)
-    return {"accuracy": float(right.mean()), "low": low, "high": high}
+    alone = max(float(_right(decided, (judge,)).mean()) for judge in panel)
+    return row | {"accuracy": float(right.mean()), "low": low, "high": high, "alone": alone}
+
+
+def _right(decided: pl.DataFrame, panel: tuple[str, ...]) -> Floats:
+    """1 where the panel's mean is on the label's side, a half where it is in the middle, else 0."""
+    import numpy as np
+    import polars as pl
+
+    said, label = decided.select(pl.mean_horizontal(panel)).to_series().to_numpy(), decided["label"].to_numpy()
+    return np.where(said == 0.5, 0.5, (said > 0.5) == (label > 0.5))  # noqa: PLR2004 - the middle
 
 
 def _on_frontier(row: _Row, rows: list[_Row]) -> bool | None:
@@ -192,19 +191,21 @@ def _on_frontier(row: _Row, rows: list[_Row]) -> bool | None:
     )
 
 
-def _advice(row: _Row, alone: float | None) -> str:
+def _worth(row: _Row) -> str:
+    if row["effective_judges"] is None:
+        return f"how many independent ones {row['judges']} judges are worth is not known: fewer than two of them ever err or differ"
+    why = "their errors go together" if row["of_errors"] else "by their scores: without labels, being right alike counts as erring alike"
+    return f"{row['judges']} judges are worth {row['effective_judges']:.1f} independent ones ({why})"
+
+
+def _advice(row: _Row) -> str:
     about = f"{row['question']}, {row['panel']}:"
     if row["judges"] > 1:
-        about += f" {row['judges']} judges are worth {row['effective_judges']:.1f} independent ones"
-        about += (
-            " (their errors go together)"
-            if row["of_errors"]
-            else " (by their scores: without labels, being right alike counts as erring alike)"
-        )
+        about += f" {_worth(row)}"
     if row["accuracy"] is None:
         return f"{about} no accuracy without ten labelled units: label some"
     interval = "" if row["low"] is None else f" {wording.interval(row['low'], row['high'])}"
-    about += f"{';' if row['judges'] > 1 else ''} right in {wording.score(row['accuracy'])}{interval} of {row['labelled']} labelled units"
-    if row["judges"] > 1 and alone is not None and row["accuracy"] <= alone:
+    about += f"{';' if row['judges'] > 1 else ''} right in {wording.score(row['accuracy'])}{interval} of {row['decided']} labelled units"
+    if row["judges"] > 1 and row["accuracy"] <= row["alone"]:
         return f"{about}; one of its judges alone is as good: do not pay for the panel"
     return about + ("" if row["frontier"] is None else "; worth its price" if row["frontier"] else "; a cheaper one is as accurate")

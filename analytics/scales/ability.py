@@ -51,6 +51,7 @@ class AbilityScale(NamedTuple):
     ability_error: Floats
     difficulty: Floats
     difficulty_error: Floats
+    is_log_odds: bool
 
 
 def ability(store: Store, *, metric: str = "score", benchmark: str | None = None) -> pl.DataFrame:
@@ -111,7 +112,7 @@ def _of_benchmark(games: pl.DataFrame) -> list[_Row]:
         if min(len(own[0]), len(other[0])) < 2 or np.ptp(values[chosen]) == 0:  # noqa: PLR2004 - a scale needs two
             continue
         scale = (rasch_scale if yes_or_no else additive_scale)(values[chosen], own[1], other[1])
-        shared = {"island": number, "scale": "log odds" if yes_or_no else "units"}
+        shared = {"island": number, "scale": "log odds" if scale.is_log_odds else "units"}
         found += [
             shared | row | sides.row(int(own[0][row.pop("place")]), named=True)
             for row in _rows("team", scale, values[chosen], own[1], other[1])
@@ -150,7 +151,6 @@ def _rows(kind: str, scale: AbilityScale, values: Floats, team: NDArray[np.int64
     level, error = (scale.ability, scale.ability_error) if kind == "team" else (scale.difficulty, scale.difficulty_error)
     freedom = max(len(scale.difficulty) - 1, 1)
     low, high = ability_ends(level, error, freedom)
-    logistic = bool(np.isin(values, (0.0, 1.0)).all())
     apart = level if kind == "team" else scale.ability.mean() - level
     return [
         {
@@ -162,7 +162,7 @@ def _rows(kind: str, scale: AbilityScale, values: Floats, team: NDArray[np.int64
             "value": float(level[place]),
             "low": float(low[place]),
             "high": float(high[place]),
-            "expected": float(1 / (1 + np.exp(-apart[place])) if logistic else apart[place]),
+            "expected": float(1 / (1 + np.exp(-apart[place])) if scale.is_log_odds else apart[place]),
         }
         for place in range(len(level))
     ]
@@ -203,7 +203,7 @@ def additive_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int
     error = _apart(cluster_covariance(inside, residuals, np.ones(len(values)), task))
     if np.bincount(np.unique(np.stack([team, task]), axis=1)[0]).min() < FEW:  # in the mean of the teams, from which all are distances
         error = np.maximum(error, _apart(noise * np.linalg.pinv(inside.T @ inside)))
-    return AbilityScale(able + level.mean(), error, level.mean() - level, np.sqrt(noise / counts))
+    return AbilityScale(able + level.mean(), error, level.mean() - level, np.sqrt(noise / counts), is_log_odds=False)
 
 
 def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> AbilityScale:
@@ -234,14 +234,14 @@ def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]
             jac=lambda point: -model.score(point) + point / _WIDE**2,
             method="BFGS",
         )
-        slopes = optimize.approx_fprime(best.x, lambda point: -model.score(point) + point / _WIDE**2)
+        slopes = np.atleast_2d(optimize.approx_fprime(best.x, lambda point: -model.score(point) + point / _WIDE**2))  # of two teams: (1,)
         able, covariance = np.concatenate([[0.0], best.x]), np.linalg.pinv((slopes + slopes.T) / 2)
     counts = np.bincount(task)
     wanted = (np.bincount(task, weights=values) + 0.5) / (counts + 1)
     hard = np.array([_difficulty(able[team[task == one]], share) for one, share in enumerate(wanted)])
     chance = 1 / (1 + np.exp(hard[task] - able[team]))
     error = 1 / np.sqrt(np.bincount(task, weights=chance * (1 - chance)))
-    return AbilityScale(able - hard.mean(), _apart(covariance), hard - hard.mean(), error)
+    return AbilityScale(able - hard.mean(), _apart(covariance), hard - hard.mean(), error, is_log_odds=True)
 
 
 def _difficulty(able: Floats, share: float) -> float:

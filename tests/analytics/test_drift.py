@@ -21,7 +21,9 @@ from analytics.statistics.shifts import Cells, Shift, group_shift, holm, paired_
 from cotrace.cli import cli
 from judges.rubric_files.reading import find
 from judges.runs.runner import run
+from schemas import batches
 from schemas.store import Store
+from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import UNITS, job, judged, verdict
 from tests.judges.judged_games import ask_model, store_of
 from tests.servers.simulated_judge import Drift, Shares, SimulatedJudge, simulated_judge
@@ -120,6 +122,24 @@ def test_few_games_are_told_and_not_tested(tmp_path: Path) -> None:
     assert len(report)
     assert report["p"].null_count() == report["drifted"].null_count() == len(report)
     assert all("too few to tell a drift from chance" in advice for advice in report["advice"])
+
+
+def test_the_sentence_counts_what_is_tested(tmp_path: Path) -> None:
+    """Six games that all moved, p = 2 / 2^6; seven that did not; and two, of which there is no test, though it was counted as one."""
+    early, late = job("early", judge="llm:x/y"), job("late", judge="llm:x/y", hours=24)
+    games = {"moved": 6, "stayed": 7, "few": 2}
+    verdicts = [
+        verdict(run, (f"g{game}", 1), "yes" if run == late and question == "moved" else "no", repeat=repeat)._replace(question=question)
+        for repeat, run in enumerate((early, late), start=1)
+        for question, number in games.items()
+        for game in range(number)
+    ]
+    store = store_with(tmp_path, [Game([Step("{}")], name=f"g{game}") for game in range(7)])
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [early, late], "verdicts": verdicts}))
+    rows = {row["question"]: row for row in drift_report(store).to_dicts() if row["compared"] == "again"}
+    assert (rows["moved"]["p"], rows["moved"]["p_corrected"], rows["few"]["p"]) == (2 / 2**6, 2 * 2 / 2**6, None)
+    assert "but this is one of 2 tests" in rows["moved"]["advice"]
 
 
 def test_without_model_judges_there_are_columns_and_no_rows(tmp_path: Path) -> None:

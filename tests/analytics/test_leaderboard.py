@@ -98,6 +98,19 @@ def test_a_game_of_which_nobody_knows_whether_it_was_won_is_no_loss(tmp_path: Pa
     assert found == [(2, 3, 2 / 3)] * 2
 
 
+def test_games_that_say_success_alone_have_ended(tmp_path: Path) -> None:
+    """Their end is known; they were taken for cut, and their team had no rate of success."""
+    told = [Game((), f"g{number}", task=f"t{number // 2}", score=None, success=number % 4 == 0) for number in range(8)]
+    store = store_with(tmp_path, [*told, Game((), "scored", task="t0", score=0.5, success=None)])
+    assert query(store, "select distinct ending from games").rows() == [("ended",)]
+    columns = "tasks, cut, n, score_mean, successes, success_n, success_rate"
+    found = [query(store, f"select {columns} from {view}").row(0) for view in ("families", "leaderboard")]
+    assert found == [(4, 0, 1, 0.5, 2, 8, 0.25)] * 2
+    ends = [query(store, f"select success_low, success_high from {view}").row(0) for view in ("families", "leaderboard")]
+    assert ends[0] == ends[1]
+    assert 0 < ends[0][0] < 0.25 < ends[0][1] < 1
+
+
 def test_three_right_games_do_not_prove_that_all_are(tmp_path: Path) -> None:
     """The interval has a width, and that of one lost and one won game stays between 0 and 1."""
     (tmp_path / "b").mkdir()

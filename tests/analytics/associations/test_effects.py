@@ -80,6 +80,25 @@ def test_kinds_of_correlation_contradict_each_other_and_say_so(store: Store) -> 
     assert "the opposite holds pooled" in rows["partial"]["advice"]
 
 
+def test_what_hardly_ever_happens_goes_with_nothing(tmp_path: Path) -> None:
+    """One turn in twenty undoes, one in ten brings something: that they never met was told as a proven correlation in many such stores."""
+    rng, games = random.Random(3), []
+    for task in range(20):
+        progress, steps = 0.0, []
+        for _ in range(6):
+            undoes, brings = rng.random() < 0.05, rng.random() < 0.1
+            progress += 0.1 * brings
+            steps.append(Step("{}", (Move("remove" if undoes else "place"),), progress=progress, followed=rng.random() < 0.5))
+        games.append(Game(steps, name=f"g{task}", task=f"t{task}", benchmark="craft"))
+    rows = {(row["x"], row["kind"]): row for row in correlations(store_with(tmp_path, games)).to_dicts() if row["unit"] == "turns"}
+    seldom, usual = rows["undoes", "pooled"], rows["followed", "pooled"]
+    assert (seldom["pearson_low"], seldom["spearman_high"], seldom["p"], seldom["p_holm"]) == (None, None, None, None)
+    assert seldom["advice"].endswith("undoes or gain is hardly ever other than usual: too few units say anything, so nothing follows")
+    assert usual["p"] is not None
+    tested = sum(row["p"] is not None for row in rows.values())
+    assert f"corrected for {tested} rows" in usual["advice"]  # it counted those that are no test
+
+
 @pytest.mark.parametrize("name", ["effects", "correlations"])
 def test_python_and_csv_have_the_same_rows(store: Store, name: str) -> None:
     """And an empty store has the columns."""

@@ -70,6 +70,7 @@ def test_copies_are_one_judge_and_strangers_are_as_many_as_they_are() -> None:
     random = np.random.default_rng(3)
     one, noise = random.normal(size=(5000, 1)), random.normal(size=(5000, 3))
     assert list(effective_judges(np.repeat(one, 3, axis=1))) == pytest.approx([1.0, 1.0])
+    assert effective_judges(np.zeros((20, 2))) == (None, None)  # judges that never err: nothing is known of errors that go together
     assert effective_judges(noise)[1] == pytest.approx(3, abs=0.2)
     assert effective_judges(one + noise)[1] == pytest.approx(3 / 2, abs=0.1)
 
@@ -100,6 +101,42 @@ def test_a_panel_that_is_not_worth_its_price_is_told(tmp_path: Path) -> None:
     assert rows["llm:copy"]["frontier"] is (rows["llm:copy"]["accuracy"] >= rows["llm:other"]["accuracy"])
     assert rows["llm:dear"]["cost"] == pytest.approx(10 * rows["llm:copy"]["cost"])
     _labels_are_planned_as_tasks_are(store)
+
+
+def test_a_judge_is_held_against_people_alone(tmp_path: Path) -> None:
+    """Not against judges among the annotators, planted truth beside people, or units that were drawn because judges disagree there."""
+    run = job("one", judge="llm:one")
+    units: list[tuple[str, int | None]] = [(f"g{number // 5}", number % 5 + 1) for number in range(40)]
+    labels = [label(unit, "yes") for unit in units[:20]]
+    others = (("llm:other#1", "people"), ("truth", "planted"), ("q", "dashboard:disagreements"))
+    labels += [label(unit, "no", annotator)._replace(source=source, score=0.0) for annotator, source in others for unit in units]
+    store = store_with(tmp_path, [Game([Step("{}")] * 5, name=f"g{number}") for number in range(8)])
+    verdicts = [verdict(run, unit, "yes") for unit in units]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
+    (row,) = judges_needed(store).to_dicts()
+    assert (row["units"], row["labelled"], row["accuracy"]) == (40, 20, 1.0)
+
+
+def test_what_is_said_of_a_panel_is_said_of_its_own_judges(tmp_path: Path) -> None:
+    """Three weak judges err apart, so that the panel is better than each, not than a fourth; two that never err are not "worth 1.0"."""
+    units: list[tuple[str, int | None]] = [(f"g{number // 5}", number % 5 + 1) for number in range(40)]
+    wrong = {"llm:a": range(10), "llm:b": range(10, 20), "llm:c": range(20, 30), "llm:good": (), "llm:best": ()}
+    jobs = {name: job(name, judge=name) for name in wrong}
+    verdicts = [
+        verdict(jobs[name], unit, "no" if number in errs else "yes") for name, errs in wrong.items() for number, unit in enumerate(units)
+    ]
+    labels = [label(unit, "yes") for unit in units[:-2]] + [label(unit, answer, answer) for unit in units[-2:] for answer in ("yes", "no")]
+    store = store_with(tmp_path, [Game([Step("{}")] * 5, name=f"g{number}") for number in range(8)])
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": list(jobs.values()), "verdicts": verdicts, "labels": labels}))
+    rows = {row["panel"]: row for row in judges_needed(store).to_dicts()}
+    weak, sure = rows["llm:a + llm:b + llm:c"], rows["llm:best + llm:good"]
+    assert (weak["labelled"], weak["accuracy"]) == (40, 1.0)
+    assert "one of its judges alone" not in weak["advice"]
+    assert "of 38 labelled units" in weak["advice"]  # people are undecided about two, which count in no accuracy
+    assert (sure["correlation"], sure["effective_judges"]) == (None, None)
+    assert "how many independent ones 2 judges are worth is not known" in sure["advice"]
 
 
 def _labels_are_planned_as_tasks_are(store: Store) -> None:

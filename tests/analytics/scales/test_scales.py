@@ -50,6 +50,27 @@ def test_yes_and_no_on_one_scale() -> None:
     assert 0.92 <= np.mean(held) <= 0.985
 
 
+def test_two_teams_on_one_scale() -> None:
+    """Of two teams the conditional likelihood is binomial: the log of 9 tasks that only one solved over 3 that only the other did."""
+    values = np.array([[1.0, 0.0]] * 9 + [[0.0, 1.0]] * 3 + [[1.0, 1.0]] * 4).ravel()
+    scale = rasch_scale(values, np.tile([0, 1], 16), np.repeat(np.arange(16), 2))
+    assert scale.ability[0] - scale.ability[1] == pytest.approx(np.log(3), abs=0.06)  # a wide prior is between them
+    assert scale.ability_error == pytest.approx(np.full(2, np.sqrt(1 / 9 + 1 / 3) / 2), rel=0.05)
+
+
+def test_what_a_team_would_reach_is_in_the_units_of_its_scale(tmp_path: Path) -> None:
+    """Also on an island whose scores all happen to be 0 or 1, beside another one where they are not."""
+    scores = {"a": (0.2, 0.4), "b": (0.5, 0.9), "c": (1.0, 0.0), "d": (1.0, 1.0)}
+    games = [
+        Game([], name=f"{team}{task}", model=team, task=f"{'x' if team in 'ab' else 'y'}{task}", benchmark="craft", score=score)
+        for team, of_team in scores.items()
+        for task, score in enumerate(of_team)
+    ]
+    rows = {row["name"]: row for row in ability(store_with(tmp_path, games)).to_dicts()}
+    assert all(row["scale"] == "units" for row in rows.values())
+    assert all(rows[team]["expected"] == pytest.approx(rows[team]["value"]) for team in "abcd")
+
+
 def test_scores_on_one_scale() -> None:
     """Teams that played harder tasks are not worse for it; held as often as promised."""
     random, held = np.random.default_rng(2), []
