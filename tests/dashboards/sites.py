@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
+from flask import Flask
 from werkzeug.serving import make_server
 
 from dashboards.app import create_app
 from schemas.store import Store
 
-__all__ = ["serve"]
+__all__ = ["serve", "served"]
 
 
+@contextmanager
 def serve(store: Store) -> Iterator[str]:
-    """Serve a store on a free port; gives the address."""
-    server = make_server("127.0.0.1", 0, create_app(store).server, threaded=True)
+    """The dashboard over a store; gives its address."""
+    with served(create_app(store).server) as address:
+        yield address
+
+
+@contextmanager
+def served(app: Flask) -> Iterator[str]:
+    """Serve an app on a free port; gives the address. It goes when the block is left, also by a test that fails."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from werkzeug.serving import make_server
 
 from analytics.query import query
 from dashboards.access import LOCAL
@@ -21,6 +19,7 @@ from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from schemas.store import Store
+from tests.dashboards.sites import served
 
 pytestmark = pytest.mark.browser
 
@@ -30,13 +29,8 @@ def tables(tmp_path: Path) -> Iterator[str]:
     """The address of a server of tables."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     app = create_play_app(Tables(tmp_path / "logs", (), RunTerms(settings=ModelSettings(model=""))), access=LOCAL)
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(app) as address:
+        yield address
 
 
 def solve(page: Page, puzzle: Puzzle) -> None:
