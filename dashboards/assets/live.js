@@ -1,17 +1,20 @@
 // New data: a page that follows the store (data-live) is drawn again, any other says that there is some.
 (() => {
+  const app = (window.cotrace = window.cotrace || {});
   const EVERY_MS = 3000;
-  let known = null;
+  let known = null; // what the store was when this page was drawn; empty where there was no telling: what comes is new
   let mine = 0; // until then what changes in the store is what this browser has just saved
+
+  app.drawnOf = (state) => {
+    known = state;
+    document.getElementById("news").replaceChildren();
+  };
 
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-writes]")) mine = Date.now() + 2 * EVERY_MS;
   });
 
-  const redraw = () => {
-    document.getElementById("news").replaceChildren();
-    dash_clientside.set_props("redraw", { data: known });
-  };
+  const redraw = () => dash_clientside.set_props("redraw", { data: Date.now() });
 
   const tell = () => {
     const button = document.createElement("button");
@@ -23,19 +26,14 @@
 
   const look = async () => {
     if (document.hidden || !document.getElementById("news")) return;
+    const drawn = known;
     const answer = await fetch("/-/state").catch(() => null);
-    if (!answer) return;
-    if (!answer.ok) {
-      known ??= ""; // there is no telling what the store was when this page was drawn: what comes is new
-      return;
-    }
-    const now = await answer.text();
-    if (known !== null && now !== known && Date.now() > mine) {
-      known = now;
-      if (document.querySelector("[data-live]")) redraw();
-      else tell();
-    }
+    const now = answer && answer.ok ? await answer.text() : "";
+    if (!now || drawn === null || known !== drawn || now === drawn) return; // no telling, nothing drawn yet, drawn again meanwhile, or no news
     known = now;
+    if (Date.now() <= mine) return;
+    if (document.querySelector("[data-live]")) redraw();
+    else tell();
   };
   setInterval(look, EVERY_MS);
 })();

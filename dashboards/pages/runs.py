@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
@@ -11,18 +10,12 @@ from dashboards.address import GAME, game_at
 from dashboards.grid import Grid, grid, table_links
 from dashboards.parts import Part, card, data, link_choices, stat
 from dashboards.tables import GridColumn, TableRows
-from schemas.stores import state_of
 from schemas.wording import count, money
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from dash import Dash
-
     from dashboards.reader import Reader
-    from schemas.store import Store
 
-__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "register"]
+__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content"]
 
 PATH = "/runs"
 TITLE = "Runs"
@@ -194,14 +187,6 @@ def _calls(_: Reader, __: str) -> TableRows:
         },
         link=lambda row: game_at(row["episode_id"], row["turn"]) if row["episode_id"] else PATH,
     )
-
-
-def register(app: Dash, store: Store, _: Sequence[Path]) -> None:
-    """What browsers ask every few seconds: whether the store has changed."""
-
-    @app.server.get("/-/state")  # type: ignore[untyped-decorator]
-    def state() -> str:
-        return str(hash(state_of(store.path)))
 
 
 _TABLES: Final = {
