@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
@@ -82,9 +83,9 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
 
 
 def state_told(store: Store) -> str:
-    """What changes with every write to the store, as browsers are told it; empty where there is no telling."""
+    """What changes with every write to the store, as browsers are told it, by whatever server; empty where there is no telling."""
     try:
-        return str(hash(state_of(store.path)))
+        return hashlib.sha256(repr(state_of(store.path)).encode()).hexdigest()
     except CotraceError:
         return ""
 

@@ -22,6 +22,7 @@
   };
   const arrived = (drawn) => {
     app.drawnOf(drawn.state);
+    app.shownAt = location.pathname + location.search;
     refold();
     if (app.showSaved) app.showSaved();
     if (shown !== null && shown !== place()) {

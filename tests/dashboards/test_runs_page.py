@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from analytics.query import query
 from judges.rubric_files.reading import find
@@ -16,6 +18,7 @@ from schemas.lake.upkeep import copy_from
 from schemas.store import Store
 from schemas.stores import store_at
 from tests.dashboards.sites import serve
+from tests.places import ROOT
 from tests.played import played_store
 
 pytestmark = pytest.mark.browser
@@ -134,3 +137,32 @@ def test_a_page_that_is_drawn_afresh_has_no_news(played: Store, tmp_path: Path, 
         expect(page.get_by_role("heading", name="Spirals", exact=True)).to_be_visible()
         expect(page.locator("#news button")).to_have_count(0)
         page.goto("about:blank")
+
+
+def test_a_server_that_is_gone_is_told_of_until_it_is_back(played_site: str, browser: Browser) -> None:
+    """A click changed the address and not the page, without a word; what it led to shows when the server answers again."""
+    page = browser.new_page()  # its console tells of each request that fails
+    page.clock.install()
+    page.goto(f"{played_site}/runs")
+    page.locator(".ag-row").first.wait_for()
+    for pattern in ("**/-/state", "**/_dash-update-component*"):
+        page.route(pattern, lambda route: route.abort())
+    page.get_by_role("link", name="Spirals").click()
+    page.clock.fast_forward(3000)
+    expect(page.get_by_role("status")).to_have_text("cotrace dash does not answer: is it still running?")
+    page.unroute_all()
+    page.clock.fast_forward(3000)
+    expect(page.get_by_role("heading", name="Spirals", exact=True)).to_be_visible()
+    expect(page.get_by_role("status")).to_be_empty()
+    page.close()
+
+
+def test_a_server_that_was_started_again_has_no_news(played: Store) -> None:
+    """Each process told the same store by another text, so that every open page offered a refresh."""
+    program = "import sys; from dashboards.app import create_app; from schemas.store import Store; from pathlib import Path;"
+    program += "print(create_app(Store(Path(sys.argv[1]))).server.test_client().get('/-/state').text)"
+    told = {
+        subprocess.run([sys.executable, "-c", program, str(played.path)], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+        for _ in range(2)
+    }
+    assert len(told) == 1
