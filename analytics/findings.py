@@ -10,7 +10,7 @@ from analytics.comparison.team_names import unlike_names
 from analytics.query import query
 from schemas.families import family, title_of
 from schemas.store import Store
-from schemas.wording import count, in_words, interval, number, score, share, share_interval
+from schemas.wording import count, counted, in_words, interval, number, score, share, share_interval
 
 __all__ = ["TOPICS", "Finding", "findings", "told_apart"]
 
@@ -89,7 +89,7 @@ def _who(benchmark: str, rows: Sequence[Row]) -> str:
     main = in_words((known.score_words or known.score) if known else "score")
     title = title_of(benchmark) if known else f"{title_of(benchmark)} {first['condition']}"
     games = sum(row["n"] for row in rows)
-    opening = f"{title}, {_counted(games, 'game')} of {_counted(len(rows), 'team')} ({main})"
+    opening = f"{title}, {counted(games, 'game')} of {counted(len(rows), 'team')} ({main})"
     if len(rows) == 1:
         return f"{opening}: {_team(first)} reaches {_mean(first)} on average."
     names = dict(zip(map(id, rows), unlike_names([(_team(row), row["condition"], row["max_turns"]) for row in rows]), strict=True))
@@ -107,7 +107,7 @@ def _who(benchmark: str, rows: Sequence[Row]) -> str:
 
 
 def _over(row: Row) -> str:
-    return f"{_mean(row)} over {_counted(row['n'], 'game')}"
+    return f"{_mean(row)} over {counted(row['n'], 'game')}"
 
 
 def _mean(row: Row) -> str:
@@ -193,11 +193,7 @@ def _how_sure(rows: Sequence[Row]) -> str:
 def _interval_over(only: Row) -> str:
     if only["score_low"] is None:
         return "of a single task there is no interval."
-    return f"the interval is over {_counted(only['tasks'], 'task')}."
-
-
-def _counted(n: int, thing: str) -> str:
-    return f"{count(n)} {thing}{'' if n == 1 else 's'}"
+    return f"the interval is over {counted(only['tasks'], 'task')}."
 
 
 def _of_judges(store: Store) -> Iterator[Finding]:

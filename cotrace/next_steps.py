@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from schemas.store import DEFAULT_STORE, Store
 from schemas.text import in_shell
-
-if TYPE_CHECKING:
-    from judges.rubric.model import Rubric
 
 __all__ = ["after_ingest", "after_judging", "after_labels", "next_line"]
 
@@ -26,11 +22,13 @@ def next_line(store: Store, *commands: str) -> str | None:
 
 def after_ingest(store: Store) -> str | None:
     """Reports, a judge for the games that are there, the pages; None while there is no game."""
+    from judges.rubric_files.reading import of_engine
+
     benchmarks = [name for (name,) in _rows(store, "SELECT benchmark FROM episodes GROUP BY ALL ORDER BY count(*) DESC, 1")]
     if not benchmarks:
         return None
     judged = {rubric for (rubric,) in _rows(store, "SELECT DISTINCT rubric FROM verdicts")}
-    engine = next((rubric for benchmark in benchmarks for rubric in _by_engine(benchmark) if rubric.name not in judged), None)
+    engine = next((rubric for benchmark in benchmarks for rubric in of_engine(benchmark) if rubric.name not in judged), None)
     commands = ["cotrace report leaderboard"]
     if engine is not None:
         commands.append(f"cotrace judge --rubric {engine.name} --judge engine")
@@ -58,14 +56,6 @@ def after_labels(store: Store) -> str | None:
     if judged & set(rubrics):
         return next_line(store, "cotrace report agreement")
     return next_line(store, *(f"cotrace judge --rubric {name} --model openai/gpt-4o-mini --dry-run" for name in rubrics[:1]))
-
-
-def _by_engine(benchmark: str) -> list[Rubric]:
-    """The rubrics of a benchmark that the engine answers."""
-    from judges.rubric_files.reading import load, names
-
-    found = [load(path) for path in names().values()]
-    return [rubric for rubric in found if benchmark in rubric.benchmarks and any(question.engine for question in rubric.questions.values())]
 
 
 def _rows(store: Store, sql: str) -> list[tuple[str, ...]]:

@@ -12,7 +12,7 @@ from dash import ALL, MATCH, Dash, Input, Output, State, html
 from dashboards import grid, shell
 from dashboards.access import LOCAL, Access, guard
 from dashboards.address import Address
-from dashboards.drawing import draw_page, draw_part
+from dashboards.drawing import draw_page, draw_part, state_told
 from dashboards.markup import compact
 from dashboards.page_file import page_file
 from dashboards.pages import pages
@@ -66,7 +66,7 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         drawn = draw_page(store, Address.parse(path, search), rubric_folders, is_whole=False)
         drawing = token_hex(4)  # tells the browser when it is there
         page = html.Div(drawn.content, **data(drawing=drawing))
-        return compact(drawn.head), compact(drawn.filters), compact(page), {"title": drawn.title, "drawing": drawing}
+        return compact(drawn.head), compact(drawn.filters), compact(page), {"title": drawn.title, "drawing": drawing, "state": drawn.state}
 
     @app.callback(
         Output({"type": "later", "name": MATCH, "part": MATCH}, "children"),
@@ -92,6 +92,10 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         Output("title", "modified_timestamp"),
         Input("title", "data"),
     )
+
+    @app.server.get("/-/state")  # type: ignore[untyped-decorator]
+    def state() -> str:
+        return state_told(store)
 
     @app.server.get("/-/page.html")  # type: ignore[untyped-decorator]
     def file_of_page() -> Any:

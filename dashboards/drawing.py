@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
@@ -20,6 +21,7 @@ from dashboards.reader import reader
 from dashboards.requests import tell
 from dashboards.shell import navigation
 from schemas.errors import CotraceError, UsageError
+from schemas.stores import state_of
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from dashboards.reader import Reader
     from schemas.store import Store
 
-__all__ = ["Drawn", "draw_page", "draw_part"]
+__all__ = ["Drawn", "draw_page", "draw_part", "state_told"]
 
 T = TypeVar("T")
 
@@ -45,6 +47,8 @@ class Drawn(NamedTuple):
     filters: Part
     content: Part
     title: str
+    state: str
+    """What the store was: a browser that is told another one has an old page. Empty where there was no telling."""
 
 
 def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, is_whole: bool = True) -> Drawn:
@@ -57,24 +61,33 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
         is_whole: with all its cards; a browser asks for those that take long one by one.
     """
     page = next((found for found in pages() if address.path == found.PATH), None)
+    state = state_told(store)
     if page is None:
-        return Drawn(
-            navigation(address, pages(), None),
-            None,
-            note(f"There is no page {address.path}.", html.A("Go to the overview", href="/")),
-            "No such page",
-        )
+        missing = note(f"There is no page {address.path}.", html.A("Go to the overview", href="/"))
+        return Drawn(navigation(address, pages(), None), None, missing, "No such page", state)
+
+    def alone(said: Part, state: str) -> Drawn:
+        return Drawn(navigation(address, pages(), page), None, _headed(said, page.TITLE), page.TITLE, state)
 
     def draw() -> Drawn:
         with _with_views(store, address, rubric_folders, is_whole=is_whole) as read:
+            state = state_told(store)  # after the views, which are no news, and before anything else is read
             found = read.rows(_GAMES)
             if found.is_empty():
-                return Drawn(navigation(address, pages(), page), None, _headed(_empty(store), page.TITLE), page.TITLE)
+                return alone(_empty(store), state)
             head = navigation(address, pages(), page, found["benchmark"].unique())
             used: Sequence[str] = page.filters_of(address) if hasattr(page, "filters_of") else getattr(page, "FILTERS", FILTERS)
-            return Drawn(head, filters.bar(read, found, used), _headed(page.content(read), page.TITLE), _title(page, read))
+            return Drawn(head, filters.bar(read, found, used), _headed(page.content(read), page.TITLE), _title(page, read), state)
 
-    return _or_why(draw, lambda said: Drawn(navigation(address, pages(), page), None, _headed(said, page.TITLE), page.TITLE))
+    return _or_why(draw, lambda said: alone(said, state))
+
+
+def state_told(store: Store) -> str:
+    """What changes with every write to the store, as browsers are told it, by whatever server; empty where there is no telling."""
+    try:
+        return hashlib.sha256(repr(state_of(store.path)).encode()).hexdigest()
+    except CotraceError:
+        return ""
 
 
 def draw_part(store: Store, address: Address, name: str, part: str, rubric_folders: Sequence[Path] = ()) -> Part:

@@ -145,9 +145,9 @@ def _what_is_known(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list
     """Of a log that no engine follows: how much there is of it, what people said of it, and the ways on."""
     address = read.address
     told = read.rows(_TOLD).row(0, named=True)
-    games = f"{wording.count(row['games'])} transcript{'s' if row['games'] > 1 else ''}"
+    games = wording.counted(row["games"], "transcript")
     broke = [f"; {wording.count(row['broken'] + row['cut'])} without a known end"] if row["broken"] + row["cut"] else []
-    said: list[Part] = [f"{games}, {wording.count(row['turns'])} turns", *broke, ". "]
+    said: list[Part] = [f"{games}, {wording.counted(row['turns'], 'turn')}", *broke, ". "]
     if told["untold"]:
         said.append(f"Of {wording.count(told['untold'])} the log does not say whether a goal was reached. ")
     if told["blamed"]:

@@ -42,7 +42,7 @@ def bar(read: Reader, found: pl.DataFrame, used: Sequence[str] = FILTERS) -> Par
     facets = [_facet(read, found, key) for key in keys]
     box = html.Details([html.Summary("+ filter"), html.Div(facets, className="facets")], className="facet-box")
     counted = _under(found, read, "").get_column("games").sum()
-    return html.Div([*chips, box, html.Span(f"{wording.count(int(counted))} games", className="filters-count")], className="filters")
+    return html.Div([*chips, box, html.Span(wording.counted(int(counted), "game"), className="filters-count")], className="filters")
 
 
 def in_words(read: Reader) -> str:

@@ -50,7 +50,7 @@ def leaderboard_card(read: Reader, benchmark: str) -> Part:
             title = html.H3(wording.condition_in_words({"game": game})) if game else None
             drawn += [title, figure(f"leaderboard-{benchmark}-{game}", leaderboard(read, own), label="teams by score")]
     single = int((rows["n"] < LEAST_GAMES).sum())
-    left = f" {single} teams with a single game stand in the table alone." if single else ""
+    left = f" {wording.counted(single, 'team')} with a single game: in the table alone." if single else ""
     ring = " Beside it: the share of the ceiling that verified moves can reach." if rows["ceiling_n"].sum() else ""
     hint = f"Mean score with its 95 % interval.{ring}{left}"
     return card("Leaderboard", *drawn, fold(read, LEADERBOARD, benchmark, is_open=not drawn), few(rows, "leaderboard"), hint=hint)

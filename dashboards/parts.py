@@ -116,8 +116,9 @@ class Later(NamedTuple):
 
 
 def note(text: str, *children: Part) -> Part:
-    """A helpful line in place of content."""
-    return html.Div([html.P(text), *children], className="note")
+    """A helpful line in place of content; commands in it stand between backticks, as in the terminal."""
+    said = [html.Code(part) if place % 2 else part for place, part in enumerate(text.split("`"))] if text.count("`") % 2 == 0 else text
+    return html.Div([html.P(said), *children], className="note")
 
 
 def stat(label: str, value: str, detail: str = "") -> Part:

@@ -28,6 +28,7 @@ Kind = Literal[
     "text",
     "words",
     "team",
+    "judge",
     "name",
     "family",
     "condition",
@@ -58,7 +59,7 @@ _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "seconds": wording.seconds,
     "p": wording.p_value,
     "truth": wording.truth,
-    "name": wording.in_words,
+    "name": lambda value: printable(wording.in_words(value)),
     "family": title_of,
 }
 
@@ -69,7 +70,8 @@ class GridColumn:
 
     heading: str
     kind: Kind = "text"
-    """`name` is a category or metric, written without its code's marks; `words` are sentences, `team` is long, `cost` what turns lost."""
+    """`name` is a category or metric, written without its code's marks; `words` are sentences, `team` is long, `judge` its provider and
+    model, `cost` what turns lost."""
     low: str = ""
     """Column with the lower end of its interval, which is then written beside it."""
     high: str = ""

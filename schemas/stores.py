@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl
@@ -44,8 +45,16 @@ def state_of(path: Path) -> tuple[object, ...]:
         from schemas.lake.places import place_of
 
         return path, *place_of(_asked(str(path))[0]).state()
-    stats = [file.stat() for file in (path, path.with_name(f"{path.name}.wal")) if file.exists()]
+    stats = [stat for file in (path, path.with_name(f"{path.name}.wal")) if (stat := _stat(file))]
     return (path.resolve(), *((stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in stats))
+
+
+def _stat(file: Path) -> os.stat_result | None:
+    """None where there is none; DuckDB takes its log away whenever a writer has finished, also between two looks at it."""
+    try:
+        return file.stat()
+    except FileNotFoundError:
+        return None
 
 
 def _asked(text: str) -> tuple[str, dict[str, str]]:

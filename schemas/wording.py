@@ -27,6 +27,7 @@ __all__ = [
     "coefficient",
     "condition_in_words",
     "count",
+    "counted",
     "from_to",
     "in_words",
     "interval",
@@ -96,6 +97,11 @@ def count(value: float | None) -> str:
         return NOTHING
     whole = round(value)
     return _signed(str(whole) if abs(whole) < 10_000 else f"{whole:,}".replace(",", _THIN))  # noqa: PLR2004 - five digits
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 game`, `11 047 games`."""
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"
 
 
 def number(value: float | None) -> str:

@@ -10,11 +10,11 @@ __all__ = ["short_names", "unlike_names"]
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """Team name, as in the view `team_names` -> the seats in which it differs from the other teams.
 
-    Where one seat is left, its role is left out. A name stays as it is where shortening would make two teams the same.
+    Where one seat of several is left, its role is left out. A name stays as it is where shortening would make two teams the same.
     """
     seats = {name: name.split(", ") for name in dict.fromkeys(names)}
     common = set.intersection(*map(set, seats.values())) if len(seats) > 1 else set()
-    short = {name: _told([seat for seat in of_name if seat not in common]) or name for name, of_name in seats.items()}
+    short = {name: _told(of_name, common) or name for name, of_name in seats.items()}
     return {name: told if list(short.values()).count(told) == 1 else name for name, told in short.items()}
 
 
@@ -35,5 +35,7 @@ def _unlike(side: tuple[str, str | None, int | None], sides: Sequence[tuple[str,
     return " ".join([name, *told])
 
 
-def _told(seats: list[str]) -> str:
-    return seats[0].split(" ", 1)[-1] if len(seats) == 1 else ", ".join(seats)
+def _told(seats: list[str], common: set[str]) -> str:
+    """A lone seat is a model's name, which may be of several words: `GPT 4o`."""
+    left = [seat for seat in seats if seat not in common]
+    return left[0].split(" ", 1)[-1] if len(left) == 1 < len(seats) else ", ".join(left)

@@ -11,6 +11,7 @@ from analytics.query import query
 from analytics.statistics.cluster_intervals import mean_interval
 from analytics.statistics.intervals import LEVEL, Interval
 from schemas.store import Store
+from schemas.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -162,7 +163,7 @@ def _models(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
             row = {"what": by, "name": about[by], "games": len(games), "share": 1.0} | about | _mean(games, about["unit"])
             row["turns"] = len(part.filter(part["cost"] > _NOTHING))
             own = found.filter(*(found[name] == value for name, value in about.items()))
-            words = f"{_who(row) if by == 'model' else row['name']} ({_games_in_words(len(games))}): {_with_interval(row)} a game was lost"
+            words = f"{_who(row) if by == 'model' else row['name']} ({counted(len(games), 'game')}): {_with_interval(row)} a game was lost"
             yield row | {"sentence": f"{words}{_shares(own, sum(games))}."}
 
 
@@ -171,10 +172,6 @@ def _per_game(part: pl.DataFrame) -> list[float]:
 
     sums: list[float] = part.group_by("episode_id", maintain_order=True).agg(pl.col("cost").sum())["cost"].to_list()
     return sums
-
-
-def _games_in_words(games: int) -> str:
-    return "1 game" if games == 1 else f"{games} games"
 
 
 def _who(row: _Row) -> str:

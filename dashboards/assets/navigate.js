@@ -17,10 +17,12 @@
   app.await = (drawn) => {
     if (!drawn) return;
     document.title = drawn.title + " – cotrace";
-    if (document.querySelector(`[data-drawing="${drawn.drawing}"]`)) arrived();
+    if (document.querySelector(`[data-drawing="${drawn.drawing}"]`)) arrived(drawn);
     else requestAnimationFrame(() => app.await(drawn));
   };
-  const arrived = () => {
+  const arrived = (drawn) => {
+    app.drawnOf(drawn.state);
+    app.shownAt = location.pathname + location.search;
     refold();
     if (app.showSaved) app.showSaved();
     if (shown !== null && shown !== place()) {

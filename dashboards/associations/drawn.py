@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analytics.comparison.team_names import short_names
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from schemas.text import printable
-from schemas.wording import count, in_words
+from schemas.wording import count, counted, in_words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -26,7 +26,7 @@ def effect_figure(rows: pl.DataFrame) -> go.Figure | None:
     dots = [
         Dot(
             line=f"{in_words(row['predictor'].removeprefix('judge:'))}: {in_words(row['outcome'])}",
-            detail=f"{row['scale']}, {count(row['n'])} {row['unit']}, {count(row['tasks'])} tasks",
+            detail=f"{row['scale']}, {count(row['n'])} {row['unit']}, {counted(row['tasks'], 'task')}",
             value=row["coefficient"],
             low=row["low"],
             high=row["high"],
@@ -82,7 +82,7 @@ def transition_figure(rows: pl.DataFrame) -> go.Figure | None:
     shown = rows.filter(pl.col("team") == "any", pl.col("condition") == "any", pl.col("after").is_in(_FAILURES))
     for row in shown.sort("p_holm", "p", nulls_last=True, maintain_order=True).iter_rows(named=True):
         line = f"{in_words(row['after'])}, then {in_words(row['next'])}"
-        n = f"{count(row['turns'])} turns of {count(row['games'])} games"
+        n = f"{counted(row['turns'], 'turn')} of {counted(row['games'], 'game')}"
         dots += [
             Dot(line=line, detail=n, value=row["share"], low=row["low"], high=row["high"], n=row["games"], series="after it"),
             Dot(line=line, value=row["share_else"], series="after other turns"),
@@ -101,7 +101,7 @@ def ability_figure(rows: pl.DataFrame) -> go.Figure | None:
         dots += [
             Dot(
                 line=f"{printable(names.get(row['name'], row['name']))}\0{kind} {row['condition']} {row['max_turns']}",
-                detail=f"{kind}, {count(row['games'])} games" + (f", {row['condition']}" if row["condition"] else ""),
+                detail=f"{kind}, {counted(row['games'], 'game')}" + (f", {row['condition']}" if row["condition"] else ""),
                 value=row["value"],
                 low=row["low"],
                 high=row["high"],

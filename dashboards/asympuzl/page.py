@@ -16,7 +16,7 @@ from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from games.asympuzl.feedback import FEEDBACK_MODES, PAPER_NAMES
-from schemas.wording import count, share, share_interval, share_of
+from schemas.wording import count, counted, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -231,7 +231,7 @@ def _stats(rows: pl.DataFrame, cut: int) -> Part:
     return html.Div(
         [
             stat("games solved", share(solved / games), f"{count(solved)} of {count(games)}{left}"),
-            stat("right entries made wrong", count(int(rows["overcorrections"].sum())), f"in {count(answers)} answers"),
+            stat("right entries made wrong", count(int(rows["overcorrections"].sum())), f"in {counted(answers, 'answer')}"),
             stat_of("repeated messages", int(rows["repeated"].sum()), answers),
             stat_of("answers without JSON", int(rows["no_json"].sum()), answers),
         ],

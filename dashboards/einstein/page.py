@@ -17,7 +17,7 @@ from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from games.einstein.labels import CATEGORIES, NO_ERROR
-from schemas.wording import count, in_words, number, share
+from schemas.wording import count, counted, in_words, number, share
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -152,7 +152,7 @@ def _stats(read: Reader) -> Part:
     whole = read.rows(f"{_KNOWN} SELECT {_MEASURES} FROM known").row(0, named=True)
     return html.Div(
         [
-            stat("games", count(whole["games"]), f"{count(whole['steps'])} steps"),
+            stat("games", count(whole["games"]), counted(whole["steps"], "step")),
             stat_of("solved in time", int(whole["wins"]), int(whole["games"])),
             stat("objects in their bins", share(whole["sub_r"])),
             stat("steps over optimum", number(whole["step_ratio"]), "solved games"),
@@ -247,7 +247,7 @@ def errors(rows: pl.DataFrame, per: str, address: Address) -> go.Figure:
             orientation="h",
             marker={"color": OUTCOMES["not_followed"].color},
             customdata=[
-                [link, f"{share(value)} ({count(n)} steps)"] for link, value, n in zip(links, part[per], part["count"], strict=True)
+                [link, f"{share(value)} ({counted(n, 'step')})"] for link, value, n in zip(links, part[per], part["count"], strict=True)
             ],
             hovertemplate="%{y}: %{customdata[1]}<extra></extra>",
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.figures.palette import look, mark_of
-from dashboards.figures.theme import plain, styled
+from dashboards.figures.theme import plain, short, styled
 from schemas import wording
 
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ _LINE: Final = 34
 """Height of a line, in pixels."""
 _LEGEND: Final = 12
 """What each name of a legend beyond three adds to the height: on a narrow screen it has a line of its own."""
-_DETAIL: Final = 30
-"""Characters of a line of small print."""
+_NAME, _DETAIL = 32, 30
+"""Characters of a line of a label, and of its small print."""
+_TOLD: Final = 64
+"""Characters of a line that the pointer shows, and of a name in the legend."""
 _MARK_SYMBOLS: Final = {"●": "circle", "◆": "diamond", "✕": "x", "?": "triangle-up", "–": "line-ns-open", "○": "circle-open", "·": "circle"}
 
 
@@ -86,7 +88,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
             x=[dot.value for dot in own],
             y=[lines.index(dot.line) + shift for dot in own],
             mode="markers",
-            name=plain(wording.in_words(name)),
+            name=plain(short(wording.in_words(name), _TOLD)),
             marker={"size": 10, "color": color, "symbol": symbol, "line": {"color": color, "width": 1.5}},
             error_x=_ends(own, axis) | {"color": color, "thickness": 1.6, "width": 0},
             customdata=[[dot.link, _told(dot, axis, n_of)] for dot in own],
@@ -105,7 +107,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     )
     drawn.update_xaxes(title=axis.title, range=_range(dots, axis), tickformat=".0%" if axis.is_share else None, zeroline=False)
     legend = len(series) > 1
-    tall = _LINE + 14 * max((len(_wrapped(dot.detail)) for dot in dots), default=0)
+    tall = _LINE + 14 * max((len(_wrapped(dot.detail)) + len(_named(dot.line)) - 1 for dot in dots), default=0)
     styled(
         drawn,
         height=(96 + _LEGEND * max(0, len(series) - 3) if legend else 66) + max(tall, 15 * len(series)) * max(1, len(lines)),
@@ -147,9 +149,14 @@ def _range(dots: Sequence[Dot], axis: Axis) -> list[float] | None:
 
 def _label(line: str, dots: Sequence[Dot]) -> str:
     detail = next((dot.detail for dot in dots if dot.line == line and dot.detail), "")
-    name = plain(line.split("\0", maxsplit=1)[0])
+    name = "<br>".join(map(plain, _named(line)))
     small = "<br>".join(map(plain, _wrapped(detail)))
     return f"{name}<br><span style='font-size: 11px'>{small}</span>" if detail else name
+
+
+def _named(line: str, width: int = _NAME) -> list[str]:
+    """Two lines or so of a name."""
+    return textwrap.wrap(short(line.split("\0", maxsplit=1)[0], 2 * width), width) or [""]
 
 
 def _wrapped(detail: str) -> list[str]:
@@ -163,4 +170,4 @@ def _told(dot: Dot, axis: Axis, n_of: str) -> str:
     count = f"<br>{wording.count(dot.n)} {n_of}" if dot.n is not None else ""
     told = f"<br>{plain(dot.told)}" if dot.told else ""
     detail = f"<br>{plain(dot.detail)}" if dot.detail else ""
-    return f"<b>{plain(dot.line.split(chr(0), maxsplit=1)[0])}</b>{detail}<br>{write(dot.value)}{ends}{count}{told}"
+    return f"<b>{'<br>'.join(map(plain, _named(dot.line, _TOLD)))}</b>{detail}<br>{write(dot.value)}{ends}{count}{told}"

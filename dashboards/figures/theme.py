@@ -16,7 +16,7 @@ from schemas.wording import number, share, without_zero
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["INK", "MODEL_COLORS", "color_of", "numbered", "plain", "styled"]
+__all__ = ["INK", "MODEL_COLORS", "color_of", "numbered", "plain", "short", "styled"]
 
 INK = "#1b1f27"
 GRID = "#e6e7e4"
@@ -47,6 +47,11 @@ _RIGHT = frozenset({"correct", "no_error", "none_of_these", "followed"})
 def plain(text: object) -> str:
     """Text from a log for a figure: figures read a small markup, so it is escaped."""
     return html.escape(str(text), quote=False)
+
+
+def short(text: str, letters: int) -> str:
+    """The beginning of a name that may be of any length: Plotly would cut off where it begins."""
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def color_of(name: str, order: Sequence[str]) -> str:
@@ -85,6 +90,7 @@ def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.F
         figure.update_xaxes(showgrid=False)
     figure.update_xaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
     figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
+    figure.update_coloraxes(colorbar={"labelalias": _TICKS, "title": {"font": {"size": 13}}})
     for trace in figure.data:
         _say_values(trace)
         for side in _sides_with_bars(trace):

@@ -123,7 +123,7 @@ def _numbers(read: Reader, rubric: str) -> TableRows:
         source=command_about("agreement", rubric),
         columns={
             "question": GridColumn(heading="Question", kind="name"),
-            "raters": GridColumn(heading="Who"),
+            "raters": GridColumn(heading="Who", kind="judge"),
             "units": GridColumn(heading="Units", kind="count"),
             "games": GridColumn(heading="Games", kind="count"),
             "agreement": GridColumn(heading="Equal answers", kind="score", low="agreement_low", high="agreement_high"),

@@ -92,7 +92,7 @@ def _tiles(by_judge: pl.DataFrame) -> Part:
 
 def _by_judge(_: Reader, rubric: str) -> TableRows:
     heads = {
-        "judge": GridColumn(heading="Judge"),
+        "judge": GridColumn(heading="Judge", kind="judge"),
         "variant": GridColumn(heading="Visible evidence"),
         "jobs": GridColumn(heading="Jobs", kind="count"),
     }
@@ -102,7 +102,7 @@ def _by_judge(_: Reader, rubric: str) -> TableRows:
 def _by_job(_: Reader, rubric: str) -> TableRows:
     heads = {
         "at": GridColumn(heading="Began (UTC)", kind="when"),
-        "judge": GridColumn(heading="Judge"),
+        "judge": GridColumn(heading="Judge", kind="judge"),
         "variant": GridColumn(heading="Visible evidence"),
         "status": GridColumn(heading="Status", kind="name"),
     }

@@ -192,7 +192,7 @@ def _flags(_: Reader, rubric: str) -> TableRows:
         sql=_FLAGS,
         parameters={"rubric": rubric},
         columns={
-            "judge": GridColumn(heading="Judge"),
+            "judge": GridColumn(heading="Judge", kind="judge"),
             "flag": GridColumn(heading="Flag", kind="name"),
             "units": GridColumn(heading="Units", kind="count"),
             "verdicts": GridColumn(heading="Verdicts", kind="count"),

@@ -263,6 +263,8 @@ def confusion(rows: pl.DataFrame) -> go.Figure:
         text=[share_of(count, total) for row in cells for count in row],
         hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
     )
+    drawn.update_xaxes(showgrid=False)  # lines would run through the counts
+    drawn.update_yaxes(showgrid=False)
     return styled(drawn, height=280, legend=False)
 
 

@@ -17,7 +17,7 @@ from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from schemas.families import family
-from schemas.wording import count, in_words, share, share_interval, share_of
+from schemas.wording import counted, in_words, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -202,7 +202,7 @@ def _left_out(read: Reader, taxonomy: str) -> list[Part]:
         """,
         {"taxonomy": taxonomy},
     )
-    said = [f"{count(row['turns'])} turns ({in_words(row['category'])})" for row in outside.iter_rows(named=True)]
+    said = [f"{counted(row['turns'], 'turn')} ({in_words(row['category'])})" for row in outside.iter_rows(named=True)]
     return [html.P(f"Left out: {', '.join(said)}.", className="hint")] if said else []
 
 

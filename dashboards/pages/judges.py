@@ -16,6 +16,7 @@ from dashboards.judging import agreement, corrected, cost, drift, panel, probing
 from dashboards.judging.common import chosen
 from dashboards.parts import Later, Part, link_choices, note
 from dashboards.reader import Reader
+from judges.rubric_files.reading import of_engine
 from schemas.wording import in_words
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ SECTIONS: Final[tuple[ModuleType, ...]] = (scores, agreement, corrected, probing
 """In the order of the page; the first is shown unless the address says otherwise."""
 
 _RUBRICS: Final = "SELECT DISTINCT rubric FROM judge_runs ORDER BY rubric"
+_BENCHMARKS: Final = "SELECT DISTINCT benchmark FROM games ORDER BY benchmark"
 _AHEAD: Final = "SELECT rubric FROM verdicts GROUP BY rubric HAVING count(*) <= $most ORDER BY rubric"
 _MOST_AHEAD: Final = 20_000_000
 """Verdicts of a rubric whose sections are found out ahead: with so many they take some 1.5 GB while they are."""
@@ -45,10 +47,7 @@ def content(read: Reader) -> Part:
     address = read.address
     known = read.rows(_RUBRICS)["rubric"].to_list()
     if not known:
-        return note(
-            "No judge has scored these games yet. The engine judge needs no model:",
-            html.Pre("cotrace judge --rubric spatial_grounding --rubric mind_modeling --rubric pragmatic_sufficiency --judge engine"),
-        )
+        return _nothing_yet(read)
     rubric = chosen(address.one("rubric"), known)
     section = next((found for found in SECTIONS if address.one("show") == found.SECTION), SECTIONS[0])
     stays = address.filters()
@@ -61,6 +60,17 @@ def content(read: Reader) -> Part:
             _SECTION(read, f"{section.SECTION}/{rubric}"),
         ]
     )
+
+
+def _nothing_yet(read: Reader) -> Part:
+    """The judge that these games can have at once: the engine where it follows them, else a model."""
+    played = read.rows(_BENCHMARKS)["benchmark"]
+    rubrics = [f"--rubric {rubric.name}" for benchmark in played for rubric in of_engine(benchmark)]
+    if rubrics:
+        engine = html.Pre(" ".join(["cotrace judge", *rubrics, "--judge engine"]))
+        return note("No judge has scored these games yet. The engine judge needs no model:", engine)
+    model = html.Pre("cotrace judge --rubric mast --model openai/gpt-4o-mini --dry-run")
+    return note("No judge has scored these games yet, and no engine follows them. What a model would be asked, and cost:", model)
 
 
 def ahead(read: Reader) -> Iterator[Address]:

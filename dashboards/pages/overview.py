@@ -60,7 +60,7 @@ def content(read: Reader) -> Part:
         return note("No game under these filters.")
     names = in_order(totals["benchmark"].to_list())
     said = f"{len(names)} families, " if len(names) > 1 else ""
-    lead = f"{said}{wording.count(int(totals['games'].sum()))} games, {wording.count(int(totals['turns'].sum()))} turns."
+    lead = f"{said}{wording.counted(int(totals['games'].sum()), 'game')}, {wording.counted(int(totals['turns'].sum()), 'turn')}."
     own = [name for name in names if family(name)]
     cards = [[_FAMILY(read, name) for name in group] for group in (own, [name for name in names if name not in own])]
     more = [_BOARD(read, names[0]), _METRICS(read, names[0])] if len(names) == 1 else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
@@ -11,18 +10,12 @@ from dashboards.address import GAME, game_at
 from dashboards.grid import Grid, grid, table_links
 from dashboards.parts import Part, card, data, link_choices, stat
 from dashboards.tables import GridColumn, TableRows
-from schemas.stores import state_of
-from schemas.wording import count, money
+from schemas.wording import count, counted, money
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from dash import Dash
-
     from dashboards.reader import Reader
-    from schemas.store import Store
 
-__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "register"]
+__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content"]
 
 PATH = "/runs"
 TITLE = "Runs"
@@ -102,12 +95,12 @@ def _lead(totals: dict[str, Any]) -> str:
     wrong = [
         text
         for number, text in (
-            (totals["rejects"], f"{count(totals['rejects'])} parts of logs were rejected"),
-            (totals["failed"], f"{count(totals['failed'])} calls failed"),
+            (totals["rejects"], counted(totals["rejects"], "rejected part") + " of logs"),
+            (totals["failed"], counted(totals["failed"], "failed call")),
         )
         if number
     ]
-    running = f"{count(totals['running'])} scoring jobs are under way or were killed. " if totals["running"] else "Nothing is under way. "
+    running = f"Under way, or killed: {counted(totals['running'], 'scoring job')}. " if totals["running"] else "Nothing is under way. "
     return running + (f"What went wrong: {', '.join(wrong)}." if wrong else "Nothing went wrong.")
 
 
@@ -115,8 +108,10 @@ def _tiles(totals: dict[str, Any]) -> Part:
     again = f", {count(totals['again'])} told again" if totals["again"] else ""
     return html.Div(
         [
-            stat("experiments", count(totals["runs"]), f"{count(totals['games'])} games{again}"),
-            stat("scoring jobs", count(totals["jobs"])),
+            stat(
+                "experiment" if totals["runs"] == 1 else "experiments", count(totals["runs"]), f"{counted(totals['games'], 'game')}{again}"
+            ),
+            stat("scoring job" if totals["jobs"] == 1 else "scoring jobs", count(totals["jobs"])),
             stat("spent on judges", money(totals["cost_of_judges"])),
             stat("spent on players", money(totals["cost_of_players"])),
         ],
@@ -148,7 +143,7 @@ def _judged(read: Reader, _: str) -> TableRows:
         sql=_JUDGED,
         columns={
             "rubric": GridColumn(heading="Rubric", kind="name"),
-            "judge": GridColumn(heading="Judge"),
+            "judge": GridColumn(heading="Judge", kind="judge"),
             "at": GridColumn(heading="Began (UTC)", kind="when"),
             "status": GridColumn(heading="Status", kind="name"),
             "units": GridColumn(heading="Units", kind="count"),
@@ -194,14 +189,6 @@ def _calls(_: Reader, __: str) -> TableRows:
         },
         link=lambda row: game_at(row["episode_id"], row["turn"]) if row["episode_id"] else PATH,
     )
-
-
-def register(app: Dash, store: Store, _: Sequence[Path]) -> None:
-    """What browsers ask every few seconds: whether the store has changed."""
-
-    @app.server.get("/-/state")  # type: ignore[untyped-decorator]
-    def state() -> str:
-        return str(hash(state_of(store.path)))
 
 
 _TABLES: Final = {

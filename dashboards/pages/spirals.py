@@ -8,7 +8,7 @@ from dash import html
 
 from dashboards.address import GAME, game_at
 from dashboards.figures.palette import SPIRALS, mark_of
-from dashboards.figures.theme import numbered, plain, styled
+from dashboards.figures.theme import numbered, plain, short, styled
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.parts import Later, Part, card, figure, note, pager
@@ -32,6 +32,8 @@ _ROWS = 24
 """Games a page: what two screens hold."""
 _ROW = 29
 """Pixels of a game: two lines of its label."""
+_LONGEST = 400
+"""Turns of a game that are drawn, as many as a kitchen's game has: beside one of thousands the cells of all others could not be seen."""
 _WIDE = 60
 """Turns from which on cells are too narrow for gaps between them and a sign in each."""
 
@@ -62,13 +64,14 @@ def _body(read: Reader, _: str) -> Part:
     played = _benchmarks(read)
     benchmark = shown_benchmark(read, played)
     if benchmark is None:
-        return note("No game under these filters.")
+        return note("No game of two turns or more under these filters: a spiral needs them.")
     choices = benchmark_choices(read, played, benchmark, "from")
     read = narrowed(read, benchmark)
     episodes = _episodes(read, start)
     if episodes.is_empty():
         return note("There is no such page of games.", html.A("Show the first", href=read.address.to(**{"from": None})))
     total = len(_played(read))
+    cut = f" Of games with more than {_LONGEST} turns the first {_LONGEST} are drawn." if (episodes["turns_taken"] > _LONGEST).any() else ""
     return html.Div(
         [
             html.P(_answer(read), className="lead"),
@@ -79,7 +82,7 @@ def _body(read: Reader, _: str) -> Part:
                 pager(read.address, start, _ROWS, total, "games"),
                 _legend(),
                 hint="Stretches of turns spent on correcting without getting anywhere; most turns inside them first. A cell is a turn, its "
-                "colour and sign what became of it; a bar under it is a spiral. Click a cell to open the game there.",
+                "colour and sign what became of it; a bar under it is a spiral. Click a cell to open the game there." + cut,
             ),
             card("By kind and team", fold(read, KINDS, benchmark)),
         ]
@@ -158,6 +161,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     import plotly.graph_objects as go
 
     place = {episode: row for row, episode in enumerate(episodes["episode_id"])}
+    cells = cells.filter(cells["turn"] <= _LONGEST)
     longest = cells["turn"].max()
     width = int(longest) if isinstance(longest, int) else 0
     codes: list[list[int | None]] = [[None] * width for _ in place]
@@ -219,11 +223,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
 
 def _label(task: str, team: str) -> str:
     """Two short lines: what is left of a narrow screen belongs to the turns."""
-    return f"{plain(_short(wording.in_words(task)))}<br><span style='font-size: 10.5px'>{plain(_short(team))}</span>"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
+    return f"{plain(short(wording.in_words(task), _LETTERS))}<br><span style='font-size: 10.5px'>{plain(short(team, _LETTERS))}</span>"
 
 
 def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from dashboards.tables import GridColumn, Kind, RowRange, TableRows, block
 from schemas.errors import CotraceError, UsageError
 from schemas.read_only_sql import as_query, without_end
 from schemas.text import printable
-from schemas.wording import count
+from schemas.wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +108,7 @@ def _answer(read: Reader, asked: str) -> Part:
     shown = link_choices("Chart", [(text, address.to(chart=key), key == kind) for key, text in CHARTS.items()])
     axes, drawn = _chart(read, found.rows, kind)
     return card(
-        f"{count(found.total)} rows",
+        counted(found.total, "row"),
         html.Div([shown, *axes], className="choices-row"),
         drawn,
         grid(read, RESULT, fills=True),

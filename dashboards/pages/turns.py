@@ -14,7 +14,7 @@ from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, TurnView, read_games
 from schemas.families import family
 from schemas.text import printable
-from schemas.wording import count, in_words
+from schemas.wording import counted, in_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,7 +68,7 @@ def content(read: Reader) -> Part:
     cards = [_turn_card(games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)]
     steps = pager(address, start, _SHOWN, found, "turns") if found > _SHOWN else None
     order = ": those that failed first, those without an action last" if not (asked["outcome"] or asked["category"]) else ""
-    lead = html.P(f"{count(found)} turns{order}", className="lead")
+    lead = html.P(f"{counted(found, 'turn')}{order}", className="lead")
     return html.Div([html.H1(printable(title)), lead, steps, *cards, steps if len(shown) == _SHOWN else None])
 
 

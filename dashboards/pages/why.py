@@ -15,7 +15,7 @@ from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.parts import Later, Part, card, figure, note
 from dashboards.tables import GridColumn, TableRows
-from schemas.wording import count, in_words, share
+from schemas.wording import counted, in_words, share
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -143,7 +143,7 @@ def _lead(flows: pl.DataFrame, unit: str, turns: int) -> str:
 
     total = float(flows["cost"].sum())
     owned = flows.filter(pl.col("role") != "nobody")
-    said = f"{amount(total, unit)}{' of progress was' if unit == 'progress' else ' were'} lost in {count(turns)} turns"
+    said = f"{amount(total, unit)}{' of progress was' if unit == 'progress' else ' were'} lost in {counted(turns, 'turn')}"
     if owned.is_empty():
         return f"{said}; nobody could have done better by what was seen and said."
     first = owned.group_by("role", "link").agg(pl.col("cost").sum()).sort("cost", "role", "link", descending=[True, False, False])

@@ -20,7 +20,7 @@ from schemas.store import Store
 from schemas.text import in_shell, near, quoted
 from schemas.yaml_lines import YamlLines, read_with_lines
 
-__all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
+__all__ = ["Problem", "check", "clashes", "find", "load", "names", "of_engine", "shipped"]
 
 _FOR_ALL_GAMES = Path(__file__).parents[1] / "rubrics"
 
@@ -64,6 +64,12 @@ def clashes(folders: Sequence[Path] = ()) -> list[str]:
 def shipped(name: str) -> Path | None:
     """The file of that name among the rubrics that come with cotrace, or with an installed package; None if there is none."""
     return next(iter(_files(()).get(name, [])), None)
+
+
+def of_engine(benchmark: str) -> list[Rubric]:
+    """The rubrics of a family that the engine judge answers."""
+    found = [load(path) for path in names().values()]
+    return [rubric for rubric in found if benchmark in rubric.benchmarks and any(question.engine for question in rubric.questions.values())]
 
 
 def _files(folders: Sequence[Path]) -> dict[str, list[Path]]:

@@ -53,4 +53,5 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="session")
 def played_site(played: Store) -> Iterator[str]:
     """The address of the dashboard over these games."""
-    yield from serve(played)
+    with serve(played) as address:
+        yield address

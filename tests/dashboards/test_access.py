@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -37,19 +37,17 @@ class _Dash(NamedTuple):
     process: subprocess.Popen[str]
 
     def ask(self, method: str = "GET", path: str = "/", *, host: str | None = None, body: bytes | None = None, **headers: str) -> _Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.putrequest(method, path, skip_host=True)
         names = {
             "Host": host if host is not None else f"127.0.0.1:{self.port}",
             **{name.replace("_", "-"): text for name, text in headers.items()},
         }
-        for name, text in (names | ({"Content-Length": str(len(body))} if body is not None else {})).items():
-            connection.putheader(name, text)
-        connection.endheaders(body)
-        found = connection.getresponse()
-        answer = _Answer(found.status, found.read().decode(errors="replace"), dict(found.getheaders()))
-        connection.close()
-        return answer
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
+            connection.putrequest(method, path, skip_host=True)
+            for name, text in (names | ({"Content-Length": str(len(body))} if body is not None else {})).items():
+                connection.putheader(name, text)
+            connection.endheaders(body)
+            with connection.getresponse() as found:
+                return _Answer(found.status, found.read().decode(errors="replace"), dict(found.getheaders()))
 
     def post(self, content: object, **headers: str) -> _Answer:
         body = content if isinstance(content, bytes) else json.dumps(content).encode()

@@ -12,11 +12,11 @@ from playwright.sync_api import Page
 from analytics.query import frame
 from dashboards.address import Address
 from dashboards.computed import forget_kept
-from dashboards.grid import grid
+from dashboards.grid import Grid, grid
 from dashboards.pages import pages
 from dashboards.pages.sql import RESULT
 from dashboards.reader import reader
-from dashboards.tables import GridColumn, RowRange, TableRows, block
+from dashboards.tables import GridColumn, RowRange, TableRows, block, written
 from schemas.store import Store
 
 
@@ -66,6 +66,29 @@ def test_a_query_of_the_user_runs_whenever_it_is_asked(played: Store) -> None:
     with reader(played, Address.parse("/sql", "query=SELECT random() AS x"), is_whole=False) as read:
         drawn = [block(read, RESULT.make(read, ""), RowRange()).rows["x"][0] for _ in range(2)]
     assert drawn[0] != drawn[1]
+
+
+def test_columns_are_as_wide_as_what_they_hold(played: Store) -> None:
+    """Two models of a provider were both `llm:openai/g...`, and intervals of differences had no end."""
+    columns = {
+        "who": GridColumn(heading="Turn"),
+        "judge": GridColumn(heading="Judge", kind="judge"),
+        "rate": GridColumn(heading="Rate", kind="share", low="low", high="high"),
+    }
+    rows = TableRows(columns=columns, sql="SELECT 1 AS who, 'llm:openai/gpt-4o-mini' AS judge, -.11 AS rate, -.28 AS low, .17 AS high")
+    with reader(played, Address.parse("/", ""), is_whole=False) as read:
+        definitions = grid(read, Grid("own", lambda *_: rows)).children.columnDefs
+        (texts,) = written(read, rows, block(read, rows, RowRange()).rows)
+    least = {definition["field"]: definition["minWidth"] for definition in definitions}
+    assert all(least[name] >= 6.8 * len(texts[name]) + 26 for name in columns)
+
+
+def test_a_name_of_a_log_cannot_turn_its_letters_round(played: Store) -> None:
+    """A task's name with a mark for right-to-left was shown backwards, other names were not."""
+    rows = TableRows(columns={"task": GridColumn(heading="Task", kind="name")}, sql="SELECT 'x\u202egnp.exe' AS task")
+    with reader(played, Address.parse("/", "")) as read:
+        (texts,) = written(read, rows, block(read, rows, RowRange()).rows)
+    assert texts["task"] == "x�gnp.exe"
 
 
 _ROWS_IN_SIGHT = "() => document.querySelector('.ag-body-viewport').clientHeight / document.querySelector('.ag-row').offsetHeight"

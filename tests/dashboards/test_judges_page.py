@@ -81,7 +81,8 @@ def _prices(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def site(store: Store) -> Iterator[str]:
     """The address of the dashboard."""
-    yield from serve(store)
+    with serve(store) as address:
+        yield address
 
 
 def shown(store: Store, search: str, rubric: str = PS) -> str:

@@ -29,7 +29,7 @@ from schemas.errors import UsageError
 from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import Store
 from tests.analytics.test_views_judges import STARTED
-from tests.dashboards.sites import serve, serve_app
+from tests.dashboards.sites import serve, served
 from tests.judges.judged_games import mark, store_of
 from tests.small_disk import on_a_small_disk
 
@@ -187,7 +187,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def site(store: Store) -> Iterator[str]:
     """The address of the dashboard over the marked games."""
-    yield from serve(store)
+    with serve(store) as address:
+        yield address
 
 
 def test_a_person_labels_resumes_and_exports(site: str, store: Store, page: Page) -> None:
@@ -298,6 +299,6 @@ def test_a_rubric_of_ones_own_can_be_labelled_by(store: Store, tmp_path: Path, p
 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "own_idea.yaml").write_text(template("own_idea"), encoding="utf-8")
-    for address in serve_app(create_app(store, [tmp_path / "mine"]).server):
+    with served(create_app(store, [tmp_path / "mine"]).server) as address:
         page.goto(f"{address}/labelling?rubric=own_idea&annotator=ann")
         page.get_by_text("Q1: Does the message acknowledge", exact=False).wait_for()

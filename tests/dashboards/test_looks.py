@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
+from types import ModuleType
 
 import plotly.graph_objects as go
 import polars as pl
@@ -19,8 +21,9 @@ from dashboards.figures.theme import styled
 from dashboards.grid import few
 from dashboards.judging.common import dots
 from dashboards.markup import to_html
-from dashboards.overcooked.page import MEASURES, rates
-from dashboards.pages import game, overview, spirals, turns, why
+from dashboards.overcooked.page import MEASURES, confusion, rates
+from dashboards.pages import game, judges, overview, runs, spirals, turns, why
+from dashboards.parts import note
 from dashboards.playback import happened
 from dashboards.playback.facts import GameFacts, TurnFacts
 from dashboards.reader import reader
@@ -31,6 +34,7 @@ from schemas import wording
 from schemas.families import title_of
 from schemas.store import Store
 from tests.ingest.asked import ingested, written
+from tests.played import played_store
 
 CALL = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
 CHAT = [
@@ -57,6 +61,25 @@ def test_axes_write_numbers_as_texts_do() -> None:
     for axis in (axes.xaxis, axes.yaxis):
         told = [axis.labelalias.get(tick, tick) for tick in ("0", "0.2", "0.25", "−0.5", "1", "20%", "100%", "−5%")]
         assert told == ["0", ".2", ".25", "−.5", "1", "20 %", "100 %", "−5 %"]
+
+
+def test_a_scale_of_colours_writes_numbers_as_axes_do() -> None:
+    """AsymPuzl's had 0.4 beside axes with .4."""
+    drawn = go.Figure(go.Heatmap(z=[[0, 1]], coloraxis="coloraxis"))
+    drawn.update_layout(coloraxis={"cmin": 0})
+    assert styled(drawn).layout.coloraxis.colorbar.labelalias["0.4"] == ".4"
+
+
+def test_no_line_runs_through_the_counts_of_a_table_of_two_by_two() -> None:
+    """Grid lines crossed in the middle of each cell."""
+    drawn = confusion(pl.DataFrame([{"initiate_ok": True, "respond_ok": True, "n": 3}]))
+    assert (drawn.layout.xaxis.showgrid, drawn.layout.yaxis.showgrid) == (False, False)
+
+
+def test_commands_in_notes_stand_apart() -> None:
+    """They stood between backticks."""
+    assert "run <code>cotrace attribute</code>, or" in to_html(note("run `cotrace attribute`, or choose"))
+    assert "a lone ` stays" in to_html(note("a lone ` stays"))
 
 
 def test_questions_of_rubrics_are_named_in_words() -> None:
@@ -265,3 +288,41 @@ def test_spirals_say_in_words_what_their_signs_mean(played: Store) -> None:
 def test_no_mark_of_an_outcome_lies_in_the_line_of_its_interval() -> None:
     """A level stroke lay on a level interval: on page Judges nobody saw where the mean of turns without a move was."""
     assert not [symbol for symbol in _MARK_SYMBOLS.values() if symbol.startswith("line-ew")]
+
+
+def told(store: Store, page: ModuleType, search: str = "") -> str:
+    """A page as text."""
+    with reader(store, Address.parse(page.PATH, search)) as read:
+        return re.sub(r"<[^>]+>", " ", to_html(page.content(read)))
+
+
+def test_one_of_a_thing_is_said_so(tmp_path: Path) -> None:
+    """It was `1 games, 1 turns`."""
+    store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT[:1]})).store
+    ensure_installed(store)
+    pages = [told(store, page) for page in (overview, turns, runs)]
+    assert "1 game, 1 turn." in pages[0]
+    assert not [said for said in pages if re.search(r"\b1 (games|turns|teams|transcripts|experiments)\b", said)]
+
+
+def test_games_of_a_single_turn_are_not_said_to_be_missing(tmp_path: Path) -> None:
+    """Spirals said `No game under these filters` of games that were there."""
+    store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT[:1]})).store
+    ensure_installed(store)
+    assert "No game of two turns or more" in told(store, spirals)
+
+
+def test_a_game_of_thousands_of_turns_leaves_room_for_others() -> None:
+    """Beside 5,000 turns the cells of a game of twelve were less than a pixel wide."""
+    episodes = pl.DataFrame({"episode_id": ["long", "short"], "task_id": ["a", "b"], "model": ["m", "m"]})
+    turns_of = [("long", turn) for turn in range(1, 1001)] + [("short", 1)]
+    cells = pl.DataFrame(turns_of, schema=["episode_id", "turn"], orient="row").with_columns(outcome=pl.lit("followed"))
+    bars = pl.DataFrame(schema={"episode_id": pl.String, "start_turn": pl.Int64, "end_turn": pl.Int64, "kind": pl.String})
+    drawn = spirals.heat_map(episodes, cells, bars)
+    assert len(drawn.data[0].x) == 400
+
+
+def test_the_judge_that_is_proposed_fits_the_games(chats: Store, tmp_path: Path) -> None:
+    """For conversations that no engine follows it was CRAFT's rubrics and the engine."""
+    assert "--rubric mast --model" in told(chats, judges)
+    assert "--rubric spatial_grounding" in told(played_store(tmp_path, judged=False), judges)

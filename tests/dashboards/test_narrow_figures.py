@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from dashboards.craft.page import _title
+from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.theme import numbered, styled
 from dashboards.markup import to_html
 from dashboards.parts import figure
@@ -31,6 +32,18 @@ def test_a_panel_of_a_team_has_a_title_of_short_lines() -> None:
     lines = _title(TeamName("edge", "12 turns, starts from D1's wall, run 3")).split("<br>")
     assert lines[0] == "edge"
     assert max(len(line.removeprefix("<sup>").removesuffix("</sup>")) for line in lines) <= 15
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "team of many words " * 20])
+def test_a_long_name_of_a_line_is_cut_at_its_end(name: str) -> None:
+    """It took the whole figure, and where it began was cut off."""
+    drawn = dot_plot([Dot(line=name, value=0.5, series=name), Dot(line="b", value=0.5, series="b")], Axis(title="score"))
+    lines = drawn.layout.yaxis.ticktext[0].split("<br>")
+    assert name.startswith(lines[0])
+    assert lines[-1].endswith("…")
+    assert max(map(len, lines)) <= 32
+    assert len(lines) <= 3
+    assert len(drawn.data[0].name) <= 64
 
 
 @pytest.mark.browser

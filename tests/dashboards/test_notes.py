@@ -33,7 +33,8 @@ def store(played: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def site(store: Store) -> Iterator[str]:
-    yield from serve(store)
+    with serve(store) as address:
+        yield address
 
 
 @pytest.mark.browser
@@ -76,7 +77,7 @@ def test_a_note_that_cannot_be_taken_back_says_why(played: Store, tmp_path: Path
     store = Store(shutil.copy(played.path, tmp_path / "own.duckdb"))
     episode = query(store, "SELECT min(episode_id) FROM games").item()
     add_note(store, episode, 1, author="ann", text=TEXT)
-    for site in serve(store):
+    with serve(store) as site:
         page.goto(f"{site}/game?episode={episode}&turn=1")
         page.get_by_role("button", name="take this note back").wait_for()
         with store.writing() as connection:

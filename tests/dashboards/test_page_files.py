@@ -295,7 +295,7 @@ def test_a_rubric_of_episodes_has_a_chart(played: Store, browser: Browser, tmp_p
             FROM verdicts WHERE status = 'answered'
             """
         )
-    for site in serve(store):
+    with serve(store) as site:
         page = browser.new_page()
         page.goto(f"{site}/judges?rubric=own&show=scores")
         page.locator(".js-plotly-plot .point").first.wait_for()

@@ -48,7 +48,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="module")
 def site(store: Store) -> Iterator[str]:
     """The address of the dashboard over the played games."""
-    yield from serve(store)
+    with serve(store) as address:
+        yield address
 
 
 def choose(page: Page, facet: str, value: str) -> None:
@@ -171,7 +172,7 @@ def test_empty_store_gives_a_helpful_page(tmp_path: Path, browser: Browser) -> N
     """A store without games says how to get some."""
     store = Store(tmp_path / "empty.duckdb")
     store.create()
-    for site in serve(store):
+    with serve(store) as site:
         page = browser.new_page()
         page.goto(site)
         page.get_by_text("has no games yet", exact=False).wait_for()
@@ -180,7 +181,7 @@ def test_empty_store_gives_a_helpful_page(tmp_path: Path, browser: Browser) -> N
 
 def test_store_that_is_gone_gives_a_page_that_says_so(tmp_path: Path, browser: Browser) -> None:
     """A store that cannot be read is named, with the mend."""
-    for site in serve(Store(tmp_path / "gone.duckdb")):
+    with serve(Store(tmp_path / "gone.duckdb")) as site:
         page = browser.new_page()
         page.goto(site)
         page.get_by_text("no store at", exact=False).wait_for()
@@ -194,7 +195,8 @@ def mixed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     store = played_store(folder, judged=False)
     lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
     ingest_paths([asympuzl_logs.write(folder / "asympuzl" / "game.jsonl", lines)], store, workers=1)
-    yield from serve(store)
+    with serve(store) as address:
+        yield address
 
 
 @pytest.mark.parametrize("path", ["/failures", "/spirals"])

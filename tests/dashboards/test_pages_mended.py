@@ -27,7 +27,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def site(store: Store) -> Iterator[str]:
-    yield from serve(store)
+    with serve(store) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,8 @@ def wide_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for spec in TABLES:
             if "episode_id" in spec.column_names:
                 connection.execute(_copies(spec.name, spec.column_names))
-    yield from serve(store)
+    with serve(store) as address:
+        yield address
 
 
 def _copies(table: str, columns: tuple[str, ...]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page, expect
 
 from analytics.query import query
 from judges.rubric_files.reading import find
@@ -16,6 +18,7 @@ from schemas.lake.upkeep import copy_from
 from schemas.store import Store
 from schemas.stores import store_at
 from tests.dashboards.sites import serve
+from tests.places import ROOT
 from tests.played import played_store
 
 pytestmark = pytest.mark.browser
@@ -43,7 +46,7 @@ def test_a_store_that_comes_later_shows_without_a_reload(played: Store, tmp_path
     store = store_at(f"lake:{path}" if kind == "lake" else path)
     if kind == "empty":
         store.create()
-    for site in serve(store):
+    with serve(store) as site:
         page.goto(f"{site}/runs")
         page.get_by_text(
             "has no games yet" if kind == "empty" else f"no {'lake' if kind == 'lake' else 'store'} at", exact=False
@@ -62,7 +65,7 @@ def test_a_store_that_comes_later_shows_without_a_reload(played: Store, tmp_path
 def test_new_verdicts_show_without_a_reload(tmp_path: Path, page: Page) -> None:
     """The page of runs follows the store; another page says that there is new data, and draws it when asked."""
     store = played_store(tmp_path, judged=False)
-    for site in serve(store):
+    with serve(store) as site:
         page.goto(f"{site}/runs?show=judged")
         page.get_by_text("Nothing is under way.", exact=False).wait_for()
         page.wait_for_timeout(3500)
@@ -77,3 +80,89 @@ def test_new_verdicts_show_without_a_reload(tmp_path: Path, page: Page) -> None:
         page.get_by_text("pragmatic sufficiency", exact=False).first.wait_for()
         page.locator(".main-svg").first.wait_for()
         page.goto("about:blank")  # before the server goes
+
+
+def drawing(page: Page) -> str | None:
+    """Which drawing of the page is there: each has a name of its own."""
+    return page.locator("[data-drawing]").get_attribute("data-drawing")
+
+
+def look(page: Page) -> None:
+    """Let the page look for news, as it does every few seconds, and do what follows from it."""
+    with page.expect_response("**/-/state"):
+        page.clock.fast_forward(3000)
+    page.wait_for_load_state("networkidle")
+
+
+def test_a_look_that_fails_is_no_news(played_site: str, page: Page) -> None:
+    """The page was drawn once too often where the first look met a busy store."""
+    page.clock.install()
+    page.goto(f"{played_site}/runs")
+    page.locator(".ag-row").first.wait_for()
+    first = drawing(page)
+    page.route("**/-/state", lambda route: route.fulfill(body=""), times=1)
+    look(page)
+    look(page)
+    page.wait_for_timeout(300)
+    assert drawing(page) == first
+
+
+def test_what_came_before_the_first_look_is_news(played: Store, tmp_path: Path, page: Page) -> None:
+    """The first look took the store as it found it for what the page showed."""
+    store = Store(tmp_path / "s.duckdb")
+    store.path.write_bytes(played.path.read_bytes())
+    with serve(store) as site:
+        page.clock.install()
+        page.goto(f"{site}/runs")
+        page.locator(".ag-row").first.wait_for()
+        first = drawing(page)
+        store.path.touch()
+        look(page)
+        page.wait_for_function("first => document.querySelector('[data-drawing]').dataset.drawing !== first", arg=first, timeout=5000)
+        page.goto("about:blank")
+
+
+def test_a_page_that_is_drawn_afresh_has_no_news(played: Store, tmp_path: Path, page: Page) -> None:
+    """It still offered to refresh what it had just drawn."""
+    store = Store(tmp_path / "s.duckdb")
+    store.path.write_bytes(played.path.read_bytes())
+    with serve(store) as site:
+        page.clock.install()
+        page.goto(f"{site}/judges")
+        page.locator(".main-svg").first.wait_for()
+        store.path.touch()
+        look(page)
+        page.locator("#news button").wait_for()
+        page.get_by_role("link", name="Spirals").click()
+        expect(page.get_by_role("heading", name="Spirals", exact=True)).to_be_visible()
+        expect(page.locator("#news button")).to_have_count(0)
+        page.goto("about:blank")
+
+
+def test_a_server_that_is_gone_is_told_of_until_it_is_back(played_site: str, browser: Browser) -> None:
+    """A click changed the address and not the page, without a word; what it led to shows when the server answers again."""
+    page = browser.new_page()  # its console tells of each request that fails
+    page.clock.install()
+    page.goto(f"{played_site}/runs")
+    page.locator(".ag-row").first.wait_for()
+    for pattern in ("**/-/state", "**/_dash-update-component*"):
+        page.route(pattern, lambda route: route.abort())
+    page.get_by_role("link", name="Spirals").click()
+    page.clock.fast_forward(3000)
+    expect(page.get_by_role("status")).to_have_text("cotrace dash does not answer: is it still running?")
+    page.unroute_all()
+    page.clock.fast_forward(3000)
+    expect(page.get_by_role("heading", name="Spirals", exact=True)).to_be_visible()
+    expect(page.get_by_role("status")).to_be_empty()
+    page.close()
+
+
+def test_a_server_that_was_started_again_has_no_news(played: Store) -> None:
+    """Each process told the same store by another text, so that every open page offered a refresh."""
+    program = "import sys; from dashboards.app import create_app; from schemas.store import Store; from pathlib import Path;"
+    program += "print(create_app(Store(Path(sys.argv[1]))).server.test_client().get('/-/state').text)"
+    told = {
+        subprocess.run([sys.executable, "-c", program, str(played.path)], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+        for _ in range(2)
+    }
+    assert len(told) == 1

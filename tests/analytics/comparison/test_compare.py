@@ -283,6 +283,7 @@ def test_teams_in_few_words() -> None:
     """What they share is left out, unless two would become the same."""
     assert short_names(["director a, builder x", "director b, builder x"]) == {"director a, builder x": "a", "director b, builder x": "b"}
     assert short_names(["a", "b"]) == {"a": "a", "b": "b"}
+    assert short_names(["GPT 4o", "Claude 3"]) == {"GPT 4o": "GPT 4o", "Claude 3": "Claude 3"}
     assert short_names(["only one, seat x"]) == {"only one, seat x": "only one, seat x"}
 
 

@@ -18,7 +18,7 @@ from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from schemas.store import Store
-from tests.dashboards.sites import serve_app
+from tests.dashboards.sites import served
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +26,9 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def tables(tmp_path: Path) -> Iterator[str]:
     """The address of a server of tables."""
-    yield from serve_app(create_play_app(Tables(tmp_path / "logs", (), RunTerms(settings=ModelSettings(model=""))), access=LOCAL))
+    app = create_play_app(Tables(tmp_path / "logs", (), RunTerms(settings=ModelSettings(model=""))), access=LOCAL)
+    with served(app) as address:
+        yield address
 
 
 def solve(page: Page, puzzle: Puzzle) -> None:
