@@ -5,13 +5,12 @@ Forms are told apart by their columns (docs/labels.md): those that game families
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from ingest.reading.csv_rows import csv_rows
 from ingest.reading.json_text import loads, utf8
 from schemas.errors import BadInputError, UsageError
 from schemas.families import offered
@@ -79,8 +78,6 @@ class LabelForm(NamedTuple):
 def records(data: bytes) -> Iterator[tuple[int, Record | BadInputError]]:
     """The records of a CSV or JSON Lines file with their line numbers, or why a line holds none.
 
-    CSV has a header; the delimiter is the one of comma, semicolon and tab that the header has most of.
-
     Raises:
         UsageError: the file is empty or no text.
     """
@@ -114,28 +111,12 @@ def _texts(value: Any) -> Record:
 
 
 def _from_csv(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
-    header = text.lstrip("\n").partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), strict=True)
-    names: list[str] | None = None
-    plain: Callable[[str], str] = str
-    while True:
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            yield rows.line_num, BadInputError(f"no CSV ({error}): quote fields that hold the delimiter or a line break")
+    for number, row in csv_rows(text):
+        if isinstance(row, BadInputError):
+            yield number, row
             continue
-        if row is None:
-            return
-        if not any(field.strip() for field in row):
-            continue
-        if names is None:
-            names = [name.strip() for name in row]
-            plain = _unguarded if tuple(names[: len(COLUMNS)]) == COLUMNS else str
-            continue
-        if len(row) != len(names):
-            yield rows.line_num, BadInputError(f"{len(row)} fields where the header has {len(names)}: quote fields that hold the delimiter")
-        else:
-            yield rows.line_num, {name: plain(field.strip()) for name, field in zip(names, row, strict=True)}
+        plain = _unguarded if tuple(row)[: len(COLUMNS)] == COLUMNS else str
+        yield number, {name: plain(field.strip()) for name, field in row.items()}
 
 
 def _unguarded(text: str) -> str:
