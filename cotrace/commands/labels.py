@@ -23,7 +23,7 @@ def command() -> None:
     """
 
 
-@command.command("import")
+@command.command("import", short_help="Read labels from a CSV or JSON Lines file.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own, to check against."
@@ -63,7 +63,7 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
     return 1 if report.refused else 0
 
 
-@command.command("template")
+@command.command("template", short_help="Print the units of a rubric as a table to fill in.")
 @click.argument("rubric")
 @click.option("--annotator", default="", help="Your name, written into every row.")
 @click.option("--where", help="SQL condition over episodes and turns.")

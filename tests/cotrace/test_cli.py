@@ -19,6 +19,7 @@ import pytest
 
 import cotrace
 from cotrace.cli import COMMANDS, cli
+from cotrace.options.shared import StoreParameter
 from dashboards.document import document
 from schemas.families import FAMILIES
 from schemas.store import Store
@@ -53,6 +54,20 @@ def test_every_command_has_help_an_example_and_explained_options(path: tuple[str
     assert " ".join(["cotrace", *called]) in command.help.split("Example:")[1]
     unexplained = [p.name for p in command.params if isinstance(p, click.Option) and not p.help]
     assert unexplained == []
+
+
+@pytest.mark.parametrize("command", [pytest.param(c, id=" ".join(p)) for p, c in commands() if isinstance(c, click.Group)])
+def test_no_line_about_a_command_breaks_off(command: click.Group) -> None:
+    """In a terminal of usual width each is told in whole."""
+    with click.Context(command, terminal_width=80) as context:
+        assert [line for line in command.get_help(context).splitlines() if line.endswith("...") and "Usage:" not in line] == []
+
+
+@pytest.mark.parametrize(("path", "command"), [pytest.param(p, c, id=" ".join(p)) for p, c in commands()])
+def test_every_store_may_be_a_lake(path: tuple[str, ...], command: click.Command) -> None:
+    """`--store lake:FOLDER` goes wherever `--store` does, as `cotrace lake --help` says."""
+    stores = [option for option in command.params if "--store" in option.opts]
+    assert all(isinstance(option.type, StoreParameter) for option in stores), path
 
 
 def test_help_does_not_pay_for_heavy_libraries() -> None:
