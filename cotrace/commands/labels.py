@@ -23,14 +23,14 @@ def command() -> None:
     """
 
 
-@command.command("import", short_help="Read labels from a CSV or JSON Lines file.")
+@command.command("import", short_help="Read labels from a CSV or JSON file.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own, to check against."
 )
 @store_option
 def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
-    """Read labels from CSV or JSON Lines: cotrace's own columns, a planted-truth file, or CRAFT's human validation file.
+    """Read labels from CSV or JSON: cotrace's own columns, a planted-truth file, or CRAFT's human validation file.
 
     Reading a file again replaces what it gave before. docs/labels.md explains the columns.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from ingest.reading.csv_rows import csv_rows
@@ -76,7 +77,7 @@ class LabelForm(NamedTuple):
 
 
 def records(data: bytes) -> Iterator[tuple[int, Record | BadInputError]]:
-    """The records of a CSV or JSON Lines file with their line numbers, or why a line holds none.
+    """The records of a CSV, JSON Lines or JSON file with their numbers (of lines; of entries in a JSON list), or why there is none.
 
     Raises:
         UsageError: the file is empty or no text.
@@ -87,7 +88,20 @@ def records(data: bytes) -> Iterator[tuple[int, Record | BadInputError]]:
         raise UsageError(f"the labels are no UTF-8 text ({error}): save the file as UTF-8") from error
     if not text.strip():
         raise UsageError("the label file is empty: docs/labels.md shows what it should hold")
-    return _from_json(text) if text.lstrip().startswith("{") else _from_csv(text)
+    beginning = text.lstrip()[0]
+    return _from_list(text) if beginning == "[" else _from_json(text) if beginning == "{" else _from_csv(text)
+
+
+def _from_list(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
+    try:
+        entries = loads(text.encode())
+    except BadInputError as error:
+        raise UsageError(f"the labels are no JSON list ({error.reason})") from error
+    for number, entry in enumerate(entries, start=1):
+        try:
+            yield number, _texts(entry)
+        except BadInputError as error:
+            yield number, error
 
 
 def _from_json(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
@@ -103,7 +117,7 @@ def _from_json(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
 
 def _texts(value: Any) -> Record:
     if not isinstance(value, dict):
-        raise BadInputError("no JSON object: each line must be one")
+        raise BadInputError("no JSON object: each label must be one")
     nested = [key for key, entry in value.items() if isinstance(entry, dict | list)]
     if nested:
         raise BadInputError(f"{nested[0]} holds a list or an object: labels are plain values")
@@ -134,9 +148,13 @@ def form_of(columns: Iterable[str]) -> LabelForm:
         if form.columns <= found:
             return form
     nearest = min(forms, key=lambda form: len(form.columns - found))
-    missing = ", ".join(sorted(nearest.columns - found))
+    others = {name.lower(): name for name in found - nearest.columns}
+    missing = [
+        name + "".join(f" (is it {others[other]}?)" for other in get_close_matches(name, others, n=1))
+        for name in sorted(nearest.columns - found)
+    ]
     raise UsageError(
-        f"labels need the columns {', '.join(sorted(nearest.columns))}; this file lacks {missing} (docs/labels.md has all forms)"
+        f"labels need the columns {', '.join(sorted(nearest.columns))}; this file lacks {', '.join(missing)} (docs/labels.md has all forms)"
     )
 
 
