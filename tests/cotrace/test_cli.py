@@ -70,6 +70,14 @@ def test_every_store_may_be_a_lake(path: tuple[str, ...], command: click.Command
     assert all(isinstance(option.type, StoreParameter) for option in stores), path
 
 
+@pytest.mark.parametrize(("path", "command"), [pytest.param(p, c, id=" ".join(p)) for p, c in commands()])
+def test_what_asks_a_model_takes_a_server_a_key_and_a_budget(path: tuple[str, ...], command: click.Command) -> None:
+    """Neighbours have the same options. An experiment's key stands in its file; people at a table ask models one move at a time."""
+    options = {name for option in command.params for name in option.opts}
+    if "--temperature" in options:
+        assert {"--base-url", "--key-env", "--max-cost", "--prices", "--max-tokens", "--reasoning-effort"} <= options, path
+
+
 def test_help_does_not_pay_for_heavy_libraries() -> None:
     """`cotrace --help` imports neither the store's engine nor frames, pages or models."""
     heavy = ["duckdb", "polars", "pandera", "plotly", "dash", "instructor", "openai", "dspy", "sklearn", "scipy", "pyarrow", "rich"]
