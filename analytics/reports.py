@@ -13,6 +13,7 @@ from analytics.views import VIEWS
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.tables import TABLES
+from schemas.text import near
 
 if TYPE_CHECKING:
     import polars as pl
@@ -137,12 +138,16 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         if option not in (COMPUTED[name].options if name in COMPUTED else ()):
             takers = [other for other, computed in COMPUTED.items() if option in computed.options]
             raise UsageError(f"--{option.replace('_', '-')} is for the report {', '.join(takers) or '(none)'}: leave it out")
+    if (benchmark := options.get("benchmark")) is not None:
+        known = query(store, "SELECT DISTINCT benchmark FROM episodes ORDER BY ALL")["benchmark"].to_list()
+        if benchmark not in known:
+            raise UsageError(f"benchmark {benchmark}: no game of the store is of it{near(benchmark, known)}")
     if name in COMPUTED:
         rows: pl.DataFrame = _compute(name)(store, **options)
         return marked(filtered(rows, where), name)
     if name not in _views():
-        near = difflib.get_close_matches(name, report_names(), n=1)
-        raise UsageError(f"no report {name!r}: {f'did you mean {near[0]!r}?' if near else 'there are ' + ', '.join(report_names())}")
+        close = difflib.get_close_matches(name, report_names(), n=1)
+        raise UsageError(f"no report {name!r}: {f'did you mean {close[0]!r}?' if close else 'there are ' + ', '.join(report_names())}")
     source, order = _views()[name]
     if where == "true":
         where = _USUAL.get(name, where)

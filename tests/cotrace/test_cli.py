@@ -112,6 +112,14 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
         pytest.param(["rubric", "new", "r" * 300], "r.yaml: File name too long", id="rubric name that no file has"),
         pytest.param(["judge", "--rubric", "r" * 300, "--judge", "engine"], "File name too long", id="rubric that no file can hold"),
         pytest.param(["sql", "select 1", "--store", "s" * 300], "s: File name too long", id="store that no file can hold"),
+        pytest.param(
+            ["report", "compare", "--benchmark", "carft"], "benchmark carft: no game of the store is of it: did you mean", id="slip"
+        ),
+        pytest.param(["report", "all", "--format", "html", "--where", "turn = 1"], "--where fits none of them all", id="where of all"),
+        pytest.param(
+            ["report", "spirals", "--format", "html", "--rows", "3"], "--rows and --wide choose what a table", id="rows of a page"
+        ),
+        pytest.param(["dash", "--page", "/failure?by=level"], "there is no page /failure: did you mean /failures?", id="unknown page"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: str, store: Store, tmp_path: Path) -> None:
@@ -274,6 +282,8 @@ def test_the_report_of_everything_is_cut_and_says_so(tmp_path: Path) -> None:
     """Of a report with more than a hundred rows the first hundred stand in the page of all, and how many there are."""
     rows = pl.DataFrame({"team": [f"t{number}" for number in range(3666)]})
     store = cotrace.open(tmp_path / "s.duckdb")
+    assert "(3 rows)" in document(Store(store.path), {"compare": rows.head(3)})
+    assert "(1 row)" in document(Store(store.path), {"compare": rows.head(1)})
     together, alone = (document(Store(store.path), tables) for tables in ({"compare": rows, "other": rows.head(3)}, {"compare": rows}))
     assert together.count("<tbody><tr>") == 2
     assert together.count("<td>t") == 103
