@@ -112,6 +112,15 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
         pytest.param(["rubric", "new", "r" * 300], "r.yaml: File name too long", id="rubric name that no file has"),
         pytest.param(["judge", "--rubric", "r" * 300, "--judge", "engine"], "File name too long", id="rubric that no file can hold"),
         pytest.param(["sql", "select 1", "--store", "s" * 300], "s: File name too long", id="store that no file can hold"),
+        *(
+            pytest.param(["ingest", ".", "--store", name], f"--store {name}: a store is a DuckDB file on this machine, or lake:", id=name)
+            for name in (":memory:", "md:games", "s3://games/x", "sqlite:x.db")
+        ),
+        pytest.param(["ingest", ".", "--store", "lake:s3://"], "--store lake:s3://: write lake:FOLDER or lake:s3://", id="no bucket"),
+        pytest.param(["sql", "select 1", "--store", "log.jsonl"], "log.jsonl is not a DuckDB file: name a store", id="a log for a store"),
+        pytest.param(
+            ["ingest", ".", "--store", "lake:."], "is no lake, and holds other files, such as log.jsonl: name", id="a folder of logs"
+        ),
         pytest.param(
             ["report", "compare", "--benchmark", "carft"], "benchmark carft: no game of the store is of it: did you mean", id="slip"
         ),
@@ -124,6 +133,7 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
 )
 def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: str, store: Store, tmp_path: Path) -> None:
     """What, why, the mend, on one line of stderr; no traceback, nothing on stdout."""
+    (tmp_path / "log.jsonl").write_text('{"cotrace_log": 1}\n', encoding="utf-8")
     done = run(*arguments, store=store, cwd=tmp_path)
 
     assert done.returncode == 2
