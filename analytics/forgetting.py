@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import UsageError
@@ -73,6 +74,7 @@ def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgo
         )
     with store.reading() as connection:
         names = [found for (found,) in connection.execute(KINDS[kind]).fetchall() if found is not None]
+        name = next((one for one in (name, *_paths(kind, name)) if one in names), name)
         if name not in names:
             some = f"there are {', '.join(sorted(names)[:8]) or 'none'}"
             raise UsageError(f"no {kind.replace('_', ' ')} {name} in {store.path}{near(name, names, some)}")
@@ -80,6 +82,12 @@ def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgo
     if really:
         store.transact(lambda transaction: _delete(transaction, kind, name))
     return Forgotten({table: rows for table, rows in counted.items() if rows})
+
+
+def _paths(kind: str, name: str) -> tuple[str, ...]:
+    """What a path as it is typed here is called in the store."""
+    whole = str(Path(name).absolute()), str(Path(name).resolve())
+    return {"source": whole, "labels": (*whole, *(f"planted:{path}" for path in whole))}.get(kind, ())
 
 
 def _conditions(kind: str) -> dict[str, str]:

@@ -137,6 +137,10 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         if option not in (COMPUTED[name].options if name in COMPUTED else ()):
             takers = [other for other, computed in COMPUTED.items() if option in computed.options]
             raise UsageError(f"--{option.replace('_', '-')} is for the report {', '.join(takers) or '(none)'}: leave it out")
+    if (benchmark := options.get("benchmark")) is not None:
+        known = query(store, "SELECT DISTINCT benchmark FROM episodes ORDER BY ALL")["benchmark"].to_list()
+        if benchmark not in known:
+            raise UsageError(f"benchmark {benchmark}: no game of the store is of it{near(benchmark, known)}")
     if name in COMPUTED:
         rows: pl.DataFrame = _compute(name)(store, **options)
         return marked(filtered(rows, where), name)

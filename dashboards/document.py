@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from analytics.findings import TOPICS, Finding, findings
-from analytics.reports import columns_of
+from analytics.reports import COMPUTED, columns_of, described
 from analytics.statistics.few_games import few_games
 from analytics.views import VIEWS
 from dashboards.address import Address
@@ -142,9 +142,11 @@ def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, *, is_one: 
     doubt = few_games(rows, name)
     few = f"<p class='hint'>{html.escape(doubt[0].upper() + doubt[1:])}.</p>" if doubt else ""
     about = next((spec.summary.partition(". ")[0] for spec in VIEWS if spec.report and spec.report[0] == name), "")
+    about = described(name).rstrip(".") if name in COMPUTED else about
+    about = f"{about} ({len(rows):,} row{'' if len(rows) == 1 else 's'})"
     return (
         f"<section class='card' id='{html.escape(name)}'><details{' open' if is_one else ''}><summary><h2>{html.escape(name)}</h2>"
-        f"<span class='hint'>{html.escape(about)} ({len(rows):,} rows)</span></summary>{_picture(name, drawn)}{few}{cut}{narrowed}{empty}"
+        f"<span class='hint'>{html.escape(about)}</span></summary>{_picture(name, drawn)}{few}{cut}{narrowed}{empty}"
         f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details></section>"
     )
 

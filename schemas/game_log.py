@@ -85,6 +85,8 @@ class GameLog:
         self._agents = [agent.agent for agent in known]
         if len(set(self._agents)) < len(self._agents) or not self._agents:
             raise UsageError(f"agents {self._agents}: give at least one, each with a name of its own")
+        if isinstance(benchmark, str) and not benchmark.strip():
+            raise UsageError(f"benchmark is {benchmark!r}: give the game a name")
         for name, value in {"task": task, "level": level, "run": run}.items():
             if value is not None and not isinstance(value, str):
                 raise UsageError(f"{name} is {value!r}: give a text")
@@ -186,7 +188,7 @@ class GameLog:
 
         Args:
             success: whether the goal was reached; None: the game has no such thing.
-            score: the game's main number.
+            score: the game's main number; None: 1 or 0 by success, where that is known.
             reason: why it ended.
             metrics: further numbers of the game by name.
             error: what broke the game.

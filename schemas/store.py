@@ -32,6 +32,8 @@ SCHEMA_VERSION = 1
 
 T = TypeVar("T")
 
+_HEAD_AT, _HEAD = 8, b"DUCK"
+"""How every DuckDB file begins."""
 _SEALING = threading.Lock()
 """Threads of a process share the database that they open: one of them seals it, the others find it sealed."""
 
@@ -279,9 +281,16 @@ class Store:
             return f"store {self.path} was written by another DuckDB: open it with that version, or ingest the logs again ({first_line})"
         if "Could not read enough bytes" in str(error) or "Corrupt database file" in str(error):
             return self._damaged(first_line)
-        if "not a valid DuckDB database file" in str(error):
+        if "not a valid DuckDB database file" in str(error) or self._is_another_file():
             return f"{self.path} is not a DuckDB file: name a store with --store"
         return f"store {self.path} cannot be opened: {first_line}"
+
+    def _is_another_file(self) -> bool:
+        """Whether there is a file that begins otherwise: one that DuckDB would read itself, such as JSON, it refuses in other words."""
+        if not self.path.is_file():
+            return False
+        with self.path.open("rb") as file:
+            return file.read(len(_HEAD) + _HEAD_AT)[_HEAD_AT:] != _HEAD
 
     def _check_version(self, connection: duckdb.DuckDBPyConnection) -> None:
         import duckdb

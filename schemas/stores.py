@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl
@@ -13,6 +14,10 @@ from schemas.store import Store
 __all__ = ["state_of", "store_at"]
 
 _LAKE: Final = "lake:"
+_ELSEWHERE: Final = re.compile(r":memory:|\w+:")
+"""How names begin for which DuckDB would load an extension, from the network if need be, or keep nothing."""
+_NOWHERE: Final = re.compile(r"(?:\w+:/*)?")
+"""A lake without a place, or in no bucket."""
 _PARTS: Final = ("benchmark", "run")
 
 
@@ -20,15 +25,18 @@ def store_at(name: str | Path) -> Store:
     """The store of a name: `cotrace.duckdb`, `lake:FOLDER`, `lake:s3://BUCKET/PREFIX` or `lake:FOLDER?benchmark=craft`; it need not exist.
 
     Raises:
-        UsageError: the name of a lake asks for something that there is not, or the package that lakes need is not installed.
+        UsageError: it is no name of a file, the name of a lake asks for something that there is not, or the package that lakes need is not
+            installed.
     """
     text = str(name)
     if not text.startswith(_LAKE):
+        if _ELSEWHERE.match(text):
+            raise UsageError(f"--store {text}: a store is a DuckDB file on this machine, or lake:FOLDER or lake:s3://BUCKET/PREFIX")
         return Store(Path(name))
     from schemas.lake.store import LakeStore
 
     folder, parts = _asked(text)
-    if not folder:
+    if _NOWHERE.fullmatch(folder):
         raise UsageError(f"--store {text}: write lake:FOLDER or lake:s3://BUCKET/PREFIX")
     if unknown := parts.keys() - set(_PARTS):
         raise UsageError(f"--store {text}: a lake is cut by {' and '.join(_PARTS)}, not by {', '.join(sorted(unknown))}")

@@ -10,7 +10,7 @@ import click
 from cotrace.options.shared import say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
-from schemas.text import in_shell
+from schemas.text import in_shell, near
 
 if TYPE_CHECKING:
     from dashboards.server import ServedAt
@@ -96,8 +96,12 @@ def command(
 def _print_page(store: Store, address: str, folders: tuple[Path, ...]) -> None:
     from dashboards.address import Address
     from dashboards.page_file import page_file
+    from dashboards.pages import pages
 
     path, _, search = address.partition("?")
+    paths = [page.PATH for page in pages()]
+    if path not in paths:
+        raise UsageError(f"--page {address}: there is no page {path}{near(path, paths)}")
     click.echo(page_file(store, Address.parse(path, search), folders))
     say(f"{address} of {store.path} as one self-contained page; open it in a browser")
 

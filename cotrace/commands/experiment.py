@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cotrace.options.shared import on_option, say, store_option, writing_to
+from cotrace.options.shared import Number, on_option, say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.wording import count, money
@@ -25,7 +25,7 @@ __all__ = ["command"]
 @click.option("--take", type=click.IntRange(min=1), help="Only the first so many tasks, to try it.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the logs, in place of the file's.")
 @click.option("--base-url", help="Address of an OpenAI-compatible server for all models.")
-@click.option("--max-cost", type=click.FloatRange(min=0), help="USD for the whole experiment, in place of the file's.")
+@click.option("--max-cost", type=Number(min=0), help="USD for the whole experiment, in place of the file's.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Games under way at once, in place of the file's.")
 @click.option(
     "--stop-when",

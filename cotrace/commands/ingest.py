@@ -30,7 +30,7 @@ _LISTED_FOR_A_REASON = 3
     "--map",
     "mapping",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="YAML file that says which column of chat lines (JSON Lines, Parquet) is what; docs/formats/chat_lines.md.",
+    help="YAML file that says which column of chat lines (CSV, JSON Lines, Parquet) is what; docs/formats/chat_lines.md.",
 )
 @click.option(
     "--list", "in_full", is_flag=True, help="Name every file that is left alone, a duplicate or refused, not the first ones alone."

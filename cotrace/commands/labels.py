@@ -23,14 +23,14 @@ def command() -> None:
     """
 
 
-@command.command("import")
+@command.command("import", short_help="Read labels from a CSV or JSON file.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own, to check against."
 )
 @store_option
 def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
-    """Read labels from CSV or JSON Lines: cotrace's own columns, a planted-truth file, or CRAFT's human validation file.
+    """Read labels from CSV or JSON: cotrace's own columns, a planted-truth file, or CRAFT's human validation file.
 
     Reading a file again replaces what it gave before. docs/labels.md explains the columns.
 
@@ -63,7 +63,7 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
     return 1 if report.refused else 0
 
 
-@command.command("template")
+@command.command("template", short_help="Print the units of a rubric as a table to fill in.")
 @click.argument("rubric")
 @click.option("--annotator", default="", help="Your name, written into every row.")
 @click.option("--where", help="SQL condition over episodes and turns.")

@@ -68,7 +68,7 @@ def to(other: Path, store: Store) -> None:
     say(f"{rows} rows of {lake.path} in {other}")
 
 
-@command.command("compact")
+@command.command("compact", short_help="Make large files of small ones, delete old ones.")
 @click.option(
     "--keep-hours",
     type=Number(min=0),

@@ -23,6 +23,7 @@ __all__ = ["command"]
 @click.option("--judge", type=click.Choice(["engine"]), help="Probe the deterministic judge.")
 @click.option("--model", help="Probe this provider/model.")
 @click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
+@click.option("--key-env", "key_variable", help="Environment variable with the key.")
 @click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; from 2 on, chance is told from being swayed.")
 @click.option("--where", "where", help="SQL condition over episodes and turns: which units are probed.")
 @click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
@@ -52,13 +53,13 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
             click.echo(f"{name}: {kind.doc} (the right answer: {kind.expects})")
         click.echo("variant=NAME: the rubric's variant of that name, such as published (the right answer: same)")
         return 0
-    judge, model, base_url = (options.pop(name) for name in ("judge", "model", "base_url"))
+    judge, model, base_url, key_variable = (options.pop(name) for name in ("judge", "model", "base_url", "key_variable"))
     if (judge is None) == (model is None):
         raise UsageError("say who is probed: --judge engine, or --model provider/model (one of the two)")
     store.check()
     plain = find(rubric_name, folders)
     told = [plain.with_variant(kind.removeprefix(_VARIANT)) if kind.startswith(_VARIANT) else as_probe(plain, kind) for kind in kinds]
-    settings = None if model is None else ModelSettings(model=named(model), base_url=base_url, **asking(options))
+    settings = None if model is None else ModelSettings(model=named(model), base_url=base_url, key_variable=key_variable, **asking(options))
     job = {name: options[name] for name in ("repeats", "where", "concurrency", "max_cost", "prices")}
     request = JudgeRequest(rubric=plain, settings=settings, **job)
     tell_models([settings] if settings else [], options["prices"], options["max_cost"])

@@ -74,12 +74,7 @@ def command(
         return
     ensure_installed(store)
     if output_format == "html":
-        from dashboards.document import document
-
-        chosen = report_names() if name == "all" else (name,)
-        tables = {key: report(store, key, where if name != "all" else "true", **options) for key in chosen}
-        click.echo(document(store, tables))
-        say(f"one self-contained page with {len(chosen)} reports from {store.path}; open it in a browser")
+        _page(store, name, where, options, has_table_options=columns is not None or most is not None or wide)
         return
     if name == "all":
         raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
@@ -103,6 +98,20 @@ def command(
     more = "" if printed == len(rows) or most else f"--rows {len(rows)} or a pipe shows all, "
     more += "" if len(shown) == rows.width else f"--wide or --format csv show all {rows.width} columns, "
     say(f"{count} of {name} from {store.path}; {more}{page} explains them")
+
+
+def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_table_options: bool) -> None:
+    from analytics.reports import report, report_names
+    from dashboards.document import document
+    from schemas.errors import UsageError
+
+    if has_table_options:
+        raise UsageError("--columns, --rows and --wide choose what a table shows: leave them out, an HTML page folds what is long")
+    if name == "all" and where != "true":
+        raise UsageError("report all: each report has columns of its own, so that --where fits none of them all; name one")
+    chosen = report_names() if name == "all" else (name,)
+    click.echo(document(store, {key: report(store, key, where, **options) for key in chosen}))
+    say(f"one self-contained page with {len(chosen)} reports from {store.path}; open it in a browser")
 
 
 def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:

@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from cotrace.options.shared import say, writing_to
+from cotrace.options.shared import StoreParameter, say, writing_to
 from judges.rubric.model import UnitKind
 from schemas.store import Store
 from schemas.text import in_shell
@@ -71,7 +71,7 @@ def show(name: str, folders: tuple[Path, ...]) -> None:
     say(f"{path}, hash {found.hash}")
 
 
-@command.command()
+@command.command(short_help="Write a rubric file to start from.")
 @click.argument("name")
 @click.option(
     "--dir", "folder", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Folder to write it to [default: this one]"
@@ -105,8 +105,8 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
 
 @command.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--store", "store_path", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Try it on this store too.")
-def check(file: Path, store_path: Path | None) -> int:
+@click.option("--store", type=StoreParameter(), help="Try it on this store too, a DuckDB file or a lake.")
+def check(file: Path, store: Store | None) -> int:
     """Find every mistake in a rubric file; exit code 2 if there is one. With a store, its query is tried and a unit looked for.
 
     \b
@@ -115,7 +115,7 @@ def check(file: Path, store_path: Path | None) -> int:
     """
     from judges.rubric_files.reading import check as problems_of
 
-    problems = problems_of(file, None if store_path is None else Store(store_path))
+    problems = problems_of(file, store)
     for problem in problems:
         say(str(problem))
     say(f"{file}: {len(problems)} mistakes" if problems else f"{file}: no mistakes")

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from cotrace.options.models import asking, asking_options, tell_models
-from cotrace.options.shared import say, writing_to
+from cotrace.options.seats import refuse_contradictions
+from cotrace.options.shared import Number, say, writing_to
 from schemas.text import in_shell
 
 __all__ = ["command"]
@@ -21,17 +22,17 @@ __all__ = ["command"]
     "--seat", metavar="respondent=PLAYER", help="In place of --model: who answers: provider/model, script:first, script:random or human."
 )
 @click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
+@click.option("--key-env", "key_variable", help="Environment variable with the key.")
 @click.option("--trials", default=3, show_default=True, type=click.IntRange(min=1), help="How often each question is asked.")
 @asking_options(temperature=0.6, max_tokens=1500, typed=False)
+@click.option("--max-cost", type=Number(min=0), help="USD that all answers may cost, those of earlier starts included.")
 @click.option("--concurrency", default=8, show_default=True, type=click.IntRange(min=1), help="Requests under way at once.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the answers.")
-def command(
-    questions: Path, model: str | None, seat: str | None, base_url: str | None, trials: int, concurrency: int, out: Path, **options: Any
-) -> int:
+def command(questions: Path, model: str | None, seat: str | None, trials: int, concurrency: int, out: Path, **options: Any) -> int:
     """Ask a model, a script or a person the questions of CoordinationQA, from the published question file (which cotrace does not ship).
 
     Each answer is kept as it comes; start the same command again after an interruption and only what is missing is asked.
-    Exit code 1 if some requests came to nothing.
+    Exit code 1 if some requests came to nothing, or the budget ended.
 
     \b
     Example:
@@ -47,12 +48,19 @@ def command(
         raise UsageError("say who answers: either --model provider/model or --seat respondent=PLAYER, one of both")
     asked = seat or f"{RESPONDENT}={model}"
     player = seated([asked], {RESPONDENT: RESPONDENT}, {RESPONDENT: tuple(SCRIPTS[RESPONDENT])})[RESPONDENT]
-    settings = ModelSettings(model=player if is_model(player) else "", base_url=base_url, **asking(options))
+    where = {name: options[name] for name in ("base_url", "key_variable")}
+    money = {name: options[name] for name in ("prices", "max_cost")}
+    settings = ModelSettings(model=player if is_model(player) else "", **where, **asking(options))
     if is_model(player):
-        tell_models([settings], options["prices"], None)
-    request = AskRequest(questions=questions, out=out, respondent=player, settings=settings, trials=trials, concurrency=concurrency)
+        refuse_contradictions([settings], **money)
+        tell_models([settings], **money)
+    request = AskRequest(
+        questions=questions, out=out, respondent=player, settings=settings, trials=trials, concurrency=concurrency, **money
+    )
     with writing_to(out), progress_bar("asking") as show:
         report = ask_questions(request, show)
     say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")
+    if report.unasked:
+        say(f"{report.unasked} questions wait: the budget is spent; start again with a higher --max-cost")
     say(f"next: cotrace ingest {in_shell(out)}")
-    return 1 if report.failed else 0
+    return 1 if report.failed or report.unasked else 0

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cotrace.options.models import asking, asking_options, tell_models
-from cotrace.options.shared import COUNT, on_option
+from cotrace.options.shared import COUNT, Number, on_option
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
-    from games.players.running import RunTerms
+    from pathlib import Path
 
-__all__ = ["planted_option", "seat_options", "terms_of"]
+    from games.players.running import RunTerms
+    from providers.provider import ModelSettings
+
+__all__ = ["planted_option", "refuse_contradictions", "seat_options", "terms_of"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -42,8 +45,9 @@ _OPTIONS = (
         help="Who sits where: provider/model, script:NAME or human; a role in the plural names all its seats, `all` every seat.",
     ),
     click.option("--base-url", help="Server for the models, of the provider's kind, else OpenAI's."),
+    click.option("--key-env", "key_variable", help="Environment variable with the models' key."),
     asking_options(temperature=0.7, max_tokens=2000, typed=False),
-    click.option("--max-cost", type=click.FloatRange(min=0), help="USD that the models may cost."),
+    click.option("--max-cost", type=Number(min=0), help="USD that the models may cost."),
     click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Games under way at once."),
     on_option,
 )
@@ -51,15 +55,26 @@ _OPTIONS = (
 
 def terms_of(options: Mapping[str, Any]) -> RunTerms:
     """The terms that the options of seats set; tells what is to be known of the models that take the command's seats."""
-    from games.players.limits import contradiction
     from games.players.running import RunTerms
     from providers.provider import ModelSettings
 
-    settings = ModelSettings(model="", base_url=options["base_url"], **asking(options))
-    models = {player for _, _, player in (seat.partition("=") for seat in click.get_current_context().params["seats"]) if "/" in player}
-    for model in sorted(models):
-        wrong = contradiction(replace(settings, model=model), options["max_cost"], options["prices"])
+    settings = ModelSettings(model="", base_url=options["base_url"], key_variable=options["key_variable"], **asking(options))
+    named = {player for _, _, player in (seat.partition("=") for seat in click.get_current_context().params["seats"]) if "/" in player}
+    models = [replace(settings, model=model) for model in sorted(named)]
+    refuse_contradictions(models, options["prices"], options["max_cost"])
+    tell_models(models, options["prices"], options["max_cost"])
+    return RunTerms(settings=settings, prices=options["prices"], concurrency=options["concurrency"], max_cost=options["max_cost"])
+
+
+def refuse_contradictions(models: Iterable[ModelSettings], prices: Path | None, max_cost: float | None) -> None:
+    """Refuse limits that no call could keep.
+
+    Raises:
+        UsageError: a model has no price under a budget, or one reply could exceed it.
+    """
+    from games.players.limits import contradiction
+
+    for settings in models:
+        wrong = contradiction(settings, max_cost, prices)
         if wrong is not None:
             raise UsageError(wrong.message)
-    tell_models((replace(settings, model=model) for model in sorted(models)), options["prices"], options["max_cost"])
-    return RunTerms(settings=settings, prices=options["prices"], concurrency=options["concurrency"], max_cost=options["max_cost"])

@@ -16,7 +16,7 @@ from schemas.errors import UsageError
 from schemas.store import DEFAULT_STORE, Store
 from schemas.stores import store_at
 
-__all__ = ["COUNT", "MOST", "Number", "format_option", "on_option", "say", "store_option", "writing_to"]
+__all__ = ["COUNT", "MOST", "Number", "StoreParameter", "format_option", "on_option", "say", "store_option", "writing_to"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,10 +27,13 @@ COUNT = click.IntRange(1, MOST)
 """How many of something to play."""
 
 
-class _StoreParameter(click.ParamType[Store]):
+class StoreParameter(click.ParamType[Store]):
+    """A store by its path or `lake:` address."""
+
     name = "store"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Store:  # noqa: ARG002 - click's signature
+        """The store, whether it is there or not."""
         return value if isinstance(value, Store) else store_at(value)
 
 
@@ -49,7 +52,7 @@ def store_option(command: F) -> F:
     """`--store`, or COTRACE_STORE, or cotrace.duckdb in this folder."""
     return click.option(
         "--store",
-        type=_StoreParameter(),
+        type=StoreParameter(),
         envvar="COTRACE_STORE",
         default=DEFAULT_STORE,
         show_default=True,

@@ -1,4 +1,4 @@
-"""Reads chat lines: OpenAI's chat form in JSON Lines or JSON by itself, any other columns with `cotrace ingest --map`."""
+"""Reads chat lines: OpenAI's chat form in JSON Lines or JSON by itself, any other columns, CSV's too, with `cotrace ingest --map`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 
 from ingest.chat_lines.conversations import conversations
 from ingest.chat_lines.mapping import DEFAULT, Mapping, mapping_of
-from ingest.chat_lines.rows import PARQUET, rows_of
+from ingest.chat_lines.rows import PARQUET, csv_columns, rows_of
 from ingest.chat_lines.unmet import Unmet
-from ingest.conversation.rows import reading_of
+from ingest.conversation.rows import reading_of, settled
 from ingest.reading.adapter_types import Place, Reading
 from schemas.errors import BadInputError, UsageError
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "MappedChat", "read", "read_mapped", "reader_for", "sniff"]
 
 FORMAT: Final = "chat_lines"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*(?:\[\s*)?\{.*?"messages"\s*:\s*\[\s*\{(?P<first>.*)', re.DOTALL)
@@ -57,7 +57,7 @@ def read_mapped(data: bytes, place: Place, mapping: Mapping) -> Reading:
     reading.rejects += rejects + unmet.rejects()
     if not reading.episodes and not rejects:
         raise BadInputError("no row: the file is empty")
-    return reading
+    return settled(reading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,11 @@ class MappedChat:
         return cls(mapping_of(path), path)
 
     def sniff(self, head: bytes) -> bool:
-        """Tell whether the file could hold rows: JSON or Parquet."""
-        return head.startswith(PARQUET) or head.lstrip()[:1] in {b"{", b"["}
+        """Tell whether the file could hold rows: JSON, Parquet, or CSV that has the column of the conversation."""
+        if head.startswith(PARQUET) or head.lstrip()[:1] in {b"{", b"["}:
+            return True
+        columns = self.mapping.conversation
+        return {columns.id, columns.messages} - {None} <= set(csv_columns(head))
 
     def companions(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the face of `companions`
         """The mapping: when it changes, logs are read again."""

@@ -45,9 +45,19 @@ def conversations(rows: Iterable[Row], mapping: Mapping, file: str, unmet: Unmet
         try:
             raw = messages()
             unmet.look([first] if mapping.conversation.messages else raw, raw)  # of rows that are messages `first` has what holds a value
-            yield FoundConversation(name, _conversation(name, first, raw, mapping, file))
+            found = _conversation(name, first, raw, mapping, file)
+            _look_at_outcome(first, mapping, unmet)
+            yield FoundConversation(name, found)
         except BadInputError as error:
             yield FoundConversation(name, BadInputError(error.reason, locator=f"{locator}{error.locator}", excerpt=error.excerpt))
+
+
+def _look_at_outcome(facts: AnyMapping[str, Any], mapping: Mapping, unmet: Unmet) -> None:
+    success, score = mapping.outcome.success, mapping.outcome.score
+    if success and outcome({"success": (told := _get(facts, success))}).success is None:
+        unmet.unread("success", success, told)
+    if score and number(told := _get(facts, score)) is None:
+        unmet.unread("score", score, told)
 
 
 class _Later:
@@ -114,8 +124,8 @@ def _conversation(name: str, facts: AnyMapping[str, Any], raw: list[Any], mappin
         "score": _get(facts, columns.score or "score"),
         "model": _get(facts, columns.model or "model"),
     }
-    graded = outcome({"success": told["success"], "score": told["score"]})
-    success = outcome({"success": told["success"]}).success
+    says_success = columns.success is not None or told["success"] is not None
+    ended = outcome({"success": told["success"]} if says_success else {"score": told["score"]})
     score = number(told["score"])
     kept = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
     return Conversation(
@@ -126,8 +136,9 @@ def _conversation(name: str, facts: AnyMapping[str, Any], raw: list[Any], mappin
         messages=said,
         models={one.agent: str(told["model"]) for one in said if isinstance(told["model"], str) and one.agent not in _NO_MODEL},
         model=told["model"] if isinstance(told["model"], str) else None,
-        success=success if success is not None else graded.success,
-        score=score if score is not None else graded.score,
+        success=ended.success,
+        score=score if score is not None else ended.score,
+        by_number=ended.by_number and not says_success,
         error=_told(facts, columns.error),
         details={key: value for key, value in facts.items() if key not in kept},
     )

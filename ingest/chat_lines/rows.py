@@ -1,4 +1,4 @@
-"""Rows out of JSON Lines, JSON and Parquet."""
+"""Rows out of JSON Lines, JSON, Parquet and CSV."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from io import BytesIO
 from typing import Any, Final
 
 from ingest.chat_lines.conversations import Row
+from ingest.reading.csv_rows import csv_rows, header_of
 from ingest.reading.json_lines import is_whole, lines_of
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["PARQUET", "parquet_rows", "rows_of"]
+__all__ = ["PARQUET", "csv_columns", "parquet_rows", "rows_of"]
 
 PARQUET: Final = b"PAR1"
 
@@ -28,12 +29,38 @@ def rows_of(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
     Raises:
         BadInputError: the file is damaged as a whole.
     """
-    found = parquet_rows(data) if data.startswith(PARQUET) else _json_rows(data, rejects)
-    for row in found:
+    for row in _rows(data, rejects):
         if isinstance(row.values, Mapping):
             yield row
         else:
             rejects.append(BadInputError("no object: a row has columns", locator=row.locator, excerpt=excerpt(str(row.values))))
+
+
+def csv_columns(data: bytes) -> list[str]:
+    """The columns that a file's first line names, if it may be CSV: text that begins as no JSON does, with several names."""
+    if data.startswith(PARQUET) or data.lstrip()[:1] in {b"{", b"["}:
+        return []
+    names = header_of(data.decode(errors="replace"))
+    return names if len(names) > 1 else []
+
+
+def _rows(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
+    if data.startswith(PARQUET):
+        return parquet_rows(data)
+    return _csv_rows(data, rejects) if csv_columns(data) else _json_rows(data, rejects)
+
+
+def _csv_rows(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
+    """One row after the other; a field without text holds nothing."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"byte {error.start} is not UTF-8: convert the file first (iconv -f latin1 -t utf-8)") from error
+    for number, fields in csv_rows(text):
+        if isinstance(fields, BadInputError):
+            rejects.append(BadInputError(fields.reason, locator=f"line {number}"))
+        else:
+            yield Row(f"line {number}", {name: field or None for name, field in fields.items()})
 
 
 def _json_rows(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:

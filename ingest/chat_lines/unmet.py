@@ -1,4 +1,4 @@
-"""Columns that a mapping names and a file does not have: a slip of the pen there would leave texts empty and outcomes unknown, silently."""
+"""Columns that a mapping names and a file does not have, or has with other values: texts would be empty, and outcomes unknown, silently."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ingest.chat_lines.mapping import Mapping
 from schemas.errors import BadInputError
-from schemas.text import near
+from schemas.text import excerpt, near
 
 __all__ = ["Unmet"]
 
@@ -17,6 +17,7 @@ _EVER: Final = frozenset({"conversation.id", "message.speaker", "message.text", 
 _TOLD_BY_ITSELF: Final = frozenset({"conversation.messages", "message.turn"})
 _RARE: Final = frozenset({"outcome.error"})
 """Entries whose column only some conversations have, by what they mean."""
+_OUTCOMES: Final = {"success": "not yes or no, true or false, 1 or 0", "score": "no number"}
 _LISTED: Final = 12
 _KEPT: Final = 1_000
 """Columns; a file whose objects have names for keys has any number of them."""
@@ -30,6 +31,8 @@ class Unmet:
         self._columns: dict[str, dict[str, None]] = {"row": {}, "message": {}}
         """What there is, in the order in which it was met."""
         self._conversations = 0
+        self._unread: dict[tuple[str, str], list[Any]] = {}
+        """Entry and column of an outcome -> what stands there and cannot be read."""
 
     def look(self, rows: Iterable[Any], messages: Iterable[Any]) -> None:
         """Take note of the columns that the rows and the messages of a conversation have."""
@@ -41,6 +44,11 @@ class Unmet:
                 if isinstance(values, AnyMapping):
                     self._look_at(whose, values)
 
+    def unread(self, entry: str, column: str, value: Any) -> None:
+        """Take note of a success or score that stands in a conversation's row, if it says anything."""
+        if value is not None:
+            self._unread.setdefault((entry, column), []).append(value)
+
     def rejects(self) -> list[BadInputError]:
         """What to tell of the file; that one conversation alone lacks an outcome is no mistake of the mapping."""
         return [
@@ -48,7 +56,7 @@ class Unmet:
             for whose, left in self._left.items()
             for entry, column in left.items()
             if entry in _EVER or self._conversations > 1
-        ]
+        ] + [_not_read(entry, column, values) for (entry, column), values in self._unread.items()]
 
     def _look_at(self, whose: str, values: AnyMapping[str, Any]) -> None:
         self._left[whose] = {entry: column for entry, column in self._left[whose].items() if _is_missing(values, column)}
@@ -59,6 +67,14 @@ class Unmet:
         columns = list(self._columns[whose])
         mend = near(column, columns, f"there are {', '.join(columns[:_LISTED])}; mend the mapping, or leave the entry out")
         return BadInputError(f"no {whose} has {column}, which the mapping names as {entry}{mend}")
+
+
+def _not_read(entry: str, column: str, values: list[Any]) -> BadInputError:
+    whose = "1 conversation has" if len(values) == 1 else f"{len(values)} conversations have"
+    return BadInputError(
+        f"{whose} a {column} that is {_OUTCOMES[entry]} (such as {excerpt(repr(values[0]), 40)}), which the mapping names as "
+        f"outcome.{entry}: it is not known there"
+    )
 
 
 def _named(mapping: Mapping, parts: tuple[str, ...]) -> dict[str, str]:

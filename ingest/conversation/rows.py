@@ -22,7 +22,7 @@ from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
 from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, Utterance
 
-__all__ = ["UNKNOWN_MODEL", "Conversation", "LoggedMessage", "ModelCall", "ToolUse", "reading_of"]
+__all__ = ["UNKNOWN_MODEL", "Conversation", "LoggedMessage", "ModelCall", "ToolUse", "reading_of", "settled"]
 
 UNKNOWN_MODEL: Final = "unknown"
 
@@ -100,6 +100,8 @@ class Conversation:
     goal: Any = None
     success: bool | None = None
     score: float | None = None
+    by_number: bool = False
+    """`success` is only that the score is 0 or 1."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of the game, by name."""
     condition: Mapping[str, Any] = field(default_factory=dict)
@@ -150,7 +152,23 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
     rows["episode_metrics"] += [
         EpisodeMetric(episode, f"{found.benchmark}.{name}", float(value)) for name, value in found.metrics.items() if math.isfinite(value)
     ]
+    if found.by_number:
+        reading.by_number.add(episode)
     return reading
+
+
+def settled(reading: Reading) -> Reading:
+    """A whole file, without a success that is only a score of 0 or 1 where other scores of the run show that the scale goes further."""
+    episodes = reading.rows["episodes"]
+    beyond = {one.run_id for one in episodes if isinstance(one, Episode) and one.score not in _GRADES}
+    reading.rows["episodes"] = [
+        one._replace(success=None) if isinstance(one, Episode) and one.episode_id in reading.by_number and one.run_id in beyond else one
+        for one in episodes
+    ]
+    return reading
+
+
+_GRADES: Final = (None, 0.0, 1.0)
 
 
 def _turns(messages: Sequence[LoggedMessage]) -> dict[int, list[LoggedMessage]]:

@@ -17,6 +17,8 @@ class SampleOutcome(NamedTuple):
     success: bool | None
     """None: no score says so."""
     score: float | None
+    by_number: bool = False
+    """`success` is only that the score is 0 or 1, which says nothing on a scale that goes further."""
 
 
 def number(value: Any) -> float | None:
@@ -51,10 +53,10 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
 
 
 def outcome(scores: Mapping[str, Any]) -> SampleOutcome:
-    """Success and score by the first scorer whose value is one number; success is known where that is 0, 1 or one of the letters."""
+    """Success and score by the first scorer whose value is one number; success is known where that is 0, 1 or one of the words."""
     for value in scores.values():
         found = number(value)
         if found is not None:
-            is_grade = not isinstance(value, int | float) or isinstance(value, bool) or found in (0.0, 1.0)
-            return SampleOutcome(found >= 1 if is_grade and 0 <= found <= 1 else None, found)
+            is_word = isinstance(value, bool) or (isinstance(value, str) and (value in _WORDS or value.lower() in _WORDS))
+            return SampleOutcome(found >= 1 if is_word or found in (0.0, 1.0) else None, found, by_number=not is_word)
     return SampleOutcome(None, None)

@@ -37,7 +37,7 @@ from schemas.records import Turn as TurnRow
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "cotrace"
-VERSION: Final = 6
+VERSION: Final = 7
 PATH_PARTS: Final = 0
 
 UNKNOWN_MODEL: Final = "unknown"

@@ -34,7 +34,10 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     }
     reached = any(turn.goal_reached for turn in turns)
     success = end.success if end else (True if reached else None)
-    return Derived(progress=[turn.progress for turn in turns], success=success, score=end.score if end else None, rows=rows)
+    score = end.score if end else None
+    if score is None and success is not None:  # a game whose only number is whether it was won
+        score = float(success)
+    return Derived(progress=[turn.progress for turn in turns], success=success, score=score, rows=rows)
 
 
 def _check(turn: Turn, index: int) -> None:

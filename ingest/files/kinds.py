@@ -11,8 +11,10 @@ from ingest.adapters import adapters, resembled
 from ingest.reading.file_kinds import FileKind
 from schemas.families import offered
 
-__all__ = ["Judgement", "judge_unknown"]
+__all__ = ["Judgement", "judge_unknown", "why_no_log"]
 
+_OTHER: Final = "not a game log"
+_ROWS: Final = "rows of your own take --map FILE (docs/formats/chat_lines.md)"
 _JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
 _PACKERS: Final = (
     (b"\x1f\x8b", "gunzip -k"),
@@ -37,10 +39,7 @@ def _is_json(head: bytes, name: str) -> bool:
     return head.lstrip()[:1] in (b"{", b"[") or name.lower().endswith(_JSON_SUFFIXES)
 
 
-_UNKNOWN: Final = (
-    "JSON, but no log format that cotrace knows (`cotrace formats`): rows of your own take --map FILE (docs/formats/chat_lines.md), "
-    "or the log is damaged"
-)
+_UNKNOWN: Final = f"JSON, but no log format that cotrace knows (`cotrace formats`): {_ROWS}, or the log is damaged"
 
 
 def judge_unknown(head: bytes, name: str) -> Judgement:
@@ -55,11 +54,17 @@ def judge_unknown(head: bytes, name: str) -> Judgement:
     if damaged is not None:
         return Judgement(is_log=True, reason=f"a log of format {damaged.FORMAT} whose beginning is damaged: copy the file again")
     if not _is_json(head, name):
-        return Judgement(is_log=False, reason="not a game log")
+        return Judgement(is_log=False, reason=_OTHER)
     for kind in _kinds():
         if all(re.search(mark, head) for mark in kind.marks):
-            return Judgement(is_log=False, reason=f"not a game log: {kind.name}")
+            return Judgement(is_log=False, reason=f"{_OTHER}: {kind.name}")
     return Judgement(is_log=True, reason=_UNKNOWN)
+
+
+def why_no_log(head: bytes, name: str) -> str:
+    """Why a file that was asked for by its name is refused."""
+    reason = judge_unknown(head, name).reason
+    return f"{reason}: {_ROWS}" if reason == _OTHER and name.lower().endswith((".csv", ".tsv")) else reason
 
 
 def _kinds() -> Iterator[FileKind]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from ingest.adapters import LAST_FORMAT, adapter, companions, recognise, recognise_by_keys
-from ingest.files.kinds import judge_unknown
+from ingest.files.kinds import judge_unknown, why_no_log
 from ingest.files.sources import FoundFile, Missed, cannot_read
 from ingest.reading.adapter_types import Adapter, Place, Reading
 from ingest.reading.json_text import utf8
@@ -191,7 +191,8 @@ def _unread(job: FileToRead, head: bytes, reader: Adapter | None) -> FileResult:
     verdict = judge_unknown(_readable(head), found.file)
     if not verdict.is_log and not found.named:
         return FileResult(found=found, status="other", size=found.size, note=verdict.reason)
-    reject = BadInputError(verdict.reason, excerpt=excerpt(head[:200].decode(errors="replace")))
+    reason = why_no_log(_readable(head), found.file) if found.named else verdict.reason
+    reject = BadInputError(reason, excerpt=excerpt(head[:200].decode(errors="replace")))
     with Path(found.path).open("rb") as file:
         source_id = hashlib.file_digest(file, "sha256").hexdigest()
     return _unless_known(FileResult(found=found, status="read", source_id=source_id, size=found.size, rejects=[reject]), job.known)

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.conversation.rows import reading_of
+from ingest.conversation.rows import reading_of, settled
 from ingest.inspect_logs.sample import DESERIALIZING, conversation_of, sample_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.json_text import loads, utf8
@@ -120,7 +120,7 @@ def _gathered(samples: Iterator[tuple[str, Any]], log: EvalLog, place: Place) ->
         except BadInputError as error:
             where = locator if error.locator in ("", locator) else f"{locator}{error.locator}"
             reading.rejects.append(BadInputError(error.reason, locator=where, excerpt=error.excerpt))
-    return reading
+    return settled(reading)
 
 
 def _sample(raw: dict[str, Any], log: EvalLog, place: Place, times: Counter[str]) -> Reading:

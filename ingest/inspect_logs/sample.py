@@ -48,7 +48,7 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
     said = said_by(messages_of(sample))
     scores = {name: score.value for name, score in (sample.scores or {}).items()}
     own = sample.metadata.get("cotrace") or {}
-    success, score = (own.get("success"), own.get("score")) if own else outcome(scores)
+    success, score, by_number = (own.get("success"), own.get("score"), False) if own else outcome(scores)
     return Conversation(
         benchmark=BENCHMARK,
         run=_run_name(log),
@@ -60,6 +60,7 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
         goal=_goal(sample),
         success=success,
         score=score,
+        by_number=by_number,
         metrics=_metrics(scores, own),
         condition=_condition(log),
         seed=sample.epoch,

@@ -5,13 +5,13 @@ Forms are told apart by their columns (docs/labels.md): those that game families
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
+from ingest.reading.csv_rows import csv_rows
 from ingest.reading.json_text import loads, utf8
 from schemas.errors import BadInputError, UsageError
 from schemas.families import offered
@@ -77,9 +77,7 @@ class LabelForm(NamedTuple):
 
 
 def records(data: bytes) -> Iterator[tuple[int, Record | BadInputError]]:
-    """The records of a CSV or JSON Lines file with their line numbers, or why a line holds none.
-
-    CSV has a header; the delimiter is the one of comma, semicolon and tab that the header has most of.
+    """The records of a CSV, JSON Lines or JSON file with their numbers (of lines; of entries in a JSON list), or why there is none.
 
     Raises:
         UsageError: the file is empty or no text.
@@ -90,7 +88,20 @@ def records(data: bytes) -> Iterator[tuple[int, Record | BadInputError]]:
         raise UsageError(f"the labels are no UTF-8 text ({error}): save the file as UTF-8") from error
     if not text.strip():
         raise UsageError("the label file is empty: docs/labels.md shows what it should hold")
-    return _from_json(text) if text.lstrip().startswith("{") else _from_csv(text)
+    beginning = text.lstrip()[0]
+    return _from_list(text) if beginning == "[" else _from_json(text) if beginning == "{" else _from_csv(text)
+
+
+def _from_list(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
+    try:
+        entries = loads(text.encode())
+    except BadInputError as error:
+        raise UsageError(f"the labels are no JSON list ({error.reason})") from error
+    for number, entry in enumerate(entries, start=1):
+        try:
+            yield number, _texts(entry)
+        except BadInputError as error:
+            yield number, error
 
 
 def _from_json(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
@@ -106,7 +117,7 @@ def _from_json(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
 
 def _texts(value: Any) -> Record:
     if not isinstance(value, dict):
-        raise BadInputError("no JSON object: each line must be one")
+        raise BadInputError("no JSON object: each label must be one")
     nested = [key for key, entry in value.items() if isinstance(entry, dict | list)]
     if nested:
         raise BadInputError(f"{nested[0]} holds a list or an object: labels are plain values")
@@ -114,28 +125,12 @@ def _texts(value: Any) -> Record:
 
 
 def _from_csv(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
-    header = text.lstrip("\n").partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), strict=True)
-    names: list[str] | None = None
-    plain: Callable[[str], str] = str
-    while True:
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            yield rows.line_num, BadInputError(f"no CSV ({error}): quote fields that hold the delimiter or a line break")
+    for number, row in csv_rows(text):
+        if isinstance(row, BadInputError):
+            yield number, row
             continue
-        if row is None:
-            return
-        if not any(field.strip() for field in row):
-            continue
-        if names is None:
-            names = [name.strip() for name in row]
-            plain = _unguarded if tuple(names[: len(COLUMNS)]) == COLUMNS else str
-            continue
-        if len(row) != len(names):
-            yield rows.line_num, BadInputError(f"{len(row)} fields where the header has {len(names)}: quote fields that hold the delimiter")
-        else:
-            yield rows.line_num, {name: plain(field.strip()) for name, field in zip(names, row, strict=True)}
+        plain = _unguarded if tuple(row)[: len(COLUMNS)] == COLUMNS else str
+        yield number, {name: plain(field.strip()) for name, field in row.items()}
 
 
 def _unguarded(text: str) -> str:
@@ -153,9 +148,13 @@ def form_of(columns: Iterable[str]) -> LabelForm:
         if form.columns <= found:
             return form
     nearest = min(forms, key=lambda form: len(form.columns - found))
-    missing = ", ".join(sorted(nearest.columns - found))
+    others = {name.lower(): name for name in found - nearest.columns}
+    missing = [
+        name + "".join(f" (is it {others[other]}?)" for other in get_close_matches(name, others, n=1))
+        for name in sorted(nearest.columns - found)
+    ]
     raise UsageError(
-        f"labels need the columns {', '.join(sorted(nearest.columns))}; this file lacks {missing} (docs/labels.md has all forms)"
+        f"labels need the columns {', '.join(sorted(nearest.columns))}; this file lacks {', '.join(missing)} (docs/labels.md has all forms)"
     )
 
 

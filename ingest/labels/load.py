@@ -56,7 +56,7 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
     file again once the game is there. A label of a rubric that is not known is kept as it is, and told.
 
     Args:
-        file: CSV or JSON Lines.
+        file: CSV, JSON Lines or a JSON list.
         store: made where there is none.
         known: the rubrics whose questions and answers are checked, such as `judges.rubric_files.known_answers.known_answers` gives.
 
@@ -64,15 +64,15 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         UsageError: the file cannot be read, or has none of the forms.
         StoreError: the store cannot be written.
     """
-    lines, refused, planted, unanswered = _read(file)
-    source = _source(file, planted=planted)
+    lines = _read(file)
+    refused, source = lines.refused, _source(file, planted=lines.planted)
     imported_at = datetime.now(UTC).replace(tzinfo=None)
     store.create()
 
     def write(transaction: Transaction) -> tuple[list[Label], list[tuple[int, BadInputError]], int, list[str], int]:
         games = _KnownGames(transaction.connection)
         labels, impossible = [], []
-        for number, line in lines:
+        for number, line in lines.usable:
             try:
                 _refuse_impossible(line, known or {})
                 labels.append(_label(source, line, games, str(file.resolve().parent), imported_at))
@@ -88,10 +88,10 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
 
     labels, impossible, replaced, notes, judged = store.transact(write)
     refused += impossible
-    told = [f"line {number}: {printable(error.reason)}" for number, error in sorted(refused, key=lambda entry: entry[0])]
+    told = [f"{lines.counted} {number}: {printable(error.reason)}" for number, error in sorted(refused, key=lambda entry: entry[0])]
     joined = sum(label.episode_id is not None for label in labels)
     return LabelReport(
-        labels=len(labels), joined=joined, judged=judged, refused=told, replaced=replaced, notes=notes, unanswered=unanswered
+        labels=len(labels), joined=joined, judged=judged, refused=told, replaced=replaced, notes=notes, unanswered=lines.unanswered
     )
 
 
@@ -175,8 +175,20 @@ def add_labels(store: Store, labels: list[Label]) -> None:
 _Refused = list[tuple[int, BadInputError]]
 
 
-def _read(file: Path) -> tuple[list[tuple[int, LabelLine]], _Refused, bool, int]:
-    """Usable lines, refused ones, whether the file holds planted truth, and how many rows of a template wait for an answer."""
+class _Lines(NamedTuple):
+    """What a file of labels holds."""
+
+    usable: list[tuple[int, LabelLine]]
+    refused: _Refused
+    planted: bool
+    """They are planted truth."""
+    unanswered: int
+    """Rows of a template that wait for an answer."""
+    counted: str
+    """What their numbers count: lines, or entries of a list."""
+
+
+def _read(file: Path) -> _Lines:
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -189,19 +201,20 @@ def _read(file: Path) -> tuple[list[tuple[int, LabelLine]], _Refused, bool, int]
     numbering: Counter[str] = Counter()
     lines: list[tuple[int, LabelLine]] = []
     refused: _Refused = []
-    seen: dict[tuple[str, ...], int] = {}
+    seen: dict[tuple[str, ...], str] = {}
     unanswered = 0
+    counted = "entry" if data.lstrip().startswith(b"[") else "line"
     for number, record in found:
         if _is_open(record):
             unanswered += 1
             continue
         try:
             line = form.line(_whole(record, form.columns), numbering)
-            _refuse_second(line, number, seen)
+            _refuse_second(line, f"{counted} {number}", seen)
             lines.append((number, line))
         except BadInputError as error:
             refused.append((number, error))
-    return lines, refused, form.planted, unanswered
+    return _Lines(lines, refused, form.planted, unanswered, counted)
 
 
 def _is_open(record: Record | BadInputError) -> bool:
@@ -217,12 +230,12 @@ def _whole(record: Record | BadInputError, columns: frozenset[str]) -> Record:
     return record
 
 
-def _refuse_second(line: LabelLine, number: int, seen: dict[tuple[str, ...], int]) -> None:
+def _refuse_second(line: LabelLine, place: str, seen: dict[tuple[str, ...], str]) -> None:
     key = (line.annotator, line.rubric, line.question, line.unit_key)
     if key in seen:
         what = f"{excerpt(line.annotator, 40)} answered {line.question} about {excerpt(line.unit_key, 60)}"
-        raise BadInputError(f"{what} in line {seen[key]} already: keep one")
-    seen[key] = number
+        raise BadInputError(f"{what} in {seen[key]} already: keep one")
+    seen[key] = place
 
 
 def _source(file: Path, *, planted: bool) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ingest.conversation.rows import reading_of
+from ingest.conversation.rows import reading_of, settled
 from ingest.otel.conversations import conversation_of, grouped
 from ingest.otel.spans import Span, spans_of
 from ingest.reading.adapter_types import Place, Reading
@@ -17,7 +17,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "otel"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')
@@ -55,7 +55,7 @@ def read(data: bytes, place: Place) -> Reading:
             reading.rejects.append(BadInputError(error.reason, locator=error.locator or name, excerpt=error.excerpt))
     if not spans and not reading.rejects:
         raise BadInputError("OTLP JSON without spans: nothing was recorded")
-    return reading
+    return settled(reading)
 
 
 def _refuse_other_signals(document: Any) -> None:

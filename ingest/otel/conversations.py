@@ -58,7 +58,7 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
             locator=name,
         )
     scores = dict(_evaluations(spans))
-    success, score = outcome(scores)
+    success, score, by_number = outcome(scores)
     root = next((span for span in spans if span.parent not in by_id), spans[0])
     return Conversation(
         benchmark=BENCHMARK,
@@ -69,6 +69,7 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         told={agent: {"system_instructions": text} for agent, text in _instructions(spans, by_id)},
         success=success,
         score=score,
+        by_number=by_number,
         metrics=numbers(scores),
         error=root.error,
         started_at=spans[0].start,

@@ -8,7 +8,7 @@ from typing import Final
 from ingest.chat_lines.adapter import read_mapped
 from ingest.chat_lines.mapping import DEFAULT
 from ingest.chat_lines.rows import PARQUET, parquet_rows
-from ingest.conversation.rows import reading_of
+from ingest.conversation.rows import reading_of, settled
 from ingest.parquet.scout import is_transcript, transcript
 from ingest.reading.adapter_types import Place, Reading
 from schemas.errors import BadInputError
@@ -17,7 +17,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "parquet"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 
@@ -60,4 +60,4 @@ def _transcripts(data: bytes, place: Place) -> Reading:
             reading.rejects.append(BadInputError(error.reason, locator=f"{name}{error.locator}", excerpt=error.excerpt))
     if not reading.episodes and not reading.rejects:
         return Reading(note="Scout's transcripts without a row")
-    return reading
+    return settled(reading)

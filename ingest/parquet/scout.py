@@ -54,6 +54,7 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
         model=model if isinstance(model, str) else None,
         success=ended.success,
         score=score if score is not None else ended.score,
+        by_number=ended.by_number and row.get("success") is None,
         metrics=numbers(scores),
         condition={key: value for key in ("agent", "agent_args", "model_options") if (value := _json(row.get(key))) not in (None, {}, "")},
         seed=_whole(row.get("task_repeat")),

@@ -51,6 +51,9 @@ class Reading:
     note: str = ""
     """What else the file is, where it holds no episode of its own and nothing is lost."""
 
+    by_number: set[str] = field(default_factory=set)
+    """Ids of the episodes whose success is only that their score is 0 or 1 (`ingest.conversation.rows.settled`)."""
+
     coded: dict[str, list[Coded]] = field(default_factory=lambda: defaultdict(list))
     """Table name -> more rows of it, where a format has so many alike that records would take too long."""
 
@@ -63,6 +66,7 @@ class Reading:
         self.episodes += episode.episodes
         self.turns += episode.turns
         self.rejects += episode.rejects
+        self.by_number |= episode.by_number
         self.replay_s += episode.replay_s
 
 

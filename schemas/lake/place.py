@@ -22,6 +22,8 @@ __all__ = ["Address", "Place", "Seen", "in_one_line", "version_file"]
 
 _OWN: Final = "_cotrace"
 """Folder beside the data for what is no data; Delta passes over names that begin so."""
+_OF_A_LAKE: Final = re.compile(r"[._]|table=")
+"""How names of files and folders in a lake begin, and those of what nobody sees."""
 _LONGEST: Final = 200
 _MEND: Final = "make it readable and writable (chmod u+rwX), or name another place with --store"
 
@@ -65,6 +67,19 @@ class Place:
         from deltalake import DeltaTable
 
         return DeltaTable(self.uri, version=version, storage_options=self.options)
+
+    def refuse_strangers(self) -> None:
+        """Refuse to become a lake where other files lie: a folder of logs, say, that is read again and again.
+
+        Raises:
+            StoreError: there are some.
+        """
+        folder = Path(self.uri)
+        other = next((found.name for found in (folder.iterdir() if folder.is_dir() else ()) if not _OF_A_LAKE.match(found.name)), None)
+        if other is not None:
+            raise StoreError(
+                f"lake:{self.uri} is no lake, and holds other files, such as {other}: name a new or an empty folder with --store"
+            )
 
     def holds_table(self) -> bool:
         """Whether there is a Delta table."""

@@ -155,6 +155,7 @@ class LakeStore(Store):
         place, parts = self.place, list(PARTITION)
         with place.told():
             if not self.exists():
+                place.refuse_strangers()
                 with suppress(CommitFailedError):  # another process has just made it
                     told = f"{_KIND}{SCHEMA_VERSION}"
                     DeltaTable.create(

@@ -19,6 +19,7 @@ import pytest
 
 import cotrace
 from cotrace.cli import COMMANDS, cli
+from cotrace.options.shared import StoreParameter
 from dashboards.document import document
 from schemas.families import FAMILIES
 from schemas.store import Store
@@ -55,6 +56,28 @@ def test_every_command_has_help_an_example_and_explained_options(path: tuple[str
     assert unexplained == []
 
 
+@pytest.mark.parametrize("command", [pytest.param(c, id=" ".join(p)) for p, c in commands() if isinstance(c, click.Group)])
+def test_no_line_about_a_command_breaks_off(command: click.Group) -> None:
+    """In a terminal of usual width each is told in whole."""
+    with click.Context(command, terminal_width=80) as context:
+        assert [line for line in command.get_help(context).splitlines() if line.endswith("...") and "Usage:" not in line] == []
+
+
+@pytest.mark.parametrize(("path", "command"), [pytest.param(p, c, id=" ".join(p)) for p, c in commands()])
+def test_every_store_may_be_a_lake(path: tuple[str, ...], command: click.Command) -> None:
+    """`--store lake:FOLDER` goes wherever `--store` does, as `cotrace lake --help` says."""
+    stores = [option for option in command.params if "--store" in option.opts]
+    assert all(isinstance(option.type, StoreParameter) for option in stores), path
+
+
+@pytest.mark.parametrize(("path", "command"), [pytest.param(p, c, id=" ".join(p)) for p, c in commands()])
+def test_what_asks_a_model_takes_a_server_a_key_and_a_budget(path: tuple[str, ...], command: click.Command) -> None:
+    """Neighbours have the same options. An experiment's key stands in its file; people at a table ask models one move at a time."""
+    options = {name for option in command.params for name in option.opts}
+    if "--temperature" in options:
+        assert {"--base-url", "--key-env", "--max-cost", "--prices", "--max-tokens", "--reasoning-effort"} <= options, path
+
+
 def test_help_does_not_pay_for_heavy_libraries() -> None:
     """`cotrace --help` imports neither the store's engine nor frames, pages or models."""
     heavy = ["duckdb", "polars", "pandera", "plotly", "dash", "instructor", "openai", "dspy", "sklearn", "scipy", "pyarrow", "rich"]
@@ -89,10 +112,28 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
         pytest.param(["rubric", "new", "r" * 300], "r.yaml: File name too long", id="rubric name that no file has"),
         pytest.param(["judge", "--rubric", "r" * 300, "--judge", "engine"], "File name too long", id="rubric that no file can hold"),
         pytest.param(["sql", "select 1", "--store", "s" * 300], "s: File name too long", id="store that no file can hold"),
+        *(
+            pytest.param(["ingest", ".", "--store", name], f"--store {name}: a store is a DuckDB file on this machine, or lake:", id=name)
+            for name in (":memory:", "md:games", "s3://games/x", "sqlite:x.db")
+        ),
+        pytest.param(["ingest", ".", "--store", "lake:s3://"], "--store lake:s3://: write lake:FOLDER or lake:s3://", id="no bucket"),
+        pytest.param(["sql", "select 1", "--store", "log.jsonl"], "log.jsonl is not a DuckDB file: name a store", id="a log for a store"),
+        pytest.param(
+            ["ingest", ".", "--store", "lake:."], "is no lake, and holds other files, such as log.jsonl: name", id="a folder of logs"
+        ),
+        pytest.param(
+            ["report", "compare", "--benchmark", "carft"], "benchmark carft: no game of the store is of it: did you mean", id="slip"
+        ),
+        pytest.param(["report", "all", "--format", "html", "--where", "turn = 1"], "--where fits none of them all", id="where of all"),
+        pytest.param(
+            ["report", "spirals", "--format", "html", "--rows", "3"], "--rows and --wide choose what a table", id="rows of a page"
+        ),
+        pytest.param(["dash", "--page", "/failure?by=level"], "there is no page /failure: did you mean /failures?", id="unknown page"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: str, store: Store, tmp_path: Path) -> None:
     """What, why, the mend, on one line of stderr; no traceback, nothing on stdout."""
+    (tmp_path / "log.jsonl").write_text('{"cotrace_log": 1}\n', encoding="utf-8")
     done = run(*arguments, store=store, cwd=tmp_path)
 
     assert done.returncode == 2
@@ -251,6 +292,8 @@ def test_the_report_of_everything_is_cut_and_says_so(tmp_path: Path) -> None:
     """Of a report with more than a hundred rows the first hundred stand in the page of all, and how many there are."""
     rows = pl.DataFrame({"team": [f"t{number}" for number in range(3666)]})
     store = cotrace.open(tmp_path / "s.duckdb")
+    assert "(3 rows)" in document(Store(store.path), {"compare": rows.head(3)})
+    assert "(1 row)" in document(Store(store.path), {"compare": rows.head(1)})
     together, alone = (document(Store(store.path), tables) for tables in ({"compare": rows, "other": rows.head(3)}, {"compare": rows}))
     assert together.count("<tbody><tr>") == 2
     assert together.count("<td>t") == 103

@@ -83,8 +83,8 @@ def test_doctor_tells_keys_without_showing_them(store: Path, monkeypatch: pytest
     assert called("doctor", "--store", store).return_value == 1
 
 
-def test_forget_says_what_would_go_and_does_it_with_yes(store: Path) -> None:
-    """A judge's verdicts, then a file's games; logs are read again afterwards."""
+def test_forget_says_what_would_go_and_does_it_with_yes(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge's verdicts, then a file's games, by the path as it is typed where one stands; logs are read again afterwards."""
     verdicts = count(store, "verdicts")
     said = called("forget", "--judge", "engine", "--store", store)
     assert f"{verdicts} rows of verdicts" in said.stderr
@@ -95,7 +95,8 @@ def test_forget_says_what_would_go_and_does_it_with_yes(store: Path) -> None:
     assert (count(store, "verdicts"), count(store, "judge_runs")) == (0, 0)
     with Store(store).reading() as connection:
         (path,) = connection.execute("SELECT path FROM sources ORDER BY path").fetchall()[0]
-    called("forget", "--source", path, "--yes", "--store", store)
+    monkeypatch.chdir(Path(path).parent)
+    called("forget", "--source", Path("..", Path(path).parent.name, Path(path).name), "--yes", "--store", store)
     assert (count(store, "episodes"), count(store, "sources")) == (8, 8)
     assert called("ingest", path, "--store", store).return_value == 0
     assert count(store, "episodes") == 9

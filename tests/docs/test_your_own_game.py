@@ -67,6 +67,8 @@ def test_the_page_leads_from_nothing_to_numbers_and_pages(folder: Path) -> None:
     assert query(store, "SELECT DISTINCT category FROM failure_breakdown")["category"].to_list() == ["deadlock"]
     assert query(store, "SELECT count(*) AS n FROM verdicts WHERE status = 'answered'")["n"][0] > 100
     assert "reveals_limit" in printed["cotrace report judges"]
+    assert "on 6 shared tasks" in printed["cotrace report compare"]
+    assert "differ at once" not in printed["cotrace report compare"]
     episode = query(store, "SELECT episode_id FROM episodes LIMIT 1")["episode_id"][0]
     for page in pages():
         asked = {"episode": (episode,), "turn": ("1",)} if page.PATH == "/game" else {}

@@ -111,6 +111,43 @@ def test_a_file_of_no_known_form_is_refused_with_its_columns(tmp_path: Path) -> 
         imported(tmp_path, "rubric,question,annotator\nr,Q1,ann\n")
 
 
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("rubric,question,anotator,answer", r"lacks annotator \(is it anotator\?\)"),
+        ("Rubric,Question,annotator,answer", r"lacks question \(is it Question\?\), rubric \(is it Rubric\?\)"),
+    ],
+)
+def test_a_slip_in_the_header_is_told_with_what_may_be_meant(tmp_path: Path, header: str, told: str) -> None:
+    """A spreadsheet that somebody has made has any case."""
+    with pytest.raises(UsageError, match=told):
+        imported(tmp_path, f"{header}\nr,Q1,ann,yes\n")
+
+
+def test_a_list_of_json_is_read_as_lines_are(tmp_path: Path) -> None:
+    """What `cotrace labels export --format json` prints; an entry that cannot be used is named by its number."""
+    entries = [
+        {
+            "rubric": "r",
+            "question": "Q1",
+            "annotator": "ann",
+            "episode_id": "game-0",
+            "turn": 1,
+            "agent": "D1",
+            "answer": "yes",
+            "score": None,
+        },
+        7,
+        {"rubric": "r", "question": "Q1", "annotator": "ann", "episode_id": "game-0", "turn": 1, "agent": "D1", "answer": "no"},
+    ]
+    report, store = imported(tmp_path, json.dumps(entries), "labels.json")
+    assert labels(store, "question, answer, turn") == [("Q1", "yes", 1)]
+    assert report.refused[0] == "entry 2: no JSON object: each label must be one"
+    assert "in entry 1 already" in report.refused[1]
+    with pytest.raises(UsageError, match="no JSON list"):
+        imported(tmp_path, json.dumps(entries)[:-1], "labels.json")
+
+
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     """There is nothing to tell its form from."""
     with pytest.raises(UsageError, match="empty"):

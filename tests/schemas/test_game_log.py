@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analytics.installation import ensure_installed
 from schemas.errors import UsageError
 from schemas.game_log import GameLog
 from tests.ingest.asked import ingested
@@ -71,6 +72,7 @@ def test_what_no_ingest_would_read_is_refused_and_the_game_goes_on(tmp_path: Pat
         ({"goal": {1, 2}}, "the game: a value is no JSON"),
         ({"agents": [{"agent": "a", "role": None}]}, r"the game: .*agents\[0\]\.role"),
         ({"agents": [1]}, "agents: 1 is no object"),
+        ({"benchmark": " "}, "benchmark is ' ': give the game a name"),
     ],
 )
 def test_a_game_that_no_ingest_would_read_does_not_begin(tmp_path: Path, facts: dict[str, Any], told: str) -> None:
@@ -88,6 +90,26 @@ def test_a_game_ends_once(tmp_path: Path) -> None:
             log.turn()
         with pytest.raises(UsageError, match="the game has ended: call `end` once"):
             log.end(success=True)
+
+
+@pytest.mark.parametrize(
+    ("end", "found"),
+    [
+        ({"success": True}, ("ended", True, 1.0)),
+        ({"success": False}, ("ended", False, 0.0)),
+        ({"success": False, "score": 0.5}, ("ended", False, 0.5)),
+        ({"score": 0.5}, ("ended", None, 0.5)),
+        ({}, ("cut", None, None)),
+    ],
+)
+def test_a_success_alone_is_an_end(tmp_path: Path, end: dict[str, Any], found: tuple[Any, ...]) -> None:
+    """A game whose only number is whether it was won counts in rates and means; one that says nothing of its end does not."""
+    with game(tmp_path / "game.jsonl") as log:
+        log.turn(messages=[("a", "one")])
+        log.end(**end)
+    store = ingested(tmp_path, tmp_path / "game.jsonl")
+    ensure_installed(store.store)
+    assert store.rows("SELECT ending, success, score FROM games") == [found]
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQuestion, load_questions
-from games.players.player import ModelPlayer, Observation, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
+from games.players.player import ModelPlayer, Observation, OutOfBudgetError, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.seats import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JobTerms
 from providers.event_loop import run_to_end
 from providers.messages import Message
+from providers.prices import Budget, price_of
 from providers.provider import ModelSettings
 from schemas.errors import UsageError
 
@@ -49,6 +50,10 @@ class AskRequest:
     settings: ModelSettings = field(default_factory=lambda: ModelSettings(model="", temperature=PUBLISHED_TEMPERATURE))
     trials: int = 3
     concurrency: int = 8
+    prices: Path | None = None
+    """A price file of the user's own."""
+    max_cost: float | None = None
+    """USD for all answers, those of earlier starts included; None: no limit."""
 
     @property
     def player(self) -> str:
@@ -72,6 +77,8 @@ class AskReport(NamedTuple):
     """Requests that came to nothing; the same command asks them again."""
 
     path: Path
+    unasked: int = 0
+    """Questions that wait for money: a start with a higher budget asks them."""
 
 
 class _Item(NamedTuple):
@@ -110,7 +117,8 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
         raise UsageError("coordqa: give at least one trial and one request at a time")
     items = [_Item(trial, question) for trial in range(request.trials) for question in load_questions(request.questions)]
     path = request.out / f"{request.player.replace('/', '_').replace(':', '-')}.jsonl"
-    answered = _answered(path)
+    lines = _lines(path)
+    answered = {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
     left = [item for item in items if item.key not in answered]
     request.out.mkdir(parents=True, exist_ok=True)
     (request.out / QUESTION_FILE).write_bytes(request.questions.read_bytes())
@@ -125,32 +133,38 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
             if on_progress is not None:
                 on_progress(done, len(items))
 
-        failed = run_to_end(_ask_all(request, left, write)) if left else 0
-    return AskReport(len(left), len(items) - len(left), failed, path)
+        spent = sum(line.get("call", {}).get("cost") or 0.0 for line in lines)
+        failed, unasked = run_to_end(_ask_all(request, left, spent, write)) if left else (0, 0)
+    return AskReport(len(left) - unasked, len(items) - len(left), failed, path, unasked)
 
 
-def _answered(path: Path) -> set[tuple[int, int, str]]:
-    """Questions with an answer; a line that was cut is removed from the file."""
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """What earlier starts have written; a line that was cut is removed from the file."""
     if not path.exists():
-        return set()
+        return []
     whole = path.read_bytes().rpartition(b"\n")[0]
     path.write_bytes(whole + b"\n" if whole else b"")
-    lines = [orjson.loads(line) for line in whole.splitlines()]
-    return {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
+    return [orjson.loads(line) for line in whole.splitlines()]
 
 
-async def _ask_all(request: AskRequest, items: Sequence[_Item], write: Callable[[_Item, PlayerReply], None]) -> int:
-    """Ask all; gives how many came to nothing."""
-    failed = 0
+async def _ask_all(
+    request: AskRequest, items: Sequence[_Item], spent: float, write: Callable[[_Item, PlayerReply], None]
+) -> tuple[int, int]:
+    """Ask all; gives how many came to nothing, and how many the budget had nothing left for."""
+    failed = unasked = 0
     people = request.player == PERSON
     free = asyncio.Semaphore(1 if people else len(items))  # a model's asker bounds itself
     async with AsyncExitStack() as stack:
-        player = await _seat(request, stack)
+        player = await _seat(request, spent, stack)
 
         async def one(item: _Item) -> None:
-            nonlocal failed
-            async with free:
-                reply = await player.reply(_observation(item), episode=f"{item.question.type} {item.question.scenario}")
+            nonlocal failed, unasked
+            try:
+                async with free:
+                    reply = await player.reply(_observation(item), episode=f"{item.question.type} {item.question.scenario}")
+            except OutOfBudgetError:
+                unasked += 1
+                return
             failed += reply.error is not None
             write(item, reply)
 
@@ -160,16 +174,18 @@ async def _ask_all(request: AskRequest, items: Sequence[_Item], write: Callable[
                     group.create_task(one(item))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors
-    return failed
+    return failed, unasked
 
 
-async def _seat(request: AskRequest, stack: AsyncExitStack) -> Player:
+async def _seat(request: AskRequest, spent: float, stack: AsyncExitStack) -> Player:
     if request.player == PERSON:
         return PersonPlayer(print, input)
     if not is_model(request.player):
         name = request.player.removeprefix(SCRIPT)
         return ScriptPlayer(name, SCRIPTS[RESPONDENT][name])
-    asker = await stack.enter_async_context(Asker([request.settings], terms=JobTerms(concurrency=request.concurrency)))
+    budget = Budget(None if request.max_cost is None else request.max_cost - spent)
+    price = price_of(request.settings.model, request.prices)
+    asker = await stack.enter_async_context(Asker([request.settings], price, JobTerms(budget=budget, concurrency=request.concurrency)))
     return ModelPlayer(request.settings.model, asker, run=str(request.out), game="coordqa")
 
 

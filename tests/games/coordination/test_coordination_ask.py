@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from analytics.query import query
+from cotrace.cli import cli
 from games.coordination.qa.ask import AskRequest, Put, ask_questions
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES
 from ingest.files.run import ingest_paths
@@ -28,6 +30,7 @@ class _Server(ThreadingHTTPServer):
     status: int | None = None
     victim = ""
     bodies: list[Any]
+    keys: set[str | None]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -36,10 +39,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.bodies.append(body)
+        self.server.keys.add(self.headers["authorization"])
         refused = self.server.status is not None and self.server.victim in body["messages"][-1]["content"]
         message = {"role": "assistant", "content": "Explanation: so.\nAction: C"}
         choices = [{"index": 0, "finish_reason": "stop", "message": message}]
         reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": choices}
+        reply["usage"] = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
         content = json.dumps({"error": {"message": "no"}} if refused else reply).encode()
         self.send_response(self.server.status or 500 if refused else 200)
         self.send_header("content-type", "application/json")
@@ -55,7 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
 def server() -> Iterator[_Server]:
     """A chat server on a free port."""
     found = _Server(("127.0.0.1", 0), _Handler)
-    found.bodies = []
+    found.bodies, found.keys = [], set()
     thread = threading.Thread(target=found.serve_forever, args=(0.01,))
     thread.start()
     yield found
@@ -127,6 +132,36 @@ def test_failed_requests_are_told_apart_and_asked_again(request_: AskRequest, se
     assert ask_questions(request_)[:3] == (12, 0, 2)
     server.status = None
     assert ask_questions(request_)[:3] == (2, 10, 0)
+
+
+def test_a_budget_ends_it_and_a_higher_one_goes_on(request_: AskRequest, tmp_path: Path) -> None:
+    """What earlier starts have paid counts; what waits for money is no failure."""
+    (tmp_path / "prices.yaml").write_text("local/some-model: {input: 1000, output: 1000}\n", encoding="utf-8")
+    settings = replace(request_.settings, max_tokens=20)
+    poor = replace(request_, settings=settings, prices=tmp_path / "prices.yaml", max_cost=0.15)
+    first = ask_questions(poor)
+    paid = sum(json.loads(line)["call"]["cost"] for line in first.path.read_text(encoding="utf-8").splitlines())
+    assert first.asked + first.unasked == 12
+    assert 0 < first.unasked < 12
+    assert paid == pytest.approx(0.02 * first.asked)
+    assert paid <= 0.15
+    assert ask_questions(poor)[:2] == (0, first.asked)
+    assert ask_questions(replace(poor, max_cost=9.0))[:3] == (first.unasked, first.asked, 0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["coordqa", "{file}", "--model", "local/m", "--trials", "1"], id="questions"),
+        pytest.param(["asympuzl", "--solo", "--seat", "A=local/m", "--seeds", "1", "--size", "2"], id="seat"),
+    ],
+)
+def test_a_server_of_ones_own_is_sent_the_key_that_is_named(server: _Server, tmp_path: Path, words: list[str]) -> None:
+    """By `--key-env`, wherever models play; docs/providers.md says so."""
+    file = str(question_file(tmp_path / QUESTION_FILE))
+    where = ["--base-url", f"http://127.0.0.1:{server.server_port}/v1", "--key-env", "MY_KEY", "--out", str(tmp_path / "out")]
+    CliRunner().invoke(cli, ["play", *(word.format(file=file) for word in words), *where], env={"MY_KEY": "sesame"}, catch_exceptions=False)
+    assert server.keys == {"Bearer sesame"}
 
 
 def test_an_interrupted_run_goes_on(request_: AskRequest) -> None:

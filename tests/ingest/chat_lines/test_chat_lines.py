@@ -210,3 +210,112 @@ def test_what_may_be_meant_is_looked_for_in_all_messages(tmp_path: Path) -> None
     """Not only in the last one, which may hold little."""
     found = mapped(tmp_path, MAP.replace("text: words", "text: wordz"), DEAL | {"talk": [*TALK, {"who": "cy", "round": 2}]})
     assert ["did you mean words?" in reason for reason in found.refused] == [True]
+
+
+BY_MESSAGE = """\
+benchmark: negotiation
+conversation: {id: game}
+message: {speaker: by, text: says, order: at}
+outcome: {success: won, score: points}
+"""
+CSV = """\
+game,by,says,at,won,points
+g1,ann,"Ten, or less?",1,,
+g1,bob,"Nine.
+Or eight.",2,yes,0.5
+g2,ann,Hi,1,no,
+"""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(CSV.encode(), id="comma"),
+        pytest.param(CSV.replace(",", ";").replace("Ten;", "Ten,").encode(), id="semicolon"),
+        pytest.param(CSV.replace(",", "\t").replace("Ten\t", "Ten,").encode(), id="tab"),
+        pytest.param(b"\xef\xbb\xbf" + CSV.replace("\n", "\r\n").replace("Nine.\r\n", "Nine.\n").encode(), id="as Excel saves it"),
+        pytest.param(CSV.encode("utf-16"), id="UTF-16"),
+        pytest.param((CSV + "\n,,,,,\n").encode(), id="blank rows"),
+    ],
+)
+def test_csv_is_read_by_a_mapping(tmp_path: Path, data: bytes) -> None:
+    """By comma, semicolon or tab; quoted fields hold them and line breaks; an empty field says nothing."""
+    found = csv_by_mapping(tmp_path, data)
+    assert found.refused == []
+    assert found.rows("SELECT task_id, turn, agent, text FROM utterances JOIN episodes USING (episode_id) ORDER BY ALL") == [
+        ("g1", 1, "ann", "Ten, or less?"),
+        ("g1", 2, "bob", "Nine.\nOr eight."),
+        ("g2", 1, "ann", "Hi"),
+    ]
+    assert found.rows("SELECT task_id, success, score FROM episodes ORDER BY 1") == [("g1", True, 0.5), ("g2", False, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        pytest.param(CSV.encode() + b"g3,ann,hi, there,3,,\n", "line 6: 7 fields where the header has 6", id="delimiter not quoted"),
+        pytest.param(CSV.encode() + b'g3,"ann', "no CSV (unexpected end of data)", id="cut in quotes"),
+        pytest.param(CSV.replace("game", "gaem").encode(), "no row has game, which the mapping names as conversation.id", id="slip"),
+        pytest.param(CSV.encode() + "g3,é,hi,3,,\n".encode("latin1"), "is not UTF-8: convert the file first", id="Latin 1"),
+    ],
+)
+def test_csv_that_cannot_be_used_is_told_by_its_line(tmp_path: Path, data: bytes, told: str) -> None:
+    """What is wrong and the mend; whole rows are read."""
+    assert any(told in reason for reason in csv_by_mapping(tmp_path, data).refused)
+
+
+def test_csv_without_a_mapping_and_other_tables_beside(tmp_path: Path) -> None:
+    """Named, it is told of the mapping; in a folder only tables with the conversation's column are taken."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/talks.csv").write_text(CSV, encoding="utf-8")
+    (tmp_path / "logs/prices.csv").write_text("lamp,price\na,1\n", encoding="utf-8")
+    assert ["take --map FILE" in reason for reason in ingested(tmp_path, tmp_path / "logs/talks.csv").refused] == [True]
+    (tmp_path / "map.yaml").write_text(BY_MESSAGE, encoding="utf-8")
+    report = ingested(tmp_path, tmp_path / "logs", reader=MappedChat.of(tmp_path / "map.yaml")).report
+    assert (report.episodes, [path for path, _ in report.others]) == (2, [str(tmp_path / "logs/prices.csv")])
+
+
+def csv_by_mapping(tmp_path: Path, data: bytes) -> Ingested:
+    (tmp_path / "map.yaml").write_text(BY_MESSAGE, encoding="utf-8")
+    (tmp_path / "talks.csv").write_bytes(data)
+    return ingested(tmp_path, tmp_path / "talks.csv", reader=MappedChat.of(tmp_path / "map.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "rows"),
+    [
+        pytest.param([(None, 0), (None, 1), (None, 5)], [(None, 0), (None, 1), (None, 5)], id="points"),
+        pytest.param([(None, 0.0), (None, 0.4), (None, 1.0)], [(None, 0), (None, 0.4), (None, 1)], id="shares"),
+        pytest.param([(None, 0), (None, 1), (None, 1.0)], [(False, 0), (True, 1), (True, 1)], id="grades"),
+        pytest.param([("loss", 1), ("win", 0)], [(None, 1), (None, 0)], id="a success in other words"),
+        pytest.param([(True, 5), (False, 1)], [(True, 5), (False, 1)], id="success and points"),
+    ],
+)
+def test_a_score_of_0_or_1_is_no_success_where_the_scale_goes_further(tmp_path: Path, outcomes: list[Any], rows: list[Any]) -> None:
+    """One point of ten is no success, and a success that cannot be read is not guessed from the score."""
+    games = [
+        {"id": f"g{index}", "messages": [{"role": "user", "content": "Hi"}], "score": score}
+        | ({} if success is None else {"success": success})
+        for index, (success, score) in enumerate(outcomes)
+    ]
+    found = ingested(tmp_path, written(tmp_path / "chat.jsonl", *games))
+    assert found.rows("SELECT success, score FROM episodes ORDER BY task_id") == rows
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        pytest.param(
+            {"won": "win"}, "2 conversations have a won that is not yes or no, true or false, 1 or 0 (such as 'win')", id="success"
+        ),
+        pytest.param({"won": 3}, "2 conversations have a won that is not yes or no", id="number"),
+        pytest.param({"points": "many"}, "2 conversations have a points that is no number (such as 'many')", id="score"),
+    ],
+)
+def test_an_outcome_that_cannot_be_read_is_told(tmp_path: Path, values: dict[str, Any], told: str) -> None:
+    """Once a file, and not known; a null says nothing, and nothing is told of it."""
+    found = mapped(
+        tmp_path, MAP, *({**DEAL, "deal": deal} | more for deal, more in (("d1", values), ("d2", values), ("d3", {"won": None})))
+    )
+    assert [told in reason for reason in found.refused] == [True]
+    assert found.rows("SELECT count(*) FROM episodes") == [(3,)]

@@ -14,6 +14,7 @@ from tests.ingest.asked import Ingested, ingested
 pytest.importorskip("inspect_ai", reason="the extra [inspect] is not installed")
 
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+from inspect_ai.scorer import Score
 
 from tests.ingest.inspect_logs.played import LONG, broken_log, team_log
 
@@ -90,6 +91,21 @@ def test_scores_of_all_scorers_go_in_and_the_first_one_decides(read: Ingested) -
     assert read.rows("SELECT DISTINCT success, score FROM episodes WHERE task_id = 'doors/1'") == [(True, 1.0)]
     metrics = read.rows("SELECT DISTINCT metric, value FROM episode_metrics JOIN episodes USING (episode_id) WHERE task_id = 'doors/1'")
     assert sorted(metrics) == [("inspect.aspects.polite", 0.5), ("inspect.aspects.turns", 7.0), ("inspect.grade", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("values", "known"), [((1, 7.0), {None}), ((1, 0.0), {True, False}), (("C", "I"), {True, False}), (("C", "P"), {True, False})]
+)
+def test_a_number_is_a_grade_only_where_all_are_0_or_1(
+    logs: Path, tmp_path: Path, values: tuple[float | str, ...], known: set[object]
+) -> None:
+    """One point of ten is no success."""
+    log = whole(logs, "doors")
+    assert log.samples is not None
+    for sample, value in zip(log.samples, values, strict=True):
+        sample.scores = {"points": Score(value=value)}
+    write_eval_log(log, str(tmp_path / "points.json"))
+    assert {success for (success,) in ingested(tmp_path, tmp_path / "points.json").rows("SELECT success FROM episodes")} == known
 
 
 def test_errors_limits_and_calls_are_told(read: Ingested) -> None:

@@ -56,6 +56,16 @@ def test_transcripts_of_scout_are_games(tmp_path: Path) -> None:
     assert [reason.split(":")[0] for reason in found.refused] == ["b.messages"]
 
 
+def test_points_of_transcripts_are_no_success(tmp_path: Path) -> None:
+    """A score of 1 is one where others are 0.3; a success that the row tells stands."""
+    rows = [
+        {"transcript_id": name, "messages": json.dumps(MESSAGES), "score": score, "success": success}
+        for name, score, success in (("a", "1", None), ("b", "0.3", None), ("c", "0.3", True))
+    ]
+    found = ingested(tmp_path, table(tmp_path / "transcripts.parquet", rows))
+    assert found.rows("SELECT success, score FROM episodes ORDER BY task_id") == [(None, 1.0), (None, 0.3), (True, 0.3)]
+
+
 def test_chat_in_parquet_and_by_a_mapping(tmp_path: Path) -> None:
     """Lists of structs; a mapping names other columns."""
     chat = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
