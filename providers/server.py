@@ -191,16 +191,17 @@ class Server:
             self._health.failed(fault)
             if fault.status is not None:
                 spent = 0.0
-            if fault.limited:
-                self._limit(fault, sent_at)
+            if fault.again:
+                self._pause(fault, sent_at)
             raise
         finally:
             await self._budget.settle(reserved, spent)
 
-    def _limit(self, fault: Fault, sent_at: float) -> None:
+    def _pause(self, fault: Fault, sent_at: float) -> None:
         if (fault.retry_after_s or 0.0) > self._settings.patience_s:
             raise HopelessError(f"the server asks to wait {fault.retry_after_s:.0f} s: start the same command again then ({fault.reason})")
-        self._gate.limited(sent_at, fault.retry_after_s)
+        if fault.limited:
+            self._gate.limited(sent_at, fault.retry_after_s)
 
     def _count(self, completion: Completion, taken: Taken, characters: int, latency_s: float) -> float:
         self._gate.succeeded()

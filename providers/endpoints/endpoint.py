@@ -10,8 +10,8 @@ from typing import Final, Protocol
 import orjson
 
 from providers.catalogue import address_of, key_of, provider_of
-from providers.completion import Completion, UnreadableError
-from providers.faults import Fault, of_response
+from providers.completion import Completion, ErrorCameError, UnreadableError
+from providers.faults import Fault, of_error, of_response
 from providers.protocols.anthropic_messages import AnthropicMessages
 from providers.protocols.bedrock_converse import BedrockConverse
 from providers.protocols.google_content import GoogleContent
@@ -112,6 +112,8 @@ class _HttpEndpoint:
             raise of_response(response.status, response.headers, response.body)
         try:
             return self._protocol.read(response.body, typed=sheet.form is not None)
+        except ErrorCameError as came:
+            raise of_error(came.error) from came
         except UnreadableError as error:
             raise Fault(str(error), status=None, retry_after_s=None, again=True, came=True) from error
 
