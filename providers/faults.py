@@ -33,7 +33,12 @@ __all__ = [
 ]
 
 LIMITED = 429
-_HOPELESS = {401: "the server refuses the API key", 403: "the key has no access", 404: "the model or address does not exist"}
+_HOPELESS = {
+    401: "the server refuses the API key",
+    403: "the key has no access",
+    404: "the model or address does not exist",
+    407: "the proxy wants a name and a password",
+}
 _WORTH_RETRYING = frozenset({408, 409, 425, 429})
 _SERVER_ERROR = 500
 _FAILURES = range(400, 600)

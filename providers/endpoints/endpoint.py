@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
 import orjson
 
-from providers.catalogue import address_of, key_of, provider_of
+from providers.catalogue import address_of, key_in, key_of, provider_of
 from providers.completion import Completion, ErrorCameError, UnreadableError
 from providers.faults import Fault, of_error, of_response
 from providers.protocols.anthropic_messages import AnthropicMessages
@@ -86,7 +85,7 @@ def _bedrock(settings: ModelSettings) -> Endpoint:
 
     protocol = BedrockConverse()
     url = protocol.url(address_of(settings) or address_in_region(), settings)
-    token = os.environ.get(settings.key_variable or "AWS_BEARER_TOKEN_BEDROCK")
+    token = key_in(settings.key_variable or "AWS_BEARER_TOKEN_BEDROCK")
     return _HttpEndpoint(protocol, url, protocol.headers(token) if token else signer(url), settings)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from providers.catalogue import key_in
 from providers.completion import Completion, ErrorCameError, UnreadableError
 from providers.faults import Fault, classify, of_error
 from providers.protocols.openai_chat import ChatReply, OpenAIChat, completion_of
@@ -49,7 +50,7 @@ class LiteLlmEndpoint:
         if settings.base_url is not None:
             body |= {"api_base": settings.base_url}
         if settings.key_variable is not None:
-            body |= {"api_key": os.environ.get(settings.key_variable)}
+            body |= {"api_key": key_in(settings.key_variable)}
         try:
             async with asyncio.timeout(settings.timeout_s):
                 reply = await self._ask(**body, **_PLAIN)
