@@ -65,6 +65,12 @@ class Completion(NamedTuple):
     echo: Any = None
     """The provider's own form of the reply, where it wants that back in the next request; None where text and calls say it all."""
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the server has said how many tokens it took: no prompt has none, and no words."""
+        wrote = bool(self.text or self.reasoning or self.tool_calls)
+        return self.tokens.input > 0 and (self.tokens.output > 0 or not wrote)
+
     def message(self) -> Message:
         """The reply as the next message of the chat."""
         message = Message(role="assistant", content=self.text)
