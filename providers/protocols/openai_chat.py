@@ -153,13 +153,16 @@ def completion_of(reply: ChatReply, *, typed: bool) -> Completion:
         raise UnreadableError("the reply is no chat completion: it has no choices with a message")
     calls = tuple(_called(call) for call in message.tool_calls or ())
     text, thought = _parts(message.content)
+    thought = thought or _text(message.reasoning_content) or _text(message.reasoning)
     if typed and calls:
-        text = calls[0].arguments
+        text = calls[0].arguments or text
+    elif typed and not text:
+        text, thought = thought, ""  # some servers take all that a model writes for its thoughts
     return Completion(
         text=text,
         finish_reason=choice.finish_reason if isinstance(choice.finish_reason, str) else None,
         tokens=_tokens(reply.usage),
-        reasoning=thought or _text(message.reasoning_content) or _text(message.reasoning),
+        reasoning=thought,
         tool_calls=() if typed else calls,
         refusal=message.refusal if isinstance(message.refusal, str) and message.refusal else None,
         probabilities=_probabilities(choice.logprobs),
