@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from providers.faults import Unusable
 from providers.messages import Message, Tool
+from providers.thoughts import parted
 from schemas.text import excerpt
 
 __all__ = ["Form", "parse_reply", "reask"]
@@ -20,8 +20,6 @@ _LONGEST_REASON: Final = 1_000
 _LONGEST_REPLY_SHOWN_AGAIN: Final = 4_000
 _MOST_OBJECTS: Final = 200
 """Of a reply that are looked at."""
-_THOUGHT: Final = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-"""What a model writes before its answer where the server does not tell the two apart; some leave out the tag that opens."""
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
@@ -63,7 +61,7 @@ def parse_reply(model: type[BaseModel], text: str) -> BaseModel | None:
     whole = _filled(model, text)
     if whole is not None:
         return whole
-    filled = [one for content in _objects(_THOUGHT.sub("", text, count=1)) if (one := _filled(model, _written(content))) is not None]
+    filled = [one for content in _objects(parted(text).text) if (one := _filled(model, _written(content))) is not None]
     return filled[0] if filled and all(one == filled[0] for one in filled) else None
 
 
