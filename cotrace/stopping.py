@@ -148,6 +148,8 @@ def _added(total: RunReport, report: RunReport) -> RunReport:
         ours, theirs = getattr(total, field.name), getattr(report, field.name)
         if field.name in ("cost_before", "first_error"):
             setattr(total, field.name, ours if ours is not None else theirs)
+        elif None in (ours, theirs):
+            setattr(total, field.name, None)  # a cost that is not known
         else:
             setattr(total, field.name, ours + theirs)
     return total

@@ -6,11 +6,13 @@ import difflib
 import os
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from providers.provider import Mode, ModelSettings
 from schemas.errors import UsageError
+from schemas.text import excerpt
 
-__all__ = ["PROVIDERS", "Provider", "address_of", "key_of", "provider_of"]
+__all__ = ["PROVIDERS", "Provider", "address_of", "key_in", "key_of", "provider_of"]
 
 Protocol = Literal["openai", "azure", "anthropic", "google", "bedrock", "litellm"]
 
@@ -87,11 +89,31 @@ def address_of(settings: ModelSettings) -> str | None:
     """Where the model is asked; None: the provider has no address that is usual.
 
     Raises:
-        UsageError: as `provider_of`.
+        UsageError: what is named is no address to which paths can be added; or as `provider_of`.
     """
     provider = provider_of(settings)
+    if settings.base_url:
+        return _base(settings.base_url, "--base-url")
     named = os.environ.get(provider.url_variable) if provider.url_variable else None
-    return settings.base_url or named or provider.base_url
+    return _base(named, provider.url_variable) if named else provider.base_url
+
+
+def _base(address: str, source: str | None) -> str:
+    address = address.strip()
+    try:
+        parts = urlsplit(address)
+        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise UsageError(f"{source} {excerpt(address)} is no address: write one such as http://localhost:8000/v1")
+    if parts.username is not None:
+        raise UsageError(
+            f"{source} holds a name or a password for {parts.hostname}: leave it out, and name a variable with a key by --key-env"
+        )
+    if parts.query or parts.fragment:
+        raise UsageError(f"{source} {excerpt(address)} ends in ? or #, behind which no path can follow: leave that out")
+    return address
 
 
 def keys_of(settings: ModelSettings) -> tuple[str, ...]:
@@ -104,14 +126,26 @@ def keys_of(settings: ModelSettings) -> tuple[str, ...]:
     return (settings.key_variable,) if settings.key_variable else tuple(provider.keys)
 
 
+def key_in(variable: str) -> str | None:
+    """The key in an environment variable, without the blanks and line ends that files of keys bring along; None if there is none.
+
+    Raises:
+        UsageError: no header can hold it.
+    """
+    key = os.environ.get(variable, "").strip()
+    if any(not letter.isprintable() for letter in key):
+        raise UsageError(f"{variable} holds a line end or another character that no key has: set it to the key alone")
+    return key or None
+
+
 def key_of(settings: ModelSettings) -> str:
     """The key for the model's server; `none` for one that takes none, and for one of the user's own unless a key is set.
 
     Raises:
-        UsageError: it is missing; or as `provider_of`.
+        UsageError: it is missing, or none; or as `provider_of`.
     """
     provider, variables = provider_of(settings), keys_of(settings)
-    key = next((found for variable in variables if (found := os.environ.get(variable))), None)
+    key = next((found for variable in variables if (found := key_in(variable))), None)
     if key is not None:
         return key
     if settings.key_variable is None and (settings.base_url is not None or not provider.keys):

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from providers.messages import Message, ToolCall
 
-__all__ = ["NO_TOKENS", "Completion", "Tokens", "UnreadableError", "counted"]
+__all__ = ["NO_TOKENS", "Completion", "ErrorCameError", "Tokens", "UnreadableError", "counted"]
 
 _MOST_TOKENS: Final = 10**9
 """No call takes more; what a server says beyond it is no count."""
@@ -14,6 +14,15 @@ _MOST_TOKENS: Final = 10**9
 
 class UnreadableError(Exception):
     """What the server sent is no completion of its protocol."""
+
+
+class ErrorCameError(UnreadableError):
+    """An error came where a completion should be, with HTTP's status of success."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(f"an error came in place of a reply: {error}")
+        self.error = error
+        """As the protocol has it."""
 
 
 class Tokens(NamedTuple):
@@ -55,6 +64,12 @@ class Completion(NamedTuple):
     """Tokens of the text with their log probabilities; empty unless they were asked for and came."""
     echo: Any = None
     """The provider's own form of the reply, where it wants that back in the next request; None where text and calls say it all."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the server has said how many tokens it took: no prompt has none, and no words."""
+        wrote = bool(self.text or self.reasoning or self.tool_calls)
+        return self.tokens.input > 0 and (self.tokens.output > 0 or not wrote)
 
     def message(self) -> Message:
         """The reply as the next message of the chat."""

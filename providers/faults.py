@@ -6,6 +6,7 @@ import email.utils
 import re
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from tenacity import RetryCallState, wait_random_exponential
@@ -25,20 +26,31 @@ __all__ = [
     "Unusable",
     "beyond_bounds",
     "classify",
+    "of_error",
     "of_response",
     "retry_after_s",
     "wait_after",
 ]
 
 LIMITED = 429
-_HOPELESS = {401: "the server refuses the API key", 403: "the key has no access", 404: "the model or address does not exist"}
+_HOPELESS = {
+    401: "the server refuses the API key",
+    403: "the key has no access",
+    404: "the model or address does not exist",
+    407: "the proxy wants a name and a password",
+}
 _WORTH_RETRYING = frozenset({408, 409, 425, 429})
 _SERVER_ERROR = 500
+_FAILURES = range(400, 600)
 _BAD_REQUEST = 400
 _LONGEST_REASON = 500
 _NO_KEY = ("API_KEY_INVALID", "API key not valid")
 """How Google says with status 400 that the key is wrong."""
+_NO_MONEY_LEFT = 402
 _NO_MONEY = ("insufficient_quota", "credit balance is too low", "billing_not_active")
+_FORBIDDEN = 403
+_FLAGGED = ("moderation", "flagged")
+"""How gateways say with status 403 that they do not let this prompt through; others may pass."""
 _NAMED_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
 """How Google says in the body how long to wait."""
 _MENDS = {
@@ -48,6 +60,8 @@ _MENDS = {
     "tool": "the model may know no tools: --mode json_schema or --mode json",
     "response_format": "the server may know no schemas: --mode tools or --mode json",
     "reasoning": "the model may not reason: leave out --reasoning-effort",
+    "support stream": "the server only streams, which is not read: ask through one that gives whole replies",
+    "stream must be": "the server only streams, which is not read: ask through one that gives whole replies",
 }
 """What a refused request speaks of -> what may mend it."""
 
@@ -145,22 +159,38 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     return _of_status(status, headers, excerpt(_said(text), _LONGEST_REASON), text)
 
 
+def of_error(error: Any) -> Fault:
+    """The fault behind an error that came in place of a reply, with HTTP's status of success; gateways put the status into it.
+
+    Raises:
+        HopelessError: no request of this run can succeed.
+    """
+    reason = excerpt(_message(error), _LONGEST_REASON)
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, int) and code in _FAILURES:
+        return _of_status(code, {}, reason, orjson.dumps(error).decode())
+    return Fault(f"an error in place of a reply: {reason}", status=None, retry_after_s=None, again=True, came=True)
+
+
 def _said(body: str) -> str:
     """What the server says went wrong: the message in its JSON, or else the text."""
     try:
         content = orjson.loads(body)
     except orjson.JSONDecodeError:
         return body
-    error = content.get("error", content) if isinstance(content, dict) else content
+    return _message(content.get("error", content) if isinstance(content, dict) else content)
+
+
+def _message(error: Any) -> str:
     return str(error.get("message", error) if isinstance(error, dict) else error)
 
 
 def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) -> Fault:
-    if status in _HOPELESS:
+    if status in _HOPELESS and not (status == _FORBIDDEN and any(sign in text for sign in _FLAGGED)):
         raise HopelessError(f"{_HOPELESS[status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}")
     if any(sign in text for sign in _NO_KEY):
         raise HopelessError(f"{_HOPELESS[401]} (HTTP {status}): check the key's environment variable; {reason}")
-    if any(sign in text for sign in _NO_MONEY):
+    if status == _NO_MONEY_LEFT or any(sign in text for sign in _NO_MONEY):
         raise HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
     again = status in _WORTH_RETRYING or status >= _SERVER_ERROR
     named = _NAMED_DELAY.search(text)

@@ -47,9 +47,19 @@ class Price(NamedTuple):
     reasoning: float | None = None
     """Of reply tokens that are spent on reasoning; None: as `output`."""
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing costs anything."""
+        return not any(self)
+
     def cost(self, tokens_in: float, tokens_out: float) -> float:
         """USD, of tokens that are not cached and not spent on reasoning."""
         return (tokens_in * self.input + tokens_out * self.output) / 1e6
+
+    def most(self, tokens_in: float, tokens_out: float) -> float:
+        """USD, whatever of them is cached, put into a cache, or spent on reasoning."""
+        dearest_in = max(self.input, self.cached or 0.0, self.written or 0.0)
+        return (tokens_in * dearest_in + tokens_out * max(self.output, self.reasoning or 0.0)) / 1e6
 
     def of(self, tokens: Tokens) -> float:
         """USD for tokens as billed."""
@@ -176,7 +186,10 @@ def _read(path: Path) -> dict[str, _Entry]:
 
 
 class TokenEstimate:
-    """Tokens of a prompt from its characters; learns the highest rate that the server has counted."""
+    """Tokens of a prompt from its length; learns the highest rate that the server has counted.
+
+    The length is in characters, or in bytes where a language that takes more tokens a character must not be taken for English.
+    """
 
     def __init__(self) -> None:
         self._tokens_a_character = 1 / _CHARACTERS_A_TOKEN

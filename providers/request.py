@@ -95,8 +95,8 @@ class Usage:
     requests: int = 0
     """HTTP requests, retries and re-asks included."""
     tokens: Tokens = NO_TOKENS
-    cost: float = 0.0
-    """USD; 0 where the model has no price."""
+    cost: float | None = 0.0
+    """USD; None if the cost of a call is not known: its model has no price, or the server has not counted the tokens."""
     first_error: str | None = None
     """Why the first failed call failed."""
 
@@ -112,7 +112,7 @@ class Usage:
         if reply.source == "model":
             self.requests += call.attempts
             self.tokens = self.tokens.plus(Tokens(call.tokens_in, call.tokens_out, call.tokens_cached, 0, call.tokens_reasoning))
-            self.cost += call.cost or 0.0
+            self.cost = None if self.cost is None or call.cost is None else self.cost + call.cost
 
 
 def fingerprint(settings: ModelSettings, question: ModelQuestion) -> bytes:
@@ -160,7 +160,7 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
         tokens_out=tokens.output,
         tokens_cached=tokens.cached,
         tokens_reasoning=tokens.reasoning,
-        cost=price.of(tokens) if price else None,
+        cost=price.of(tokens) if price and (taken.counted or price.is_free) else None,
         latency_s=taken.latency_s,
         attempts=taken.attempts,
         status=taken.status,

@@ -51,6 +51,8 @@ class Taken:
 
     attempts: int = 0
     tokens: Tokens = NO_TOKENS
+    counted: bool = True
+    """Whether the server has counted the tokens of every completion."""
     latency_s: float | None = None
     """Of the last request that was answered, in seconds."""
     completion: Completion | None = None
@@ -168,15 +170,15 @@ class Server:
 
     async def _request(self, question: ModelQuestion, chat: Sequence[Message], taken: Taken) -> None:
         sheet = question.sheet(chat)
-        characters = _size(sheet)
-        tokens = self._estimate.tokens(characters)
-        reserved = self._price.cost(tokens, self._settings.limit) if self._price else 0.0
+        length = _length(sheet)
+        tokens = self._estimate.tokens(length)
+        reserved = self._price.most(tokens, self._settings.limit) if self._price else 0.0
         await self._tokens_limit.take(tokens)
         await self._requests_limit.take(1)
         async with self._health.turn():
-            await self._send(sheet, question, taken, characters, reserved)
+            await self._send(sheet, question, taken, length, reserved)
 
-    async def _send(self, sheet: Sheet, question: ModelQuestion, taken: Taken, characters: int, reserved: float) -> None:
+    async def _send(self, sheet: Sheet, question: ModelQuestion, taken: Taken, length: int, reserved: float) -> None:
         await self._budget.reserve(reserved)
         spent = 0.0
         try:
@@ -184,32 +186,35 @@ class Server:
             taken.attempts += 1
             spent = reserved  # unless the server says otherwise: a request that broke off may have been billed
             completion = await self._endpoint.send(sheet)
-            spent = self._count(completion, taken, characters, time.monotonic() - sent_at)
+            self._count(completion, taken, length, time.monotonic() - sent_at)
+            if self._price is not None and completion.is_counted:
+                spent = self._price.of(completion.tokens)
             _use(completion, question, taken)
         except Fault as fault:
             self._reached = self._reached or fault.came
             self._health.failed(fault)
             if fault.status is not None:
                 spent = 0.0
-            if fault.limited:
-                self._limit(fault, sent_at)
+            if fault.again:
+                self._pause(fault, sent_at)
             raise
         finally:
             await self._budget.settle(reserved, spent)
 
-    def _limit(self, fault: Fault, sent_at: float) -> None:
+    def _pause(self, fault: Fault, sent_at: float) -> None:
         if (fault.retry_after_s or 0.0) > self._settings.patience_s:
             raise HopelessError(f"the server asks to wait {fault.retry_after_s:.0f} s: start the same command again then ({fault.reason})")
-        self._gate.limited(sent_at, fault.retry_after_s)
+        if fault.limited:
+            self._gate.limited(sent_at, fault.retry_after_s)
 
-    def _count(self, completion: Completion, taken: Taken, characters: int, latency_s: float) -> float:
+    def _count(self, completion: Completion, taken: Taken, length: int, latency_s: float) -> None:
         self._gate.succeeded()
         self._health.succeeded()
         self._reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
-        self._estimate.learn(characters, completion.tokens.input)
+        self._estimate.learn(length, completion.tokens.input)
         taken.completion, taken.latency_s = completion, latency_s
         taken.tokens = taken.tokens.plus(completion.tokens)
-        return self._price.of(completion.tokens) if self._price else 0.0
+        taken.counted = taken.counted and completion.is_counted
 
 
 def _use(completion: Completion, question: ModelQuestion, taken: Taken) -> None:
@@ -232,7 +237,12 @@ def _use(completion: Completion, question: ModelQuestion, taken: Taken) -> None:
         raise Unusable("it broke off at its longest length (max_tokens)", completion.text) if cut else unusable from None
 
 
-def _size(sheet: Sheet) -> int:
-    """Characters of all that the model has to read."""
+def _length(sheet: Sheet) -> int:
+    """Bytes of all that the model has to read."""
     tools = [*sheet.tools, *([sheet.form] if sheet.form else [])]
-    return sum(len(message["content"]) for message in sheet.messages) + sum(len(orjson.dumps(tool.parameters)) for tool in tools)
+    return sum(map(_bytes, sheet.messages)) + sum(len(orjson.dumps(tool.parameters)) for tool in tools)
+
+
+def _bytes(message: Message) -> int:
+    called = sum(len(call.arguments.encode()) for call in message.get("tool_calls", ()))
+    return len(message["content"].encode()) + called

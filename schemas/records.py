@@ -347,7 +347,9 @@ class JudgeRun(NamedTuple):
     calls: Annotated[int, Col("requests sent, retries included", "count")]
     tokens_in: Annotated[int, Col("prompt tokens as billed", "tokens")]
     tokens_out: Annotated[int, Col("completion tokens as billed", "tokens")]
-    cost: Annotated[float | None, Col("by the price file; null if the model has no price there", "USD")]
+    cost: Annotated[
+        float | None, Col("by the price file; null if the model has no price there, or its server has not counted all tokens", "USD")
+    ]
     status: Annotated[str, Col("running, submitted (a batch), finished, stopped_by_budget, interrupted")]
 
 
@@ -403,11 +405,17 @@ class Call(NamedTuple):
     finish_reason: Annotated[
         str | None, Col("why it stopped: stop, length, tool_calls, content_filter, or the provider's own word; null if it does not say")
     ]
-    tokens_in: Annotated[int, Col("prompt tokens as billed, all attempts together, cached ones included", "tokens")]
-    tokens_out: Annotated[int, Col("reply tokens as billed, all attempts together, reasoning included", "tokens")]
+    tokens_in: Annotated[
+        int, Col("prompt tokens as billed, all attempts together, cached ones included; 0 if the server does not say", "tokens")
+    ]
+    tokens_out: Annotated[
+        int, Col("reply tokens as billed, all attempts together, reasoning included; 0 if the server does not say", "tokens")
+    ]
     tokens_cached: Annotated[int, Col("those of `tokens_in` that came out of the provider's cache; 0 if it does not say", "tokens")]
     tokens_reasoning: Annotated[int, Col("those of `tokens_out` that were spent on reasoning; 0 if the provider does not say", "tokens")]
-    cost: Annotated[float | None, Col("by the price list; null if the model has no price there", "USD")]
+    cost: Annotated[
+        float | None, Col("by the price list; null if the model has no price there, or the server has not counted the tokens", "USD")
+    ]
     latency_s: Annotated[float | None, Col("of the last request, from sending to the last byte; null if no reply came", "s")]
     attempts: Annotated[int, Col("requests sent: retries, and replies that could not be used, included", "count")]
     status: Annotated[str, Col("answered, failed, or unasked (the budget allowed no further request)")]

@@ -12,7 +12,7 @@ import click
 from cotrace.judging.search import in_figures, searched, upper_cost
 from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
-from cotrace.options.shared import say, store_option
+from cotrace.options.shared import say, spent, store_option
 from schemas import wording
 from schemas.extras import needed
 from schemas.store import Store
@@ -88,7 +88,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     found = searched(f"{parent.name} by {request.optimizer}", sum(plan.calls), partial(optimize, request))
     if found is None:
         return 1
-    _tell_usage(found, plan)
+    _tell_usage(found)
     if found.rubric is None or found.after is None:
         say(
             f"no gain: none of {found.tried} candidates agreed better on the validation part than {parent.name} as it is "
@@ -173,12 +173,11 @@ def _games(cases: Sequence[Case]) -> int:
     return len({case.episode_id for case in cases})
 
 
-def _tell_usage(found: OptimizationResult, plan: SearchEstimate) -> None:
+def _tell_usage(found: OptimizationResult) -> None:
     usage = found.usage
-    cost = "no price known" if plan.cost is None else f"{usage.cost:.4f} USD"
     say(
         f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; {usage.requests} requests, "
-        f"{usage.tokens.input} + {usage.tokens.output} tokens, {cost}"
+        f"{usage.tokens.input} + {usage.tokens.output} tokens, {spent(usage.cost)}"
     )
     if usage.first_error:
         say(f"  first failure: {usage.first_error}")

@@ -12,7 +12,7 @@ import click
 from cotrace.judging.search import in_figures, searched, upper_cost
 from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
-from cotrace.options.shared import say, store_option
+from cotrace.options.shared import say, spent, store_option
 from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.store import Store
@@ -71,8 +71,11 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
     found = searched(f"reader of {request.benchmark} by {request.optimizer}", sum(plan.calls), partial(optimize_reader, request))
     if found is None:
         return 1
-    usage, cost = found.usage, "no price known" if plan.cost is None else f"{found.usage.cost:.4f} USD"
-    say(f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; {usage.requests} requests, {cost}")
+    usage = found.usage
+    say(
+        f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; "
+        f"{usage.requests} requests, {spent(usage.cost)}"
+    )
     if found.prompt is None or found.after is None:
         say(
             f"no gain: none of {found.tried} candidates read the validation part better than the prompt as it is "

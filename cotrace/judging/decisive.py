@@ -6,7 +6,7 @@ from typing import Any
 
 from cotrace.next_steps import next_line
 from cotrace.options.models import endpoints_of, named, tell_models
-from cotrace.options.shared import say
+from cotrace.options.shared import say, spent
 from schemas.store import Store
 
 __all__ = ["ask_decisive"]
@@ -25,8 +25,7 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
     ensure_installed(store)
     with progress_bar(f"{manner} by {model}") as show:
         report = ask_games(request, store, show)
-    cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
     say(f"{report.games} games: {report.answered} answered, {report.undecided} without a decisive error, {report.failed} failed")
-    say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
+    say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {spent(report.cost)}")
     say(next_line(store, "cotrace report attribution-accuracy") or "")
     return int(report.failed > 0 or report.games == 0)

@@ -58,7 +58,7 @@ def provenance(parent: Rubric, request: Optimization, found: OptimizationResult,
         "answered_from_disk": found.usage.from_cache,
         "failed": found.usage.failed,
         "tokens": [found.usage.tokens.input, found.usage.tokens.output],
-        "cost_usd": _rounded(found.usage.cost),
+        "cost_usd": None if found.usage.cost is None else _rounded(found.usage.cost),
         "versions": {package: version(package) for package in packages},
         "made_at": f"{now().isoformat(timespec='seconds')}Z",
     }

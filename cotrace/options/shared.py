@@ -16,7 +16,7 @@ from schemas.errors import UsageError
 from schemas.store import DEFAULT_STORE, Store
 from schemas.stores import store_at
 
-__all__ = ["COUNT", "MOST", "Number", "StoreParameter", "format_option", "on_option", "say", "store_option", "writing_to"]
+__all__ = ["COUNT", "MOST", "Number", "StoreParameter", "format_option", "on_option", "say", "spent", "store_option", "writing_to"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -113,6 +113,11 @@ _ONE_OF_MANY: Final = re.compile(
     r"|question|sentence|verdict|sample|line|message|mistake|column)s\b"
 )
 """What is counted, where there is one of it."""
+
+
+def spent(cost: float | None) -> str:
+    """What something has cost, in words."""
+    return "cost not known: no price, or tokens that the server does not count" if cost is None else f"{cost:.4f} USD"
 
 
 def say(message: str) -> None:

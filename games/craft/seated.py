@@ -202,7 +202,15 @@ def _observation(game: Game, agent: Agent, asked: SeatedGame) -> Observation:
             tool = ToolUse(builder_messages(seen, oracle=oracle, simulations=simulations, provider_tool=True), (TOOL,), written_call)
     else:
         messages = director_messages(seen, asked.characters[seen.director])
-    return Observation(agent=seat, role=SEATS[seat], turn=seen.turn, messages=messages, data=seen, tool=tool)
+    return Observation(
+        agent=seat,
+        role=SEATS[seat],
+        turn=seen.turn,
+        messages=messages,
+        data=seen,
+        wants_thoughts=agent != "builder",
+        tool=tool,
+    )
 
 
 def _text(agent: Agent, said: Said) -> str:

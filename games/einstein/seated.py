@@ -111,4 +111,5 @@ def course_of(puzzle: Puzzle, settings: GameSettings, started_at: datetime) -> C
 def _observation(game: Game, agent: Any) -> Observation:
     seen = game.observe(agent)
     messages: list[Message] = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
-    return Observation(agent=agent, role="player", turn=seen.step + 1, messages=messages, data=seen)
+    thoughts = game.settings.reasoning
+    return Observation(agent=agent, role="player", turn=seen.step + 1, messages=messages, data=seen, wants_thoughts=thoughts)

@@ -12,6 +12,7 @@ from games.players.tools import ToolUse, written_out
 from providers.asker import Asker, Request
 from providers.completion import Completion
 from providers.messages import Message
+from providers.thoughts import Parted, parted
 from schemas.errors import CotraceError
 from schemas.game import CallEntry
 from schemas.records import Call
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 
+_TAG = "<think"
 _TERMINAL = threading.Lock()
 """There is one: several seats that are asked at the same time take their turns at it."""
 
@@ -55,6 +57,8 @@ class Observation:
     """For a model or a person: system text and the situation in words."""
     data: Any
     """For a script: the family's own observation."""
+    wants_thoughts: bool = False
+    """Whether the messages ask for thoughts in tags, which the game then reads itself."""
     tool: ToolUse | None = None
     """For a model that can call tools: what it is given in place of `messages`."""
     options: Sequence[str] = ()
@@ -165,10 +169,19 @@ class ModelPlayer:
         completion = reply.completion
         if completion is None:
             return PlayerReply("", "", reply.call)
-        text = completion.text if seen.tool is None else written_out(completion, seen.tool)
-        if completion.tool_calls:
+        if seen.tool is not None and completion.tool_calls:
+            text = written_out(completion, seen.tool)
             self._called[text] = completion
-        return PlayerReply(text, completion.reasoning, reply.call)
+            return PlayerReply(text, completion.reasoning, reply.call)
+        thought, text = _parted(completion.text, seen)
+        return PlayerReply(text, "\n".join(filter(None, [completion.reasoning, thought])), reply.call)
+
+
+def _parted(written: str, seen: Observation) -> Parted:
+    """Thoughts in tags that nobody asked for, and the rest: what they weigh is no answer, and no partner hears of it."""
+    found = parted(written)
+    own = not seen.wants_thoughts or _TAG in found.text.lower()
+    return found if own else Parted("", written)
 
 
 class PersonPlayer:

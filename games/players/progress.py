@@ -26,7 +26,7 @@ class PlayProgress(NamedTuple):
     """Played now, those of unfinished games included."""
     calls: int
     """Replies that came, out of the journal too."""
-    cost: float
+    cost: float | None
     """USD, paid now."""
     seconds_left: float | None
     """If it goes on as so far, and unfinished games need all their turns; None: not known yet."""

@@ -109,8 +109,8 @@ class RunReport:
     """Calls without a usable reply; the games went on as published loops do."""
     tokens_in: int = 0
     tokens_out: int = 0
-    cost: float = 0.0
-    """USD, paid now."""
+    cost: float | None = 0.0
+    """USD, paid now; None if the cost of a call is not known."""
     cost_before: float | None = None
     """USD, paid by earlier starts; None: not counted, since there is no budget."""
     first_error: str | None = None

@@ -138,7 +138,7 @@ def _said(index: int, message: ParsedMessage, agent: str, found: MessageParts, o
         private=_metadata(raw).get("channel") == "private",
         audience=_audience(message, agent),
         tools=[_with_outcome(call.use, _next(outcomes.get(call.id or "", ()), index)) for call in calls],
-        tokens=None if message.call is None else message.call.tokens_out or None,
+        tokens=None if message.call is None else message.call.tokens_out,
         error=f"{code}: {text}" if code else None,
         at=message.at,
         call=message.call,

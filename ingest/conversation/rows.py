@@ -51,7 +51,8 @@ class ModelCall:
     """What the model was sent, as far as the log has it: it is hashed, not kept."""
     finish_reason: str | None = None
     tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_out: int | None = None
+    """None: the log does not count them."""
     tokens_cached: int = 0
     tokens_reasoning: int = 0
     latency_s: float | None = None
@@ -274,7 +275,7 @@ def _call(call: ModelCall, said: tuple[str, str | None, str | None], name: str, 
         reasoning=thought,
         finish_reason=call.finish_reason,
         tokens_in=call.tokens_in,
-        tokens_out=call.tokens_out,
+        tokens_out=call.tokens_out or 0,
         tokens_cached=call.tokens_cached,
         tokens_reasoning=call.tokens_reasoning,
         cost=call.cost,

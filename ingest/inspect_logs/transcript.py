@@ -83,13 +83,13 @@ def _request(event: ModelEvent, agent: str | None) -> ModelRequest:
 
 def _call(event: ModelEvent) -> ModelCall:
     output, usage = event.output, event.output.usage
-    spent = 0 if usage is None else usage.output_tokens
+    spent = usage.output_tokens if usage is not None and usage.total_tokens else None
     return ModelCall(
         model=event.model,
         asked_at=_clock(event.timestamp),
         prompt=[[message.role, message.text] for message in event.input],
         finish_reason=output.stop_reason if output.choices else None,
-        tokens_in=0 if usage is None else max(usage.total_tokens - spent, usage.input_tokens),
+        tokens_in=0 if usage is None else max(usage.total_tokens - usage.output_tokens, usage.input_tokens),
         tokens_out=spent,
         tokens_cached=0 if usage is None else usage.input_tokens_cache_read or 0,
         tokens_reasoning=0 if usage is None else usage.reasoning_tokens or 0,

@@ -115,21 +115,22 @@ def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:
         asked_at=span.start,
         prompt=inputs,
         finish_reason=str(reasons[0]) if isinstance(reasons, list) and reasons else None,
-        tokens_in=_count(told, "input_tokens", "prompt_tokens"),
+        tokens_in=_count(told, "input_tokens", "prompt_tokens") or 0,
         tokens_out=_count(told, "output_tokens", "completion_tokens"),
-        tokens_cached=_count(told, "cache_read.input_tokens", "cached_tokens"),
-        tokens_reasoning=_count(told, "reasoning.output_tokens", "reasoning_tokens"),
+        tokens_cached=_count(told, "cache_read.input_tokens", "cached_tokens") or 0,
+        tokens_reasoning=_count(told, "reasoning.output_tokens", "reasoning_tokens") or 0,
         latency_s=span.seconds,
         error=span.error,
     )
 
 
-def _count(told: Mapping[str, Any], *names: str) -> int:
+def _count(told: Mapping[str, Any], *names: str) -> int | None:
+    """None: the span does not say."""
     for name in (f"gen_ai.usage.{name}" for name in names):
         value = told.get(name)
         if isinstance(value, int | float):
             return _tokens(value, name)
-    return 0
+    return None
 
 
 def _tokens(value: float, name: str) -> int:

@@ -81,7 +81,7 @@ def affordable(limit: float | None, characters: Iterable[int], settings: ModelSe
         return None
     estimate, reserved = TokenEstimate(), 0.0
     for number, count in enumerate(characters):
-        reserved += price.cost(estimate.tokens(count), settings.limit)
+        reserved += price.most(estimate.tokens(count), settings.limit)
         if reserved > limit:
             return number
     return None
@@ -160,8 +160,8 @@ def replies(batch: Batch, settings: ModelSettings, count: int) -> Iterator[Batch
 
 def taken_of(reply: BatchReply) -> Taken:
     """What a reply out of a batch took."""
-    tokens = reply.completion.tokens if reply.completion else NO_TOKENS
-    return Taken(attempts=1, tokens=tokens, completion=reply.completion, status="answered")
+    tokens, counted = (reply.completion.tokens, reply.completion.is_counted) if reply.completion else (NO_TOKENS, True)
+    return Taken(attempts=1, tokens=tokens, counted=counted, completion=reply.completion, status="answered")
 
 
 def _told(error: Exception) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
 import orjson
 
-from providers.catalogue import address_of, key_of, provider_of
-from providers.completion import Completion, UnreadableError
-from providers.faults import Fault, of_response
+from providers.catalogue import address_of, key_in, key_of, provider_of
+from providers.completion import Completion, ErrorCameError, UnreadableError
+from providers.faults import Fault, of_error, of_response
 from providers.protocols.anthropic_messages import AnthropicMessages
 from providers.protocols.bedrock_converse import BedrockConverse
 from providers.protocols.google_content import GoogleContent
@@ -86,7 +85,7 @@ def _bedrock(settings: ModelSettings) -> Endpoint:
 
     protocol = BedrockConverse()
     url = protocol.url(address_of(settings) or address_in_region(), settings)
-    token = os.environ.get(settings.key_variable or "AWS_BEARER_TOKEN_BEDROCK")
+    token = key_in(settings.key_variable or "AWS_BEARER_TOKEN_BEDROCK")
     return _HttpEndpoint(protocol, url, protocol.headers(token) if token else signer(url), settings)
 
 
@@ -112,6 +111,8 @@ class _HttpEndpoint:
             raise of_response(response.status, response.headers, response.body)
         try:
             return self._protocol.read(response.body, typed=sheet.form is not None)
+        except ErrorCameError as came:
+            raise of_error(came.error) from came
         except UnreadableError as error:
             raise Fault(str(error), status=None, retry_after_s=None, again=True, came=True) from error
 

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from providers.completion import Completion, UnreadableError
-from providers.faults import Fault, classify
+from providers.catalogue import key_in
+from providers.completion import Completion, ErrorCameError, UnreadableError
+from providers.faults import Fault, classify, of_error
 from providers.protocols.openai_chat import ChatReply, OpenAIChat, completion_of
 from providers.protocols.protocol import Sheet
 from providers.provider import ModelSettings
@@ -49,7 +50,7 @@ class LiteLlmEndpoint:
         if settings.base_url is not None:
             body |= {"api_base": settings.base_url}
         if settings.key_variable is not None:
-            body |= {"api_key": os.environ.get(settings.key_variable)}
+            body |= {"api_key": key_in(settings.key_variable)}
         try:
             async with asyncio.timeout(settings.timeout_s):
                 reply = await self._ask(**body, **_PLAIN)
@@ -61,6 +62,8 @@ class LiteLlmEndpoint:
             raise classify(error) from error
         try:
             return completion_of(msgspec.convert(reply.model_dump(), ChatReply), typed=sheet.form is not None)
+        except ErrorCameError as came:
+            raise of_error(came.error) from came
         except (msgspec.ValidationError, UnreadableError) as error:
             raise Fault("the reply is no chat completion", status=None, retry_after_s=None, again=True, came=True) from error
 

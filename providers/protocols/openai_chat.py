@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from providers.catalogue import provider_of
-from providers.completion import Completion, Tokens, UnreadableError, counted
+from providers.completion import Completion, ErrorCameError, Tokens, UnreadableError, counted
 from providers.messages import Message, Tool, ToolCall
 from providers.protocols.protocol import Sheet, asked_for_json, closed, decoded
 from providers.provider import Mode, ModelSettings
@@ -24,6 +24,8 @@ __all__ = ["AzureChat", "ChatReply", "OpenAIChat", "completion_of"]
 _OWN: Final = frozenset({"openai", "azure_openai"})
 """Providers that know the newer name of the limit."""
 _ACCOUNT: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+_FAILED: Final = "error"
+"""Why a reply stopped, where a gateway says that the server behind it has failed at it."""
 _AZURE_VERSION: Final = "2024-12-01-preview"
 
 
@@ -46,16 +48,18 @@ class _Message(msgspec.Struct):
 
 
 class _Choice(msgspec.Struct):
-    message: _Message
+    message: _Message | None = None
     finish_reason: Any = None
     logprobs: Any = None
+    error: Any = None
 
 
 class ChatReply(msgspec.Struct):
     """A reply as it comes, as far as it is read."""
 
-    choices: list[_Choice]
+    choices: list[_Choice] | None = None
     usage: Any = None
+    error: Any = None
 
 
 _REPLY: Final = msgspec.json.Decoder(ChatReply)
@@ -136,21 +140,29 @@ def completion_of(reply: ChatReply, *, typed: bool) -> Completion:
     """The first choice of a reply.
 
     Raises:
+        ErrorCameError: an error came in its place, as gateways send it when the server behind them fails.
         UnreadableError: there is none.
     """
-    if not reply.choices:
-        raise UnreadableError("the reply is no chat completion: it has no choices")
-    choice = reply.choices[0]
+    choice = reply.choices[0] if reply.choices else _Choice()
+    if error := reply.error or choice.error:
+        raise ErrorCameError(error)
+    if choice.finish_reason == _FAILED:
+        raise ErrorCameError("the server behind it failed")
     message = choice.message
+    if message is None:
+        raise UnreadableError("the reply is no chat completion: it has no choices with a message")
     calls = tuple(_called(call) for call in message.tool_calls or ())
     text, thought = _parts(message.content)
+    thought = thought or _text(message.reasoning_content) or _text(message.reasoning)
     if typed and calls:
-        text = calls[0].arguments
+        text = calls[0].arguments or text
+    elif typed and not text:
+        text, thought = thought, ""  # some servers take all that a model writes for its thoughts
     return Completion(
         text=text,
         finish_reason=choice.finish_reason if isinstance(choice.finish_reason, str) else None,
         tokens=_tokens(reply.usage),
-        reasoning=thought or _text(message.reasoning_content) or _text(message.reasoning),
+        reasoning=thought,
         tool_calls=() if typed else calls,
         refusal=message.refusal if isinstance(message.refusal, str) and message.refusal else None,
         probabilities=_probabilities(choice.logprobs),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from providers.faults import DamagedError, Fault, HopelessError, NobodyThere, OversizeError
+from providers.wire.proxy import proxy_of
 from providers.wire.unpacking import Counted
 from schemas.errors import UsageError
 from schemas.text import excerpt
@@ -65,7 +66,7 @@ class Transport:
         self._headers = headers
         self._timeout_s = timeout_s
         self._most_bytes = most_bytes
-        self._proxy = _proxy(self._url)
+        self._proxy = proxy_of(self._url)
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
@@ -91,6 +92,8 @@ class Transport:
             raise Fault(str(error), status=None, retry_after_s=None, again=False, came=True) from error
         except DamagedError as error:
             raise Fault(str(error), status=None, retry_after_s=None, again=True, came=True) from error
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise NobodyThere(_distrusted(error)) from error
         except aiohttp.ClientConnectorError as error:
             raise _not_connected(error) from error
         except aiohttp.ClientError as error:
@@ -146,22 +149,23 @@ def _not_connected(error: aiohttp.ClientConnectorError) -> Fault:
     """The fault of a connection that could not be made, in the words of the field."""
     import socket
 
+    import aiohttp
+
     if error.os_error.errno == errno.ECONNREFUSED:
-        return NobodyThere("connection refused")
+        is_proxy = isinstance(error, aiohttp.ClientProxyConnectionError)
+        return NobodyThere(f"connection refused by the proxy {error.host}:{error.port}" if is_proxy else "connection refused")
     if isinstance(error.os_error, socket.gaierror) and error.os_error.errno != socket.EAI_AGAIN:
         return NobodyThere(f"no host is called {error.host}")
     return Fault(f"connection error: {_told(error)}", status=None, retry_after_s=None, again=True)
 
 
+def _distrusted(error: aiohttp.ClientConnectorCertificateError) -> str:
+    why = getattr(error.certificate_error, "verify_message", "") or _told(error)
+    return f"its certificate is not trusted, {why}: name the file with the certificate of who signed it in SSL_CERT_FILE"
+
+
 def _told(error: Exception) -> str:
     return excerpt(str(error)) or type(error).__name__
-
-
-def _proxy(url: URL) -> str | None:
-    """The proxy that the environment names for this server."""
-    from urllib.request import getproxies, proxy_bypass
-
-    return None if proxy_bypass(url.host or "") else getproxies().get(url.scheme)
 
 
 def _certificates() -> SSLContext:

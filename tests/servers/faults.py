@@ -105,7 +105,10 @@ _ERRORS: Mapping[str, _Error] = {
     "429-date": _Error(429, "slow down", lambda: {"Retry-After": formatdate(time() + 1.5, usegmt=True)}),
     "500": _Error(500, "internal"),
     "529": _Error(529, "overloaded"),
+    "503-hour": _Error(503, "maintenance", lambda: {"Retry-After": "3600"}),
     "401": _Error(401, "no such key"),
+    "402": _Error(402, "Insufficient Balance"),
+    "403-flagged": _Error(403, "Your chosen model requires moderation and your input was flagged"),
     "400": _Error(400, "unsupported parameter"),
     "400-temperature": _Error(400, "Unsupported value: 'temperature' does not support 0.0 with this model"),
     "quota": _Error(429, "you exceeded your quota", code="insufficient_quota"),
@@ -114,6 +117,10 @@ _ERRORS: Mapping[str, _Error] = {
 
 _HALF_A_PAIR = rb'{"choices": [{"message": {"role": "assistant", "content": "fine \ud83d done"}, "finish_reason": "stop"}]}'
 
+_FAILED_BEHIND = (
+    b'{"choices": [{"error": {"code": 502, "message": "provider is down"}, "message": {"content": ""}, "finish_reason": "error"}]}'
+)
+
 _BODIES: Mapping[str, tuple[bytes, str]] = {
     "empty": (b"", "application/json"),
     "html": (b"<html>gateway</html>", "text/html"),
@@ -121,6 +128,8 @@ _BODIES: Mapping[str, tuple[bytes, str]] = {
     "null": (b"null", "application/json"),
     "half": (b'{"id": "chatcmpl-1", "choices": [{"message": {"role": "assistant", "content": "', "application/json"),
     "200-error": (b'{"error": {"message": "overloaded", "type": "server_error"}}', "application/json"),
+    "200-limited": (b'{"error": {"message": "rate limited upstream", "code": 429}}', "application/json"),
+    "failed-behind": (_FAILED_BEHIND, "application/json"),
     "stream": (b'data: {"choices": [{"delta": {"content": "yes"}}]}\n\ndata: [DONE]\n\n', "text/event-stream"),
     "no-utf-8": (b'{"choices": [{"message": {"role": "assistant", "content": "\xff\xfe"}, "finish_reason": "stop"}]}', "application/json"),
     "surrogate": (_HALF_A_PAIR, "application/json"),

@@ -2,8 +2,8 @@
 
 It gets a prompt and nothing else, and answers what a script would say in that situation (`tests.servers.seats`).
 `python -m tests.servers.seat_server` prints its port. How it answers stands in front of the path, as in `/script/v1`: `script`, `slow`,
-`garbage`, `refusal`, `empty`, `steady` (the same words after 50 ms), or `flaky`, where some first
-attempts fail. `GET /<mode>/stats` counts requests and different prompts.
+`garbage`, `refusal`, `empty`, `steady` (the same words after 50 ms), `thinking` (a draft in tags, then what a script would say), or
+`flaky`, where some first attempts fail. `GET /<mode>/stats` counts requests and different prompts.
 """
 
 from __future__ import annotations
@@ -23,6 +23,18 @@ SAID = {
     "empty": "",
 }
 """Mode -> the same words to everybody."""
+DRAFT = """<think>
+A draft: <message>a draft</message> <ACTION>pass</ACTION> {"message": "a draft", "actions": []} CLARIFY:a draft
+Action: A. Action: wait
+Chef plan: wait(1)
+Chef say: a draft
+Assistant plan: wait(1)
+Assistant say: a draft
+Verification: Not Okay
+</think>
+
+"""
+"""What models that reason weigh before they answer, in the forms of all games."""
 
 
 def main() -> None:
@@ -41,6 +53,7 @@ def main() -> None:
             await asyncio.sleep(0.05)
         try:
             said = SAID[mode] if mode in SAID else answer(body["messages"])
+            said = DRAFT + said if mode == "thinking" else said
         except LookupError as error:
             return web.json_response({"error": {"message": str(error)}}, status=401)
         message: dict[str, object] = {"role": "assistant", "content": said}

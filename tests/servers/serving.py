@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -28,13 +29,13 @@ def json_reply(value: object) -> web.Response:
 
 
 @contextmanager
-def served(app: web.Application) -> Iterator[str]:
-    """The app on a thread of this process, at a free port; gives its base URL."""
+def served(app: web.Application, encrypted: ssl.SSLContext | None = None) -> Iterator[str]:
+    """The app on a thread of this process, at a free port, encrypted if it has a certificate; gives its base URL."""
     started: Future[tuple[int, Callable[[], object]]] = Future()
 
     async def serve() -> None:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
-        runner = await _started(app, 0)
+        runner = await _started(app, 0, encrypted)
         started.set_result((runner.addresses[0][1], lambda: loop.call_soon_threadsafe(stop.set)))
         await stop.wait()
         _drop_connections(runner)
@@ -44,7 +45,7 @@ def served(app: web.Application) -> Iterator[str]:
     thread.start()
     port, stop = started.result(timeout=30)
     try:
-        yield f"http://127.0.0.1:{port}/v1"
+        yield f"{'https' if encrypted else 'http'}://127.0.0.1:{port}/v1"
     finally:
         stop()
         thread.join()
@@ -70,8 +71,8 @@ def _drop_connections(runner: web.AppRunner) -> None:
             connection.transport.abort()
 
 
-async def _started(app: web.Application, port: int) -> web.AppRunner:
+async def _started(app: web.Application, port: int, encrypted: ssl.SSLContext | None = None) -> web.AppRunner:
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01)  # handlers that hang are not waited for
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port, backlog=1024).start()
+    await web.TCPSite(runner, "127.0.0.1", port, backlog=1024, ssl_context=encrypted).start()
     return runner

@@ -242,10 +242,14 @@ def test_damaged_spans_are_one_line(tmp_path: Path, change: dict[str, Any], reas
 
 
 def test_tokens_that_no_span_counts_are_unknown(tmp_path: Path) -> None:
-    """An answer of which nobody says how long it was is not one of no tokens."""
+    """An answer of which nobody says how long it was is not one of no tokens; one of which somebody says that it has none is."""
     told = {"gen_ai__input__messages": json.dumps([said("user", "2?")]), "gen_ai__output__messages": json.dumps([said("assistant", "2.")])}
     found = read(tmp_path, document(span(1, "chat", **told), chat(2, None, [said("user", "3?")], said("assistant", "3."))))
     assert found.rows("SELECT text, tokens FROM utterances WHERE agent = 'assistant' ORDER BY text") == [("2.", None), ("3.", 4)]
+
+    none = chat(1, None, [said("user", "4?")], said("assistant", "4."), gen_ai__usage__output_tokens=0)
+    (tmp_path / "none").mkdir()
+    assert read(tmp_path / "none", document(none)).rows("SELECT tokens FROM utterances WHERE agent = 'assistant'") == [(0,)]
 
 
 @pytest.mark.parametrize("tokens", [math.inf, math.nan, -3, 2.5, 10**15])
