@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from string import Template
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-__all__ = ["Form", "Slot", "written"]
+__all__ = ["Form", "Slot"]
 
 
 class Slot(NamedTuple):
@@ -34,23 +32,3 @@ class Form(NamedTuple):
     text: str
     """`$name` stands for what is filled in at the slot of that name."""
     slots: Sequence[Slot] = ()
-
-
-def written(form: Form, filled: Mapping[str, Any]) -> str:
-    """The text of a form; of a slot with pieces the value is a list of texts.
-
-    Raises:
-        KeyError: a slot without a default is not filled in.
-    """
-    values = {slot.name: _value(slot, filled) for slot in form.slots}
-    return Template(form.text).substitute(values)
-
-
-def _value(slot: Slot, filled: Mapping[str, Any]) -> str:
-    value = filled.get(slot.name)
-    if slot.pieces:
-        return slot.joined.join(value or ()) or slot.default
-    if value is None and not slot.default and slot.choices:
-        raise KeyError(slot.name)
-    text = str(value or slot.default)
-    return json.dumps(text, ensure_ascii=False) if slot.is_json else text

@@ -145,7 +145,7 @@ async def _run(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | No
             terms = AskerTerms(budget=budget, journal=journal, forced=False, concurrency=_CALLS, usage=usage)
             askers = {name: await stack.enter_async_context(Asker([table.terms.of(name)], price, terms)) for name, price in prices.items()}
             watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=usage, tell=on_progress)
-            await _play_all(left, _Seats(table, askers, watch), report)
+            await _play_all(left, _PlayersOfJobs(table, askers, watch), report)
         done = not report.stopped
     finally:
         await journal.close(delete=done)
@@ -183,7 +183,7 @@ def _budget(jobs: Sequence[Job], table: Seating, journal: Journal[dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Seats:
+class _PlayersOfJobs:
     table: Seating
     askers: Mapping[str, Asker]
     watch: Watch
@@ -201,7 +201,7 @@ class _Seats:
         return ModelPlayer(name, self.askers[name], run=str(folder), game=job.path.relative_to(folder).as_posix())
 
 
-async def _play_all(jobs: Sequence[Job], seats: _Seats, report: RunReport) -> None:
+async def _play_all(jobs: Sequence[Job], seats: _PlayersOfJobs, report: RunReport) -> None:
     people = any(PERSON in job.taken.values() for job in jobs)
     free = asyncio.Semaphore(1 if people else seats.table.terms.concurrency)  # a person plays one game at a time
 

@@ -18,7 +18,7 @@ from schemas.claims import written
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["ReaderCase", "ReaderParts", "reader_cases", "split_by_author"]
+__all__ = ["ReaderCase", "ReaderCaseSplit", "reader_cases", "split_by_author"]
 
 _FEWEST_AUTHORS = 2
 _FEWEST_TEXTS = 2
@@ -58,7 +58,7 @@ def _words(told: Told[Any], text: str) -> str:
     return text[told.start : told.end] if told.start is not None else text
 
 
-class ReaderParts(NamedTuple):
+class ReaderCaseSplit(NamedTuple):
     """The cases of each part; no author of the held-out part is in another, and no game is in two."""
 
     training: list[ReaderCase]
@@ -112,7 +112,7 @@ def _case(number: int, text: Text, meant: Read[Any]) -> ReaderCase:
     )
 
 
-def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) -> ReaderParts:
+def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) -> ReaderCaseSplit:
     """Some authors are held out; the games of the others are halved. The same seed gives the same split.
 
     Args:
@@ -132,7 +132,7 @@ def split_by_author(cases: Sequence[ReaderCase], *, held_out: float, seed: int) 
     others = [case for case in cases if case.author in authors[:kept] and case.episode_id not in theirs]
     games = sorted({case.episode_id for case in others}, key=lambda game: _dealt(seed, game))
     training = set(games[: len(games) // 2])
-    parts = ReaderParts(
+    parts = ReaderCaseSplit(
         [case for case in others if case.episode_id in training], [case for case in others if case.episode_id not in training], apart
     )
     for name, part in zip(("training", "validation", "held-out"), parts, strict=True):

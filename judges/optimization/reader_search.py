@@ -15,7 +15,7 @@ from judges.claims.prompt_file import PromptFile
 from judges.claims.reading import Read
 from judges.claims.scoring import Count, counts
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Search
-from judges.optimization.reader_cases import ReaderCase, ReaderParts
+from judges.optimization.reader_cases import ReaderCase, ReaderCaseSplit
 from judges.optimization.terms import (
     LONGER_INSTRUCTIONS,
     CallLengths,
@@ -52,7 +52,7 @@ class ReaderOptimization(SearchTerms):
     benchmark: str
     instructions: str
     """As they are: the family's, or those of a prompt file."""
-    parts: ReaderParts
+    parts: ReaderCaseSplit
 
 
 class ReaderResult(NamedTuple):

@@ -50,7 +50,7 @@ class Optimization(SearchTerms):
     rubric: Rubric
     """With the questions that are optimised, and no others (`narrowed`)."""
     parts: CaseSplit
-    """Cases as this rubric asks them (`Parts.of`)."""
+    """Cases as this rubric asks them (`CaseSplit.of`)."""
     balanced: bool
     """Whether errors are weighted so that chance is taken out; see `program.TrainingMetric`."""
     agreement: Agreement

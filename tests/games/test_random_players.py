@@ -14,7 +14,7 @@ from analytics.query import query
 from games.experiments.family import Match, Task, game_of
 from games.overcooked.engine.own_kitchen import read_kitchen
 from games.overcooked.engine.tasks import task_of
-from games.players.forms import Form, written
+from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
@@ -22,6 +22,7 @@ from judges.rubric_files.reading import find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
+from tests.games.filled_forms import written
 from tests.servers.seats.overcooked import KITCHEN
 
 WORDS = ("Please help.", "Put it on the left.", "I do not know; what do you see?")

@@ -13,7 +13,7 @@ from typing import Final
 
 from games.einstein.engine.actions import Action, Ask, Share
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Lost, shared_out, undecided
-from judges.einstein.attribution.blame import Slip, slip_of
+from judges.einstein.attribution.blame import BrokenLink, broken_link_of
 from judges.einstein.attribution.steps import Played, played_steps
 from judges.evidence.transcript import Transcript
 from schemas.errors import CotraceError
@@ -46,26 +46,26 @@ def _follows(game: Transcript, steps: Sequence[Played]) -> Iterator[Follow]:
 
 
 def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
-    slip = slip_of(played)
+    broken = broken_link_of(played)
     if lost.cost <= NOTHING:
-        if slip is not None:
-            yield Finding(played.turn, played.agent, slip.link, 0.0, slip.evidence)
+        if broken is not None:
+            yield Finding(played.turn, played.agent, broken.link, 0.0, broken.evidence)
         return
     done = played.action.text if played.action else "an answer that cannot be read"
     nobody = f"{done}: by what {played.agent} knew nothing better could be told"
-    causes = [] if slip is None else [_cause(played, lost, slip)]
+    causes = [] if broken is None else [_cause(played, lost, broken)]
     yield from shared_out(played.turn, lost.cost, causes, ("not_seen", nobody))
 
 
-def _cause(played: Played, lost: Lost, slip: Slip) -> Cause:
+def _cause(played: Played, lost: Lost, broken: BrokenLink) -> Cause:
     turned_down = [action for action in played.turned_down if action in played.careful]
     if turned_down:
         kept, better = _best(played, lost, turned_down)
         if kept > NOTHING:
-            evidence = f"{slip.evidence}; {better.text} had been sampled, and was turned down{_instead(kept, better)}"
+            evidence = f"{broken.evidence}; {better.text} had been sampled, and was turned down{_instead(kept, better)}"
             return Cause(played.agent, "verifier", evidence, kept, Ideal("do", better.text))
     kept, better = _best(played, lost, played.careful)
-    return Cause(played.agent, slip.link, f"{slip.evidence}{_instead(kept, better)}", kept, Ideal("do", better.text))
+    return Cause(played.agent, broken.link, f"{broken.evidence}{_instead(kept, better)}", kept, Ideal("do", better.text))
 
 
 def _best(played: Played, lost: Lost, actions: Sequence[Action]) -> tuple[float, Action]:

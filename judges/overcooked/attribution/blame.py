@@ -19,7 +19,7 @@ from judges.overcooked.attribution.moves import needless, stood, world_of
 from judges.overcooked.attribution.requests import TrackedRequest, asked_of, note_done, own_turns
 from judges.overcooked.conversations import action_call
 
-__all__ = ["ANSWERS", "REQUESTS", "History", "Slip"]
+__all__ = ["ANSWERS", "REQUESTS", "BrokenLink", "History"]
 
 REQUESTS: Final[Mapping[str, Link]] = {
     "missing_step": "not_said",
@@ -48,7 +48,7 @@ _SEEN_LATE: Final = 2
 """Steps after which at the latest the partner sees that somebody is free: it decides before it, and once a step."""
 
 
-class Slip(NamedTuple):
+class BrokenLink(NamedTuple):
     """A broken link."""
 
     agent: int
@@ -71,7 +71,7 @@ class History:
     _free: dict[int, int] = field(default_factory=dict)
     """Agent -> the last turn in which it did something."""
 
-    _rid: dict[int, Slip | None] = field(default_factory=dict)
+    _rid: dict[int, BrokenLink | None] = field(default_factory=dict)
     """Agent -> through whom it came to hold what nothing takes."""
 
     _doing: list[tuple[int, int, str]] = field(init=False)
@@ -105,7 +105,7 @@ class History:
         for asked in self.open.values():
             note_done(asked, self.game, turn)
 
-    def slip(self, turn: int, agent: int) -> Slip | None:
+    def broken_link(self, turn: int, agent: int) -> BrokenLink | None:
         """Why an agent did not do better in a turn; None if by what it knew and was asked for it could not."""
         view = self.game.turn(turn)
         rid = needless(self.task, view.state_before, agent)
@@ -119,42 +119,42 @@ class History:
 
     # -- the Chef ---------------------------------------------------------------------------------
 
-    def _cook(self, view: TurnView) -> Slip | None:
+    def _cook(self, view: TurnView) -> BrokenLink | None:
         refused = _refused(view, _CHEF)
         if refused is not None:
-            return Slip(_CHEF, "rule_forgotten", f"{action_call(refused)}: {refused.error_text or refused.error_code}")
+            return BrokenLink(_CHEF, "rule_forgotten", f"{action_call(refused)}: {refused.error_text or refused.error_code}")
         verified = _verified(view, _CHEF)
         if not verified:
             return None
         if stood(view, _CHEF):
-            return Slip(_CHEF, "idle", f"waited; it could {verified[0]}")
+            return BrokenLink(_CHEF, "idle", f"waited; it could {verified[0]}")
         turn, action = self._next(view.turn, _CHEF)
         if action is None or action in _verified(self.game.turn(turn), _CHEF):
             return None
-        return Slip(_CHEF, "acted_wrong", f"went to {action}, which does not bring the order on; it could {verified[0]}")
+        return BrokenLink(_CHEF, "acted_wrong", f"went to {action}, which does not bring the order on; it could {verified[0]}")
 
     # -- the Assistant ----------------------------------------------------------------------------
 
-    def _helper(self, view: TurnView, agent: int) -> Slip | None:
+    def _helper(self, view: TurnView, agent: int) -> BrokenLink | None:
         asked = self.open.get(agent)
         if asked is None or asked.next is None:
             return self._unasked(view, agent)
         if not asked.right:
             link = REQUESTS.get(asked.request)
-            return None if link is None else Slip(asked.opener, link, f"{asked.words} ({asked.request})")
+            return None if link is None else BrokenLink(asked.opener, link, f"{asked.words} ({asked.request})")
         refused = _refused(view, agent)
         if refused is not None:
             answer = ANSWERS.get(asked.answer, "rule_forgotten")
-            return Slip(agent, answer, f"{AGENTS[asked.opener]} {asked.words}; it tried {action_call(refused)}, which was refused")
+            return BrokenLink(agent, answer, f"{AGENTS[asked.opener]} {asked.words}; it tried {action_call(refused)}, which was refused")
         if stood(view, agent):
             could = refusal(world_of(self.task, view.state_before), agent, asked.next) is None
-            return Slip(agent, "not_heard", f"{AGENTS[asked.opener]} {asked.words}; it waited") if could else None
+            return BrokenLink(agent, "not_heard", f"{AGENTS[asked.opener]} {asked.words}; it waited") if could else None
         turn, action = self._next(view.turn, agent)
         if action in (None, asked.next) or action in _verified(self.game.turn(turn), agent):
             return None
-        return Slip(agent, "misread", f"{AGENTS[asked.opener]} {asked.words}; it went to {action}")
+        return BrokenLink(agent, "misread", f"{AGENTS[asked.opener]} {asked.words}; it went to {action}")
 
-    def _unasked(self, view: TurnView, agent: int) -> Slip | None:
+    def _unasked(self, view: TurnView, agent: int) -> BrokenLink | None:
         """Nothing is open that it was asked for: the Chef's if both wait, it could have asked, and nothing of its own cooks."""
         free = self._free.get(agent, 1 - _SEEN_LATE)
         could_ask = [turn for turn in self._own[_CHEF] if free + _SEEN_LATE <= turn <= view.turn]
@@ -162,7 +162,9 @@ class History:
         both_wait = stood(view, agent) and stood(view, _CHEF) and not _cooks(view, self.task.layout)
         if not (both_wait and could_ask and verified):
             return None
-        return Slip(_CHEF, "not_said", f"the Assistant waited and could {verified[0]}; the Chef did not ask for it in turn {could_ask[-1]}")
+        return BrokenLink(
+            _CHEF, "not_said", f"the Assistant waited and could {verified[0]}; the Chef did not ask for it in turn {could_ask[-1]}"
+        )
 
     # -- what came of it --------------------------------------------------------------------------
 
@@ -170,18 +172,18 @@ class History:
         """The next thing that an agent did: in hindsight, what it was on its way to."""
         return next(((when, action) for when, who, action in self._doing if who == agent and when >= turn), (turn, None))
 
-    def _fetched(self, view: TurnView, agent: int, item: str) -> Slip | None:
+    def _fetched(self, view: TurnView, agent: int, item: str) -> BrokenLink | None:
         """Whose fault it is that an agent took what nothing takes."""
         asked = self.open.get(agent)
         done = f"took {item} in turn {view.turn}"
         if agent == _CHEF:
-            return Slip(_CHEF, "acted_wrong", done)
+            return BrokenLink(_CHEF, "acted_wrong", done)
         if asked is None:
             return None
         if any(f"({item}," in action for action in asked.actions):
             link = REQUESTS.get(asked.request)
-            return None if link is None else Slip(asked.opener, link, f"{asked.words} ({asked.request})")
-        return Slip(agent, "misread", f"{done}; {AGENTS[asked.opener]} {asked.words}")
+            return None if link is None else BrokenLink(asked.opener, link, f"{asked.words} ({asked.request})")
+        return BrokenLink(agent, "misread", f"{done}; {AGENTS[asked.opener]} {asked.words}")
 
 
 def _verified(view: TurnView, agent: int) -> list[str]:
@@ -205,6 +207,6 @@ def _refused(view: TurnView, agent: int) -> ActionView | None:
     return next((action for action in view.actions if action.accepted is False and action.agent == AGENTS[agent]), None)
 
 
-def _unread(view: TurnView, agent: int) -> Slip | None:
+def _unread(view: TurnView, agent: int) -> BrokenLink | None:
     unread = any(found.agent == AGENTS[agent] and found.category == "format" for found in view.failures)
-    return Slip(agent, "format", "its answer could not be read") if unread else None
+    return BrokenLink(agent, "format", "its answer could not be read") if unread else None

@@ -48,9 +48,9 @@ def _of_step(history: History, turn: int, lost: Lost) -> Iterator[Finding]:
     kept = gains(history.task, game.turn(turn), lost.after)
     causes = []
     for agent, gain in enumerate(kept):
-        slip = history.slip(turn, agent) if gain > NOTHING else None
-        if slip is not None:
-            causes.append(Cause(AGENTS[slip.agent], slip.link, slip.evidence, gain))
+        broken = history.broken_link(turn, agent) if gain > NOTHING else None
+        if broken is not None:
+            causes.append(Cause(AGENTS[broken.agent], broken.link, broken.evidence, gain))
     yield from shared_out(turn, lost.cost, causes, ("not_seen", _NOBODY))
 
 
