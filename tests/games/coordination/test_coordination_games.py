@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Final
 
 import pytest
 
@@ -18,7 +19,7 @@ from games.coordination.hanabi import table
 from games.coordination.hanabi.moves import is_known_playable, is_safe_play, move_category, possible_cards
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS, Spot
-from games.coordination.kitchen.macros import listed
+from games.coordination.kitchen.macros import listed, low_level
 from games.coordination.matches.capture import POLICIES as CAPTURE_POLICIES
 from games.coordination.matches.hanabi import deck_of_seed
 from games.coordination.play import GAMES, CoordinationGame, PlayRequest, play, read_decks
@@ -220,12 +221,86 @@ def test_cooks_that_want_one_tile_both_stay() -> None:
     assert [(cook.spot, cook.facing) for cook in after.cooks] == [(Spot(1, 1), "east"), (Spot(3, 1), "west")]
 
 
+def test_cooks_do_not_pass_through_each_other_but_one_may_follow_the_other() -> None:
+    """Who would change places both stay; what the one leaves the other may enter."""
+    layout = LAYOUTS["cramped_room"]
+    state = kitchen.KitchenState((kitchen.Cook(Spot(1, 1), "north", None), kitchen.Cook(Spot(2, 1), "north", None)), {})
+    spots = [
+        [cook.spot for cook in kitchen.step(layout, state, [way, other]).state.cooks] for way, other in (("east", "west"), ("east", "east"))
+    ]
+    assert spots == [[Spot(1, 1), Spot(2, 1)], [Spot(2, 1), Spot(3, 1)]]
+
+
+def test_only_soup_counts_and_only_at_the_counter_for_it() -> None:
+    """A soup that is handed over is gone and gives 20 points; a plate, or a soup at a wall of plates, stays in the hand."""
+    layout = LAYOUTS["cramped_room"]
+    other = kitchen.Cook(Spot(1, 1), "north", None)
+    soup, plate = kitchen.Item("soup", 3, 20), kitchen.Item("dish")
+    found = {}
+    for held, spot in ((soup, Spot(3, 2)), (plate, Spot(3, 2)), (soup, Spot(1, 2))):
+        after, points = kitchen.step(layout, kitchen.KitchenState((kitchen.Cook(spot, "south", held), other), {}), ["interact", "stay"])
+        found[held.name, spot] = (points, after.cooks[0].held)
+    assert found == {("soup", Spot(3, 2)): (20, None), ("dish", Spot(3, 2)): (0, plate), ("soup", Spot(1, 2)): (0, soup)}
+
+
 def test_listed_macro_actions_follow_hands_and_reach() -> None:
-    """In the forced kitchen only Bob reaches onions, only Alice the cookers."""
+    """In the forced kitchen only Bob reaches onions, only Alice the cookers; that Bob stands in the way matters to no list."""
     layout = LAYOUTS["forced_coordination"]
     state = kitchen.start(layout)
     assert listed(layout, state, 0) == ("wait.", "move away.")
     assert "pick up onion from o0." in listed(layout, state, 1)
+    lane = LAYOUTS["coordination_ring"]
+    blocked = kitchen.KitchenState((kitchen.Cook(Spot(3, 1), "north", None), kitchen.Cook(Spot(2, 1), "north", None)), {})
+    alone = kitchen.KitchenState((kitchen.Cook(Spot(3, 1), "north", None), kitchen.Cook(Spot(3, 3), "north", None)), {})
+    assert listed(lane, blocked, 0) == listed(lane, alone, 0)
+
+
+HANDS: Final = {
+    None: (
+        "pick up plate from p0.",
+        "pick up onion from o0.",
+        "pick up onion from o1.",
+        "pick up a plate from s0.",
+        "pick up cooked soup from s1.",
+    ),
+    "onion": ("place onion on k12.", "place onion in c0.", "place onion in c1.", "place onion in s2.", "place onion in s3."),
+    "dish": (
+        "place plate on k12.",
+        "load soup on plate from c0.",
+        "load soup on plate from c1.",
+        "place plate in s2.",
+        "place plate in s3.",
+    ),
+    "soup": ("place cooked soup on k12.", "place soup for delivery in d0.", "place cooked soup in s2.", "place cooked soup in s3."),
+}
+"""What Alice of the counter circuit is shown while a plate and a soup stand on two of its shared counters."""
+
+
+@pytest.mark.parametrize("held", HANDS)
+def test_macro_actions_are_worded_as_published(held: str | None) -> None:
+    """Of the walls only the nearest is listed; a shared counter that holds something takes nothing more."""
+    layout = LAYOUTS["counter_circuit_o_1order"]
+    alice = kitchen.Cook(Spot(3, 3), "north", None if held is None else kitchen.Item(held))
+    on_counters = {layout.names["s0"]: kitchen.Item("dish"), layout.names["s1"]: kitchen.Item("soup", 3, 20)}
+    state = kitchen.KitchenState((alice, kitchen.start(layout).cooks[1]), on_counters)
+    assert listed(layout, state, 0) == (*HANDS[held], "wait.", "move away.")
+
+
+def test_a_macro_action_goes_the_shortest_way_and_goes_on() -> None:
+    """From the lower left to the pots of the counter circuit it is nearer around the left; the walk does not end the action."""
+    layout = LAYOUTS["counter_circuit_o_1order"]
+    state = kitchen.KitchenState((kitchen.Cook(Spot(1, 3), "north", kitchen.Item("onion")), kitchen.Cook(Spot(6, 3), "north", None)), {})
+    assert low_level(layout, state, 0, "place onion in c0.") == ("north", False)
+    assert low_level(layout, state, 0, "place onion in s0.") == ("east", False)
+
+
+def test_distances_of_collab_capture_go_through_open_doors() -> None:
+    """With both doors closed rooms 2 and 3 are cut off."""
+    there = {"Alice": 1, "Bob": 3, "Thief": 2}
+    opened, closed = (capture.CaptureState(there, {"1-2": is_open, "3-4": is_open}) for is_open in (True, False))
+    ways = [(1, 4), (2, 9), (8, 2), (2, 3), (1, 2)]
+    assert [capture.distance(opened, *way) for way in ways] == [3, 3, 5, 1, 1]
+    assert [capture.distance(closed, *way) for way in ways] == [3, None, None, 1, None]
 
 
 def test_the_thief_caught_by_exchange_only_after_the_first_turn() -> None:
@@ -269,6 +344,10 @@ def test_the_killer_is_lured_by_whom_it_sees_newly() -> None:
     """It followed Alice; when Bob comes near too, it turns to him."""
     state = escape.EscapeState({"Alice": 2, "Bob": 8, "Adversary": 3}, {1: 0, 6: 0}, frozenset({"Alice"}), "Alice")
     assert escape.killer_options(state) == (escape.KillerChoice(8, frozenset({"Alice", "Bob"}), "Bob"),)
+    both = frozenset[Player]({"Alice", "Bob"})
+    for target, room in (("Bob", 8), (None, 2)):  # nobody is new: it stays with whom it followed, or begins with Alice
+        (choice,) = escape.killer_options(replace(state, seen=both, target=target))
+        assert choice.room == room
 
 
 def test_a_half_repaired_generator_falls_back() -> None:

@@ -96,6 +96,14 @@ def test_tasks_and_references_are_the_published_ones(shared: Path) -> None:
         assert all(found.is_reference(0, pair.chef) and found.is_reference(1, pair.assistant) for pair in published_references(order))
 
 
+@pytest.mark.parametrize("order", [order for order, task in tasks().items() if task.level in (2, 4, 5)])
+def test_the_first_reference_is_one(order: str) -> None:
+    """Both agents' actions belong together, and as many as each has to do."""
+    found = searched_references(order)
+    assert found.has_pair(found.first)
+    assert tuple(map(len, found.first)) == found.lengths
+
+
 def test_all_references_of_a_soup() -> None:
     """The dish goes beside five units in a row in four places: before, and behind each of the three units of the Assistant."""
     found = searched_references("baked_carrot_soup")
@@ -315,6 +323,28 @@ def test_refusals_with_something_in_the_hand(held: str, action: str, code: str |
     world.bodies[0].held = held
     message = refusal(world, 0, action)
     assert (message and code_of(message)) == code
+
+
+@pytest.mark.parametrize(("held", "code"), [("potato", "V_HAND_FULL"), ("egg", None), (None, None)])
+def test_a_hand_takes_one_thing(held: str | None, code: str | None) -> None:
+    """Who holds something else picks up nothing, neither from a dispenser nor from a counter."""
+    world = world_of()
+    assistant = world.bodies[1]
+    assistant.held = held
+    world.counters[min(world.layout.counters_of(1))] = "egg"
+    for place in ("ingredient_dispenser", "counter"):
+        message = refusal(world, 1, f"pickup(egg,{place})")
+        assert (message and code_of(message)) == code
+
+
+def test_a_utensil_is_started_with_an_empty_hand() -> None:
+    """The refusal names the hand, not the utensil, which is filled and idle."""
+    world = world_of()
+    world.bodies[0].held = "egg"
+    run(world, ("put_obj_in_utensil(pot0)", "wait(1)"))
+    assert refusal(world, 0, "cook(pot0)") is None
+    world.bodies[0].held = "dish"
+    assert code_of(refusal(world, 0, "cook(pot0)") or "") == "V_OP_HAND"
 
 
 def test_refusals_while_cooking() -> None:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from benchmarks.timing import forget
 from tests.places import ROOT
 
 __all__ = ["Recorder", "Runs", "likeliest"]
@@ -55,8 +56,9 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Watch one test."""
+        """Watch one test, which finds nothing worked out by another."""
         self._test = item.nodeid
+        forget(*(file.split("/", 1)[0] for file in self._files.values()))
         began = time.monotonic()
         if any(file.endswith(".py") for file in self._files.values()):
             threading.settrace(self._entered)
