@@ -345,7 +345,8 @@ def test_the_killer_is_lured_by_whom_it_sees_newly() -> None:
     state = escape.EscapeState({"Alice": 2, "Bob": 8, "Adversary": 3}, {1: 0, 6: 0}, frozenset({"Alice"}), "Alice")
     assert escape.killer_options(state) == (escape.KillerChoice(8, frozenset({"Alice", "Bob"}), "Bob"),)
     both = frozenset[Player]({"Alice", "Bob"})
-    for target, room in (("Bob", 8), (None, 2)):  # nobody is new: it stays with whom it followed, or begins with Alice
+    followed: dict[Player | None, int] = {"Bob": 8, None: 2}
+    for target, room in followed.items():  # nobody is new: it stays with whom it followed, or begins with Alice
         (choice,) = escape.killer_options(replace(state, seen=both, target=target))
         assert choice.room == room
 
