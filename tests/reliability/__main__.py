@@ -74,8 +74,8 @@ def _kills(asked: argparse.Namespace) -> int:
 _KILLS = """\
 Each command runs whole once; then it is killed with SIGKILL at chosen moments (the first and last of every kind, others spread between
 them, some at any time) and started again. Tables and files must then be those of the whole run, ids and times of runs apart; no file may
-be left over, and no more requests may have been made than were under way. Sums of floats are compared to nine digits: DuckDB adds in another
-order each time. Kills inside DuckDB's and Delta Lake's own writing are met only by those at any time."""
+be left over, and no more requests may have been made than were under way. Sums of floats are compared to nine digits: DuckDB adds in
+another order each time. Kills inside DuckDB's and Delta Lake's own writing are met only by those at any time."""
 
 
 def _faults(asked: argparse.Namespace) -> int:

@@ -294,6 +294,27 @@ def test_a_macro_action_goes_the_shortest_way_and_goes_on() -> None:
     assert low_level(layout, state, 0, "place onion in s0.") == ("east", False)
 
 
+def test_a_macro_action_turns_to_its_place_then_acts_or_waits() -> None:
+    """Beside the pot: a turn goes on, what is done or waited for ends the action."""
+    layout = LAYOUTS["cramped_room"]
+    found = []
+    for facing, cooked in (("east", 20), ("north", 20), ("north", 19)):
+        alice = kitchen.Cook(Spot(2, 1), facing, kitchen.Item("dish"))
+        state = kitchen.KitchenState((alice, kitchen.Cook(Spot(3, 1), "north", None)), {Spot(2, 0): kitchen.Item("soup", 3, cooked)})
+        found.append(low_level(layout, state, 0, "load soup on plate from c0."))
+    assert found == [("north", False), ("interact", True), ("stay", True)]
+
+
+def test_who_moves_away_goes_where_the_partner_is_farthest() -> None:
+    """Not back where it looked last, unless there is no other way."""
+    layout = LAYOUTS["cramped_room"]
+    found = []
+    for facing, partner in (("north", Spot(3, 2)), ("north", Spot(1, 2)), ("west", Spot(3, 2))):
+        state = kitchen.KitchenState((kitchen.Cook(Spot(2, 1), facing, None), kitchen.Cook(partner, "north", None)), {})
+        found.append(low_level(layout, state, 0, "move away."))
+    assert [(step, ends) for step, ends in found] == [("west", True), ("east", True), ("south", True)]
+
+
 def test_distances_of_collab_capture_go_through_open_doors() -> None:
     """With both doors closed rooms 2 and 3 are cut off."""
     there = {"Alice": 1, "Bob": 3, "Thief": 2}

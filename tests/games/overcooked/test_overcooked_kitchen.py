@@ -19,7 +19,7 @@ from games.overcooked.engine.tasks import recipe_text, task_of, tasks
 from games.overcooked.engine.timing import time_of
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES, code_of
-from games.overcooked.engine.world import Rules, World, start_world
+from games.overcooked.engine.world import Pot, Rules, World, start_world
 from games.overcooked.measures.metrics import d_max, searched_tes
 from games.overcooked.replay import replay
 from games.overcooked.scenes import scenes_of
@@ -335,6 +335,25 @@ def test_a_hand_takes_one_thing(held: str | None, code: str | None) -> None:
     for place in ("ingredient_dispenser", "counter"):
         message = refusal(world, 1, f"pickup(egg,{place})")
         assert (message and code_of(message)) == code
+
+
+@pytest.mark.parametrize(("order", "code"), [("baked_bell_pepper_soup", "V_NEED_DISH"), ("boiled_egg", None)])
+def test_what_is_served_on_a_dish_is_not_taken_by_hand(order: str, code: str | None) -> None:
+    """Of the orders those that need one; a ready egg can be carried as it is."""
+    world = world_of(order)
+    world.utensils["pot0"] = Pot((), order, world.layout.cook_time)
+    message = refusal(world, 0, f"pickup({order},pot0)")
+    assert (message and code_of(message)) == code
+
+
+def test_who_picks_up_leaves_to_the_partner_what_only_it_can_reach() -> None:
+    """Of two counters with the same item the Chef goes to the one that the Assistant does not reach, the Assistant to the shared one."""
+    for agent, taken in ((0, (4, 1)), (1, (2, 2))):
+        world = world_of()
+        world.counters |= {(2, 2): "egg", (4, 1): "egg"}
+        run(world, *[("pickup(egg,counter)", "wait(1)") if agent == 0 else ("wait(1)", "pickup(egg,counter)")])
+        assert world.bodies[agent].held == "egg"
+        assert taken not in world.counters
 
 
 def test_a_utensil_is_started_with_an_empty_hand() -> None:

@@ -46,11 +46,6 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         'yield WorkUnit(name, agent, (f"pickup({item},counter)", put), (f"pass {item}",), utensil, None, product, -1)',
         "1 -> 2",
     ): "of what a unit does to the counters only the sign counts",
-    (
-        "games/coordination/hanabi/table.py",
-        'return f"({move.verb.title()} {move.card})"',
-        "returns None",
-    ): "only OpenSpiel, which is optional, is told so",
     ("ingest/files/writer.py", "_BATCH_ROWS: Final = 1_000_000", "1000000 -> 1000001"): "a transaction of one row more",
     ("ingest/files/writer.py", "self._waiting_rows = self._waiting_bytes = 0", "0 -> 1"): "a transaction of one row and one byte less",
     (

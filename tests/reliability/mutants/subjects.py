@@ -126,11 +126,15 @@ SUBJECTS: Final = (
             "games/overcooked/engine/validator.py",
             "games/overcooked/engine/w*.py",
         ),
-        ("tests/games/overcooked/test_overcooked_kitchen.py", "tests/games/overcooked/test_overcooked_reference.py"),
+        (
+            "tests/games/overcooked/test_overcooked_kitchen.py",
+            "tests/games/overcooked/test_overcooked_own_kitchen.py",
+            "tests/games/overcooked/test_overcooked_reference.py",
+        ),
     ),
     Subject(
         "engines of LLM-Coordination",
-        ("games/coordination/*/rules.py", "games/coordination/hanabi/table.py", "games/coordination/kitchen/macros.py"),
+        ("games/coordination/*/rules.py", "games/coordination/kitchen/macros.py"),
         ("tests/games/coordination/test_coordination_games.py",),
     ),
 )
