@@ -84,6 +84,7 @@ def command(
     if name == "all":
         raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
     rows = report(store, name, where, **options)
+    _say_why_empty(rows, name, where)
     prose = COMPUTED[name].prose if name in COMPUTED and output_format == "table" and columns is None and not wide else ""
     if prose:
         _tell(rows, prose, most if most or not sys.stdout.isatty() else _SENTENCES)
@@ -103,6 +104,13 @@ def command(
     more = "" if printed == len(rows) or most else f"--rows {len(rows)} or a pipe shows all, "
     more += "" if len(shown) == rows.width else f"--wide or --format csv show all {rows.width} columns, "
     say(f"{count} of {name} from {store.path}; {more}{page} explains them")
+
+
+def _say_why_empty(rows: pl.DataFrame, name: str, where: str) -> None:
+    from analytics.reports import NEEDS
+
+    if rows.is_empty() and where == "true" and name in NEEDS:
+        say(f"no row of {name}: it takes {NEEDS[name]}")
 
 
 def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:
