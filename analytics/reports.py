@@ -17,7 +17,7 @@ from schemas.text import near
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COMPUTED", "OPTIONS", "Computed", "Option", "columns_of", "described", "report", "report_names", "units_of"]
+__all__ = ["COMPUTED", "NEEDS", "OPTIONS", "Computed", "Option", "columns_of", "described", "report", "report_names", "units_of"]
 
 
 class Computed(NamedTuple):
@@ -85,6 +85,37 @@ COMPUTED: dict[str, Computed] = {
     "judges-needed": _statistic("analytics.planning.judges_needed", "judges_needed"),
 }
 """Name -> what computes it."""
+
+_LABELLED = "a question to which labels give two answers of five units each, and which a judge was asked"
+_HAPPENED = "games that ended, in some of which the event happened"
+_SPREAD = "teams with two tasks or more, on which the metric differs"
+NEEDS: dict[str, str] = {
+    "lost": "games whose losses were attributed (cotrace attribute)",
+    "attribution-accuracy": "games of which the decisive error is known: by labels of decisive_error, or scripted with one faulty player",
+    "agreement": "units that two raters answered, or one twice: a judge and labels, two judges, repeats",
+    "corrected-rates": "units that a judge has scored",
+    "calibration": _LABELLED,
+    "calibrated-answers": _LABELLED,
+    "probes": "perturbed units beside plain ones (cotrace probe)",
+    "drift": "answers of a model judge by two jobs, or on both halves of one",
+    "self-preference": "a model judge that judged what its own model wrote, and what others did",
+    "labels-needed": "units that a judge has scored",
+    "readers": "texts whose authors say what they claim: of scripted players, or logs with claims",
+    "compare": "two teams of a benchmark whose games ended and have the metric",
+    "effects": "twenty units on which outcome and predictor differ, the latter on five tasks",
+    "correlations": "eight units on which two numbers differ",
+    "mediation": "two teams that share eight tasks, on which outcome and a mediator differ",
+    "transitions": "games that ended, with two turns in a row",
+    "survival": _HAPPENED,
+    "survival-curves": _HAPPENED,
+    "ability": "two teams and two tasks that games link, on which the metric differs",
+    "preferences": "pairs of games of two teams, judged in both orders",
+    "profiles": "twenty games of a benchmark with failures of one taxonomy, in unlike shares",
+    "power": _SPREAD,
+    "power-curves": _SPREAD,
+    "judges-needed": "ten units that a judge has scored",
+}
+"""Computed report -> what a store must have for a row: said where there is none."""
 
 _USUAL = {"failures": "is_default"}
 """Report -> the rows that are meant where no condition is given: the same in print, on pages and in the demo."""

@@ -88,7 +88,7 @@ def _about_constant(judge: str, reference: str, always: str, said: Mapping[str, 
     share = said.get(always, 0.0)
     other = max((answer for answer in said if answer != always), key=lambda answer: said[answer], default=None)
     if other is None:
-        yield f"so does {reference}: no case with another answer, so nothing is shown; label some"
+        yield f"so {'do' if reference == 'people' else 'does'} {reference}: no case with another answer, so nothing is shown; label some"
     elif share >= _ONE_SIDED:
         yield f"{reference} says so in {_percent(share)}: it may be right, but nothing shows that it would notice another case"
     else:

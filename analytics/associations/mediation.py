@@ -60,7 +60,7 @@ def mediation(store: Store, *, metric: str = "score", benchmark: str | None = No
 
     Columns, in order:
 
-    - benchmark, condition, metric; team_a, team_b: a has the higher mean; mediator; games, tasks: shared ones.
+    - benchmark, condition, metric; team_a, team_b: a is ahead by task; mediator; games, tasks: shared ones.
     - total: difference of a and b in the metric, by task; direct: what is left with all mediators held fixed.
     - a: difference of a and b in the mediator; b: what one more of the mediator brings, with team and other mediators held fixed;
       both null for all together, which have no unit in common.
@@ -143,17 +143,16 @@ def _varies(rows: pl.DataFrame, name: str) -> bool:
     return len(values) > 0.8 * len(rows) and (values.std() or 0) > 1e-9  # type: ignore[operator]  # noqa: PLR2004
 
 
-def _of_pair(rows: pl.DataFrame, one: str, other: str, mediators: Sequence[str]) -> Iterator[_Row]:
-    import polars as pl
-
-    means = [rows.filter(pl.col("team_name") == team)["outcome"].mean() or 0.0 for team in (one, other)]
-    first, second = (one, other) if means[0] >= means[1] else (other, one)  # type: ignore[operator]
+def _of_pair(rows: pl.DataFrame, first: str, second: str, mediators: Sequence[str]) -> Iterator[_Row]:
     side = (rows["team_name"] == first).to_numpy().astype(float)
     columns = rows.select(mediators).to_numpy().astype(float)
     found = mediated(side, columns, rows["outcome"].to_numpy(), codes(rows["task"]))
     if found is None:
         return
     total, direct, parts, together = found
+    if total < 0:
+        yield from _of_pair(rows, second, first, mediators)
+        return
     shared = {"team_a": first, "team_b": second, "games": len(rows), "tasks": rows["task"].n_unique(), "total": total, "direct": direct}
     for name, part in (*zip(mediators, parts, strict=True), *([(_ALL, together)] if len(parts) > 1 else [])):
         row = shared | {"mediator": name} | part._asdict()

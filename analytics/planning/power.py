@@ -98,8 +98,8 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
             continue
         spreads = list(_spreads(part))
         for spread in spreads:
-            steps = (difference,) if difference else [round(share * spreads[-1].sd, 3) for share in _SHARES]
-            rows += [{"benchmark": name, "metric": metric} | _planned(spread, step, wished) for step in steps if step for wished in _POWERS]
+            steps = (difference,) if difference else [_rounded(share * spreads[-1].sd) for share in _SHARES]
+            rows += [{"benchmark": name, "metric": metric} | _planned(spread, step, wished) for step in steps for wished in _POWERS]
     if benchmark is None:
         rows += labels_rows(store, metric)
     return pl.DataFrame([{column: row.get(column) for column in _schema()} for row in rows], schema=_schema(), orient="row")
@@ -188,6 +188,11 @@ def detectable(design: str, sd: float, tasks: int, wished: float) -> float | Non
     if tasks < FEWEST or sd <= 0:
         return None
     return float(optimize.brentq(lambda size: power_of(design, size * sd, sd, tasks) - wished, 1e-6, 10) * sd)
+
+
+def _rounded(value: float) -> float:
+    """To three places, or two digits that count where the metric is so small that they would be nothing."""
+    return round(value, max(3, 1 - math.floor(math.log10(value))))
 
 
 def _spreads(games: pl.DataFrame) -> Iterator[Spread]:

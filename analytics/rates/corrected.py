@@ -24,6 +24,7 @@ from analytics.rates.correction import (
     tails,
     variance_parts,
 )
+from analytics.statistics.cluster_intervals import believed
 from analytics.statistics.intervals import LEVEL
 from schemas.store import Store
 
@@ -271,7 +272,7 @@ def _rate_row(judged: _Judged) -> dict[str, object]:
         "error_labels": yes + no,
         **_named("rogan_gladen", corrected),
     }
-    return row | {"advice": _rate_advice(row) + _rare(own) + _few_games_with_errors(row, errors)}
+    return row | {"advice": _rate_advice(row) + _rare(row, own) + _few_games_with_errors(row, errors)}
 
 
 def _beside(own: pl.DataFrame, errors: pl.DataFrame) -> tuple[Units, ErrorCounts]:
@@ -303,18 +304,20 @@ def _rate_advice(row: dict[str, Any]) -> str:
     half = (row["rate_high"] - row["rate_low"]) / 2
     told = f"{told}, corrected {_interval(row, 'rate')}"
     if half > _USELESS:
-        return f"{told}: too wide to say much, label more (cotrace report labels-needed)"
+        more = "label more (cotrace report labels-needed)" if row["labels"] < row["units"] else "all is labelled: have more games judged"
+        return f"{told}: too wide to say much, {more}"
     if not row["rate_low"] <= row["judge_rate"] <= row["rate_high"]:
         return f"{told}: the judge's own rate is wrong, use the corrected one"
     return f"{told}: the judge's own rate agrees with it"
 
 
-def _rare(own: pl.DataFrame) -> str:
+def _rare(row: dict[str, Any], own: pl.DataFrame) -> str:
     """A warning where few games show the rarer answer: if it clusters, that cannot be seen."""
     seen, answer = min((int(own[name].sum()), name) for name in ("yes", "no"))
-    if not own["labels"].sum() or seen >= _FEW_GAMES:
+    if row["rate"] is None or seen >= _FEW_GAMES:
         return ""
-    return f"; only {seen} labelled games show a {answer}: if that clusters in games, the interval may still be too narrow"
+    shown = {0: "no labelled game shows", 1: "only 1 labelled game shows"}.get(seen, f"only {seen} labelled games show")
+    return f"; {shown} a {answer}: if that clusters in games, the interval may still be too narrow"
 
 
 def _few_games_with_errors(row: dict[str, Any], errors: pl.DataFrame) -> str:
@@ -342,7 +345,7 @@ def _needed_row(judged: _Judged) -> dict[str, object]:
     units, labels = int(own["units"].sum()), int(own["labels"].sum())
     powered = prediction_powered(judged.units(), judged.labelled())
     spread = spread_of(own)
-    known = {name: labels_needed(half, spread) for name, half in _HALF_WIDTHS.items()}
+    known = {name: labels_needed(half, spread) if len(own) > 1 else None for name, half in _HALF_WIDTHS.items()}
     ends = {f"{name}_{end}": found for name, half in _HALF_WIDTHS.items() for end, found in needed_ends(own, spread, half).items()}
     about = f"{judged.question}, {judged.model or 'games outside the store'}"
     finest = next((name for name in reversed(known) if known[name] is not None), None)
@@ -418,11 +421,23 @@ def spread_of(own: pl.DataFrame) -> Spread:
     labelled = own.filter(own["labels"] > 0)
     n = int(labelled["labels"].sum())
     if len(labelled) < 2 or n <= len(labelled):  # noqa: PLR2004 - a variance between games needs two
-        return Spread(units, games, _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), _judged_variance(own))
+        judged = float(own["judged"].sum()) / units
+        return Spread(units, games, _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), _believed(own, judged, _judged_variance(own)))
     parts = variance_parts(_units(own), _labelled(own))
     errors = max(_error_variance(labelled, float(judge_weight(_units(own), _labelled(own)))), 1 / n)
     clustered = float(parts.errors) / max(1 / n - 1 / units, 1e-12)
-    return Spread(units, games, errors, float(parts.truth), max(1.0, clustered / errors))
+    truth = _believed(own, float(labelled["label_sum"].sum()) / n, float(parts.truth))
+    return Spread(units, games, errors, truth, max(1.0, clustered / errors))
+
+
+def _believed(own: pl.DataFrame, share: float, variance: float) -> float:
+    """The truth's variance as the interval of the rate takes it: games that are all alike do not prove that others are."""
+    import numpy as np
+
+    sizes = _column(own, "units")
+    units = float(sizes.sum())
+    seen, assumed = believed(*np.array([share, variance, units, (sizes**2).sum() / units, len(own)]))
+    return float(seen + assumed) * max(share * (1 - share), 1 / units)
 
 
 def _error_variance(labelled: pl.DataFrame, weight: float) -> float:

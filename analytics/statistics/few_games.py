@@ -38,7 +38,8 @@ def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
     Args:
         report: its name; without, only few games are told.
         rows: of a report. Intervals are pairs of columns that end with `low` and `high`; what they are over is the first of
-            labelled_games, tasks_now, tasks, games, episodes, questions; where a row has two sides, the games of the smaller one.
+            labelled_games, tasks_now, tasks, games, episodes, questions; where a row has two sides, the games of the smaller one, if those
+            are fewer.
     """
     import polars as pl
 
@@ -162,6 +163,8 @@ def _number(rows: pl.DataFrame) -> pl.Expr:
     over = _over(rows)
     if over is None:
         return pl.min_horizontal("own_games", "other_games")
+    if {"games_a", "games_b"} <= set(rows.columns):  # two teams with tasks of their own: no side has more tasks than games
+        return pl.min_horizontal(over, "games_a", "games_b")
     if {"kind", "partners"} <= set(rows.columns):  # a team's partners are its tasks
         return pl.when(pl.col("kind") == "team").then(pl.col("partners")).otherwise(pl.col(over))
     if not _is_between(rows):

@@ -79,6 +79,7 @@ def command(
     if name == "all":
         raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
     rows = report(store, name, where, **options)
+    _say_why_empty(rows, name, where)
     prose = COMPUTED[name].prose if name in COMPUTED and output_format == "table" and columns is None and not wide else ""
     if prose:
         _tell(rows, prose, most if most or not sys.stdout.isatty() else _SENTENCES)
@@ -112,6 +113,13 @@ def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_t
     chosen = report_names() if name == "all" else (name,)
     click.echo(document(store, {key: report(store, key, where, **options) for key in chosen}))
     say(f"one self-contained page with {len(chosen)} reports from {store.path}; open it in a browser")
+
+
+def _say_why_empty(rows: pl.DataFrame, name: str, where: str) -> None:
+    from analytics.reports import NEEDS
+
+    if rows.is_empty() and where == "true" and name in NEEDS:
+        say(f"no row of {name}: it takes {NEEDS[name]}")
 
 
 def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:

@@ -16,7 +16,7 @@ from schemas import batches
 from schemas.records import Label
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
-from tests.analytics.test_views_judges import job, verdict
+from tests.analytics.test_views_judges import job, label, verdict
 
 TURNS = 10
 GAMES = 30
@@ -119,6 +119,51 @@ def test_more_labels_are_needed_for_narrower_intervals(tmp_path: Path) -> None:
         assert low < (needed or row["units"] + 1)
         assert high is None or needed < high
         assert f"as sure as labels of few games are: {low} to " in row["advice"] or needed is None or row["labels_for_0_05"] is not None
+
+
+def labelled(folder: Path, games: int, answers: tuple[str, ...]) -> Store:
+    """Games of four turns that are all judged and labelled, with these answers by turn of judge and people alike."""
+    run = job("a", judge="llm:x/y")
+    units: list[tuple[str, int | None]] = [(f"g{game}", turn) for game in range(games) for turn in range(1, 5)]
+    said = [(unit, answers[place % 4]) for place, unit in enumerate(units)]
+    store = store_with(folder, [Game([Step("{}")] * 4, name=f"g{game}") for game in range(games)])
+    verdicts = [verdict(run, unit, answer) for unit, answer in said]
+    labels = [label(unit, answer)._replace(score=float(answer == "yes")) for unit, answer in said]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
+    return store
+
+
+@pytest.mark.parametrize("games", [6, 12, 30])
+@pytest.mark.parametrize("answers", [("yes",) * 4, ("yes", "no", "no", "no")])
+def test_no_plan_contradicts_the_interval_that_is_there(tmp_path: Path, games: int, answers: tuple[str, ...]) -> None:
+    """Games that are all alike: it promised plus or minus .02 with the labels that there were, beside 1.00 (0.77 to 1.00)."""
+    store = labelled(tmp_path, games, answers)
+    (row,) = labels_needed_report(store).to_dicts()
+    (rate,) = corrected_rates(store).to_dicts()
+    assert row["half_width"] == pytest.approx((rate["rate_high"] - rate["rate_low"]) / 2)
+    for name, half in (("labels_for_0_10", 0.10), ("labels_for_0_05", 0.05), ("labels_for_0_02", 0.02)):
+        assert row[name] is None or row["half_width"] <= half
+
+
+def test_what_cannot_be_known_of_one_game_is_no_plan(tmp_path: Path) -> None:
+    """Four labels of its four turns were told to give plus or minus .02, where corrected-rates has no rate."""
+    store = labelled(tmp_path, 1, ("yes",) * 4)
+    (row,) = labels_needed_report(store).to_dicts()
+    assert row["labels_for_0_10"] is None
+    assert "have more games judged" in row["advice"]
+    (rate,) = corrected_rates(store).to_dicts()
+    assert rate["advice"].endswith("too few labels to correct it: cotrace report labels-needed")
+
+
+def test_where_all_is_labelled_more_labels_are_no_advice(tmp_path: Path) -> None:
+    """More games are; and one game is told as one."""
+    store = labelled(tmp_path, 3, ("yes", "no", "yes", "no"))
+    with store.writing() as connection:
+        connection.execute("UPDATE labels SET answer = 'yes', score = 1 WHERE episode_id <> 'g0'")
+        connection.execute("UPDATE verdicts SET answer = 'yes', score = 1 WHERE episode_id <> 'g0'")
+    (row,) = corrected_rates(store).to_dicts()
+    assert "too wide to say much, all is labelled: have more games judged; only 1 labelled game shows a no" in row["advice"]
 
 
 @pytest.fixture(scope="module")

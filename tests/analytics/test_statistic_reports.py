@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import cotrace
-from analytics.reports import COMPUTED, columns_of
+from analytics.reports import COMPUTED, NEEDS, columns_of
 from cotrace.cli import cli
 from schemas.store import Store
 from tests.analytics.little_games import store_with
@@ -62,3 +62,12 @@ def test_an_empty_store_has_the_columns_and_the_page_a_section(empty: Store, nam
     assert section is not None
     assert "**When to use it.**" in section[1]
     assert "**When not.**" in section[1]
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_report_without_rows_says_what_it_takes(empty: Store, name: str) -> None:
+    """It said "0 rows", and no more; a condition that no row meets is another reason, and told by the number alone."""
+    arguments = ["report", name, "--store", str(empty.path)]
+    told = CliRunner().invoke(cli, arguments, catch_exceptions=False).stderr
+    assert f"no row of {name}: it takes {NEEDS[name]}\n" in told
+    assert "no row" not in CliRunner().invoke(cli, [*arguments, "--where", "1 = 1"], catch_exceptions=False).stderr

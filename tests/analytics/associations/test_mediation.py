@@ -74,6 +74,23 @@ def test_mediation_of_a_store(tmp_path: Path) -> None:
     assert "no proof of a path" in row["advice"]
 
 
+def test_who_is_ahead_is_ahead_on_the_same_tasks(tmp_path: Path) -> None:
+    """Team a is a little worse on every task and plays the easy ones more often: it was told to be ahead by a number below 0."""
+    random = np.random.default_rng(4)
+    games: list[Game] = []
+    for task in range(10):
+        easy = task < 5
+        for team in ("a", "a", "a", "b") if easy else ("a", "b", "b", "b"):
+            followed = random.random(10) < 0.5
+            steps = [Step(f'"{turn}"', (Move("place"),), followed=bool(one)) for turn, one in enumerate(followed)]
+            score = 0.2 + 0.6 * easy + 0.05 * (team == "b") + 0.01 * followed.mean()
+            games.append(Game(steps, f"g{len(games)}", model=team, task=f"t{task}", benchmark="craft", score=float(score)))
+    (row,) = (row for row in mediation(store_with(tmp_path, games)).to_dicts() if row["mediator"] == "adherence")
+    assert (row["team_a"], row["team_b"]) == ("b", "a")
+    assert row["total"] == pytest.approx(0.05, abs=0.01)
+    assert row["advice"].startswith("b is ahead of a by 0.0")
+
+
 def test_where_all_games_end_alike_nothing_passes(tmp_path: Path) -> None:
     """Every game is won: the report had an interval from 0 to 0 and a correlation that is no number."""
     games = [

@@ -22,6 +22,7 @@ from analytics.comparison.compare import compare
 from analytics.comparison.differences import MeanDifference, ValueRange, paired, unpaired
 from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
+from analytics.reports import report
 from analytics.statistics.intervals import wilson
 from analytics.statistics.permutation import exchange_p, sign_flip_p
 from cotrace.cli import cli
@@ -217,6 +218,14 @@ def test_one_shared_task_is_no_pair_and_is_said(tmp_path: Path) -> None:
     (row,) = compare(store).to_dicts()
     assert (row["paired"], row["tasks"]) == (False, 13)
     assert "on tasks of which they share only one (13 in all)" in row["advice"]
+
+
+def test_three_tasks_against_forty_are_few(tmp_path: Path) -> None:
+    """The row has 43 tasks, and its interval rests on three of them: it was not marked."""
+    many = {f"m{number}": number / 40 for number in range(40)}
+    games = [*team("a", {"t0": 0.9, "t1": 0.8, "t2": 0.4}), *team("b", many)]
+    (row,) = report(store_with(tmp_path, games), "compare").to_dicts()
+    assert (row["paired"], row["tasks"], row["few_games"]) == (False, 43, True)
 
 
 def test_one_task_of_a_team_is_told_as_such(tmp_path: Path) -> None:

@@ -65,6 +65,18 @@ def test_a_plan_from_the_stores_own_games(tmp_path: Path) -> None:
         power(store, difference=-1.0)
 
 
+def test_a_metric_of_small_numbers_has_a_plan(tmp_path: Path) -> None:
+    """Differences of less than half a thousandth were rounded to nothing, and nothing was planned."""
+    random = np.random.default_rng(6)
+    metrics = {(team, task): (("craft.small", float(random.normal(0, 0.001))),) for team in "ab" for task in range(8)}
+    games = [
+        Game([], f"{team}{task}", model=team, task=f"t{task}", benchmark="craft", metrics=found) for (team, task), found in metrics.items()
+    ]
+    rows = power(store_with(tmp_path, games), metric="craft.small")
+    assert rows["difference"].n_unique() == 3
+    assert 0 < rows["difference"].min() < 0.0005  # type: ignore[operator]
+
+
 def test_copies_are_one_judge_and_strangers_are_as_many_as_they_are() -> None:
     """And three whose errors correlate by a half are worth one and a half."""
     random = np.random.default_rng(3)
