@@ -77,6 +77,8 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
                 return alone(_empty(store), state)
             head = navigation(address, pages(), page, found["benchmark"].unique())
             used: Sequence[str] = page.filters_of(address) if hasattr(page, "filters_of") else getattr(page, "FILTERS", FILTERS)
+            if about := getattr(page, "BENCHMARK", None):
+                found = found.filter(found["benchmark"] == about)
             return Drawn(head, filters.bar(read, found, used), _headed(page.content(read), page.TITLE), _title(page, read), state)
 
     return _or_why(draw, lambda said: alone(said, state))

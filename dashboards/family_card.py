@@ -129,7 +129,10 @@ def _what_goes_wrong(read: Reader, benchmark: str, row: Mapping[str, Any]) -> li
     if row["commonest_failure"]:
         said += [
             "Most often: ",
-            html.A(wording.in_words(row["commonest_failure"]), href=address.narrowed("/failures", benchmark=benchmark)),
+            html.A(
+                wording.in_words(row["commonest_failure"]),
+                href=address.narrowed("/turns", benchmark=benchmark, kind=row["commonest_failure"]),
+            ),
             f", on {wording.count(row['failing_turns'])} of {wording.count(row['turns'])} turns",
         ]
         worst = read.rows(_WORST, {"measure": measure.name if measure else "", "common": row["commonest_failure"]}).rows()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -68,6 +69,7 @@ def _serve(place: ServedAt, make: Callable[[Access], Flask], on_ready: Callable[
     local = is_loopback(host)
     access = Access(token if local else token or new_token(), any_host=not local)
     app = make(access)
+    getLogger("waitress.queue").setLevel(ERROR)  # it warns whenever a page asks for more cards at once than there are threads
     try:
         server = create_server(app, host=host, port=port, threads=_THREADS, ident="cotrace", max_request_body_size=_MOST_BYTES)
     except (OSError, ValueError) as error:

@@ -86,7 +86,11 @@ def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleTyp
 
 def _link(page: ModuleType, address: Address, current: ModuleType | None) -> Part:
     here = aria(current="page") if page is current else {}
-    return html.A(page.TITLE, href=address.filters().to(page.PATH), className="nav-link current" if page is current else "nav-link", **here)
+    about = getattr(page, "BENCHMARK", None)
+    family = {"benchmark": about} if about and address.all("benchmark") else {}  # under another one it would be empty
+    return html.A(
+        page.TITLE, href=address.filters().to(page.PATH, **family), className="nav-link current" if page is current else "nav-link", **here
+    )
 
 
 def _views(address: Address) -> Part:

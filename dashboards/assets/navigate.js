@@ -85,6 +85,24 @@
     }, 1500);
   };
 
+  // Browsers give their clipboard to pages of this machine or over HTTPS alone; elsewhere a field that is marked can be copied.
+  app.copy = async (text) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const field = document.createElement("textarea");
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    if (!done) throw new Error("the browser copies nothing");
+  };
+  const told = (button, text) => {
+    const before = button.dataset.before || (button.dataset.before = button.textContent);
+    button.textContent = text;
+    button.focus();
+    setTimeout(() => (button.textContent = before), 1500);
+  };
+
   const isOurs = (link) =>
     link.origin === location.origin && !link.target && !link.hasAttribute("download") && link.dataset.download === undefined &&
     !link.pathname.startsWith("/-/");
@@ -101,7 +119,8 @@
     if (event.target.closest("[data-play]")) play();
     const menu = event.target.closest("[data-menu]");
     if (menu) menu.setAttribute("aria-expanded", menu.getAttribute("aria-expanded") === "true" ? "false" : "true");
-    if (event.target.closest("[data-copy]")) navigator.clipboard.writeText(location.href);
+    const copier = event.target.closest("[data-copy]");
+    if (copier) app.copy(location.href).then(() => told(copier, "copied"), () => told(copier, "not copied"));
     if (event.target.closest("#theme")) app.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     for (const box of document.querySelectorAll("details.facet-box[open], details.nav-more[open], details.menu[open]")) {
       if (!box.contains(event.target)) box.open = false;

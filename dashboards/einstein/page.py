@@ -17,7 +17,7 @@ from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from games.einstein.labels import CATEGORIES, NO_ERROR
-from schemas.wording import count, counted, in_words, number, share
+from schemas.wording import count, counted, in_words, number, score, share
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -154,8 +154,8 @@ def _stats(read: Reader) -> Part:
         [
             stat("games", count(whole["games"]), counted(whole["steps"], "step")),
             stat_of("solved in time", int(whole["wins"]), int(whole["games"])),
-            stat("objects in their bins", share(whole["sub_r"])),
-            stat("steps over optimum", number(whole["step_ratio"]), "solved games"),
+            stat("objects in their bins", score(whole["sub_r"]), "mean of games"),
+            stat("times the optimal steps", number(whole["step_ratio"]), "mean of solved games"),
         ],
         className="stats",
     )
@@ -268,7 +268,7 @@ def _numbers(read: Reader, _: str) -> TableRows:
             "success_rate": GridColumn(heading="Solved", kind="share", part="wins", whole="games"),
             "success_low": GridColumn(heading="95 % from", kind="share"),
             "success_high": GridColumn(heading="to", kind="share"),
-            "sub_r": GridColumn(heading="Objects in bins", kind="share"),
+            "sub_r": GridColumn(heading="Objects in bins", kind="score"),
             "step_ratio": GridColumn(heading="Steps over optimum", kind="number"),
             "ratio_half": GridColumn(heading="±", kind="number"),
             "corrected": GridColumn(heading="Corrections", kind="number"),

@@ -20,7 +20,7 @@ _LINE: Final = 34
 """Height of a line, in pixels."""
 _LEGEND: Final = 12
 """What each name of a legend beyond three adds to the height: on a narrow screen it has a line of its own."""
-_NAME, _DETAIL = 32, 30
+_NAME, _DETAIL = 28, 30
 """Characters of a line of a label, and of its small print."""
 _TOLD: Final = 64
 """Characters of a line that the pointer shows, and of a name in the legend."""

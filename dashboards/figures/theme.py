@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.figures.palette import OTHER, SERIES, mark_of
+from schemas.text import printable
 from schemas.wording import number, share, without_zero
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _RIGHT = frozenset({"correct", "no_error", "none_of_these", "followed"})
 
 def plain(text: object) -> str:
     """Text from a log for a figure: figures read a small markup, so it is escaped."""
-    return html.escape(str(text), quote=False)
+    return html.escape(printable(str(text)), quote=False)
 
 
 def short(text: str, letters: int) -> str:

@@ -36,6 +36,8 @@ WHERE {filters}
     AND ($turn = 0 OR turn = $turn)
     AND ($category = '' OR (episode_id, turn) IN (
         SELECT (episode_id, turn) FROM failures WHERE taxonomy = $taxonomy AND category = $category))
+    AND ($kind = '' OR (episode_id, turn) IN (
+        SELECT (episode_id, turn) FROM failure_turns INNER JOIN failure_map USING (taxonomy, category) WHERE counted AND common = $kind))
 """
 _COUNT = f"SELECT count(*) AS turns {_MATCHING}"
 _PAGE = f"""
@@ -48,16 +50,17 @@ LIMIT {_SHOWN} OFFSET $start
 
 
 def content(read: Reader) -> Part:
-    """The turns that the address asks for: by outcome, by category of a taxonomy, by turn number."""
+    """The turns that the address asks for: by outcome, by category of a taxonomy or kind of failure, by turn number."""
     address = read.address
     asked = {
         "outcome": address.one("outcome"),
         "category": address.one("category"),
         "taxonomy": address.one("taxonomy", "craft_published"),
+        "kind": address.one("kind"),
         "turn": address.number("turn", 0),
     }
     found = read.rows(_COUNT, asked)["turns"].item()
-    named = [str(value).replace("_", " ") for key, value in asked.items() if value and key in {"outcome", "category"}]
+    named = [str(value).replace("_", " ") for key, value in asked.items() if value and key in {"outcome", "category", "kind"}]
     title = f"Turns: {', '.join(named)}" if named else "Turns"
     if not found:
         return note("No turn fits this address.", dcc.Link("Back to the failure breakdown", href=address.filters().to("/failures")))
@@ -67,7 +70,7 @@ def content(read: Reader) -> Part:
     notes = read.rows("SELECT * FROM turn_notes ORDER BY written_at, note_id").partition_by("episode_id", "turn", as_dict=True)
     cards = [_turn_card(games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)]
     steps = pager(address, start, _SHOWN, found, "turns") if found > _SHOWN else None
-    order = ": those that failed first, those without an action last" if not (asked["outcome"] or asked["category"]) else ""
+    order = ": those that failed first, those without an action last" if not named else ""
     lead = html.P(f"{counted(found, 'turn')}{order}", className="lead")
     return html.Div([html.H1(printable(title)), lead, steps, *cards, steps if len(shown) == _SHOWN else None])
 

@@ -112,3 +112,18 @@ def test_a_row_opens_by_keyboard(played_site: str, page: Page) -> None:
     page.locator(".ag-row .ag-cell").nth(1).click()
     page.keyboard.press("Enter")
     page.locator(".turn-number").wait_for()
+
+
+@pytest.mark.parametrize("place", ["at home", "over a network"])
+def test_a_link_can_be_copied_wherever_the_page_comes_from(played: Store, played_site: str, browser: Browser, place: str) -> None:
+    """Over plain HTTP from another machine browsers give no clipboard: the button did nothing, and nowhere did it say what it had done."""
+    with browser.new_context(permissions=["clipboard-read", "clipboard-write"]) as context:
+        page = context.new_page()
+        if place != "at home":
+            page.add_init_script("Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })")
+        address = f"{played_site}/game?episode={query(played, 'SELECT min(episode_id) FROM games').item()}&turn=2"
+        page.goto(address)
+        page.get_by_role("button", name="copy link").click()
+        page.get_by_role("button", name="copied").wait_for()
+        page.get_by_label("Search").press("Control+v")
+        assert page.get_by_label("Search").input_value() == address

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import plotly.graph_objects as go
+import polars as pl
 import pytest
 from playwright.sync_api import Page
 
@@ -10,6 +11,7 @@ from dashboards.craft.page import _title
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.theme import numbered, styled
 from dashboards.markup import to_html
+from dashboards.pages.spirals import heat_map
 from dashboards.parts import figure
 from dashboards.teams import TeamName
 
@@ -41,9 +43,17 @@ def test_a_long_name_of_a_line_is_cut_at_its_end(name: str) -> None:
     lines = drawn.layout.yaxis.ticktext[0].split("<br>")
     assert name.startswith(lines[0])
     assert lines[-1].endswith("…")
-    assert max(map(len, lines)) <= 32
+    assert max(map(len, lines)) <= 28
     assert len(lines) <= 3
     assert len(drawn.data[0].name) <= 64
+
+
+def test_names_on_figures_keep_the_order_of_their_letters() -> None:
+    """A mark for right-to-left in a team's name turned it round, as it does not in tables."""
+    episodes = pl.DataFrame({"episode_id": ["a"], "task_id": ["t"], "model": ["x\u202egnp.exe"]})
+    cells = pl.DataFrame({"episode_id": ["a"], "turn": [1], "outcome": ["followed"]})
+    bars = pl.DataFrame(schema={"episode_id": pl.String, "start_turn": pl.Int64, "end_turn": pl.Int64, "kind": pl.String})
+    assert "x�gnp.exe" in heat_map(episodes, cells, bars).layout.yaxis.ticktext[0]
 
 
 @pytest.mark.browser

@@ -20,6 +20,7 @@ from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
+from schemas import wording
 from schemas.store import Store
 
 CONDITIONS = (GameSettings(), GameSettings(modes=("none", "none"), verifier="reasoning"))
@@ -53,6 +54,13 @@ def test_page_shows_what_the_views_have(store: Store) -> None:
     assert wrong > 0
     assert "wrong_guess" in page
     assert f">{wrong}<" in page
+
+
+def test_objects_in_their_bins_are_written_as_on_the_overview(store: Store) -> None:
+    """They were 89 % here and .89 there, where the interval stands beside them."""
+    mean = wording.score(query(store, "select avg(sub_r) from einstein_games").item())
+    assert f">{mean}<" in drawn(store, "/einstein")
+    assert f">{mean}<" in drawn(store, "/", "?benchmark=einstein")
 
 
 @pytest.mark.parametrize("by", ["action_mode", "verifier", "num_objects", "model", "use_cot", "run"])

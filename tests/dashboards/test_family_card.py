@@ -1,0 +1,43 @@
+"""Families: what their cards say leads to what it is about, and their pages are about their games alone."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+from dashboards.address import Address
+from dashboards.drawing import draw_page
+from dashboards.family_card import family_card
+from dashboards.markup import to_html
+from dashboards.pages import turns
+from dashboards.reader import reader
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+from tests.ingest.asympuzl import asympuzl_logs
+from tests.played import played_store
+
+
+def test_the_commonest_failure_leads_to_its_turns(played: Store) -> None:
+    """It led to a breakdown by other categories, in which neither its name nor its number occurred."""
+    with reader(played, Address.parse("/", "")) as read:
+        card = to_html(family_card(read, "craft"))
+    said = re.search(r'Most often: <a href="([^"]+)">([^<]+)</a>, on (\d+) of', card)
+    assert said is not None, card
+    path, _, search = unescape(said[1]).partition("?")
+    assert path == turns.PATH
+    with reader(played, Address.parse(path, search)) as read:
+        page = to_html(turns.content(read))
+    assert f"<h1>Turns: {said[2]}</h1>" in page
+    assert f"{said[3]} turns" in page
+
+
+def test_a_family_s_page_counts_its_games_and_is_not_reached_under_another(tmp_path: Path) -> None:
+    """It told of the games of all families; from a page that was filtered to another family its link led to an empty page."""
+    store = played_store(tmp_path, judged=False)
+    lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
+    ingest_paths([asympuzl_logs.write(tmp_path / "asympuzl" / "game.jsonl", lines)], store, workers=1)
+    assert "9 games" in to_html(draw_page(store, Address.parse("/remove-gap", "")).filters)
+    assert "10 games" in to_html(draw_page(store, Address.parse("/spirals", "")).filters)
+    head = to_html(draw_page(store, Address.parse("/spirals", "?benchmark=asympuzl&level=3")).head)
+    assert 'href="/remove-gap?benchmark=craft&amp;level=3"' in head
