@@ -314,7 +314,8 @@ def _rare(own: pl.DataFrame) -> str:
     seen, answer = min((int(own[name].sum()), name) for name in ("yes", "no"))
     if not own["labels"].sum() or seen >= _FEW_GAMES:
         return ""
-    return f"; only {seen} labelled games show a {answer}: if that clusters in games, the interval may still be too narrow"
+    shown = f"{seen} labelled {'game shows' if seen == 1 else 'games show'}"
+    return f"; only {shown} a {answer}: if that clusters in games, the interval may still be too narrow"
 
 
 def _few_games_with_errors(row: dict[str, Any], errors: pl.DataFrame) -> str:
