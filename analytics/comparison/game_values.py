@@ -9,6 +9,7 @@ from analytics.comparison.metrics import COST, JUDGED, LOGGED, METRICS, Metric
 from analytics.query import query
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.text import near
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,12 +65,22 @@ def metric_of(store: Store, metric: str) -> Metric:
     """
     kind, _, name = metric.partition(":")
     if kind == "cost":
+        _refuse_unknown(store, metric, name, "SELECT DISTINCT measure FROM turn_values ORDER BY ALL", "measure")
         return Metric(name=metric, sql=COST, doc="what its turns cost, summed", parameters=(("name", name),))
     if kind == "judge":
         question, _, judge = name.partition("@")
-        parameters = (("name", question), ("judge", judge or _main_judge(store, question)))
+        main = _main_judge(store, question)
+        if judge:
+            _refuse_unknown(store, metric, judge, "SELECT DISTINCT judge FROM verdicts_latest ORDER BY ALL", "judge")
+        parameters = (("name", question), ("judge", judge or main))
         return Metric(name=metric, sql=JUDGED, doc="mean score over its units", low=0.0, high=1.0, parameters=parameters)
     return METRICS[metric] if metric in METRICS else _logged(store, metric)
+
+
+def _refuse_unknown(store: Store, metric: str, name: str, sql: str, kind: str) -> None:
+    known = query(store, sql).to_series().to_list()
+    if name not in known:
+        raise UsageError(f"metric {metric}: the store has no {kind} {name}{near(name, known)}")
 
 
 def _logged(store: Store, name: str) -> Metric:
@@ -83,8 +94,8 @@ def _logged(store: Store, name: str) -> Metric:
         raise UsageError(f"metric {name}: several benchmarks have it; say which, such as {ends[0][0]}")
     if not ends:
         known = [*METRICS, *query(store, "SELECT DISTINCT metric FROM episode_metrics ORDER BY 1")["metric"]]
-        near = difflib.get_close_matches(name, known, n=3) or known[:8]
-        raise UsageError(f"metric {name}: the store has no such number; there are {', '.join(near)}, ... (docs/compare.md)")
+        closest = difflib.get_close_matches(name, known, n=3) or known[:8]
+        raise UsageError(f"metric {name}: the store has no such number; there are {', '.join(closest)}, ... (docs/compare.md)")
     (full, is_share), bounds = ends[0], {"low": 0.0, "high": 1.0}
     return Metric(name=full, sql=LOGGED, doc="as in episode_metrics", parameters=(("name", full),), **(bounds if is_share else {}))
 

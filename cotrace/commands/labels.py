@@ -67,7 +67,7 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
 @click.argument("rubric")
 @click.option("--annotator", default="", help="Your name, written into every row.")
 @click.option("--where", help="SQL condition over episodes and turns.")
-@click.option("--units", "most", type=click.IntRange(min=1), help="At most so many units.")
+@click.option("--units", "most", type=click.IntRange(min=1), help="So many units, drawn at random, the same each time; by default all.")
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @store_option
 @format_option("csv", "json")

@@ -179,6 +179,25 @@ def test_a_template_is_filled_in_and_imported(tmp_path: Path, store: Path) -> No
     assert "next: cotrace report agreement" in result.stderr
 
 
+def test_units_of_a_template_are_drawn_at_random_the_same_each_time(store: Path) -> None:
+    """The first units of the store are those of its first games; rates corrected by them would be wrong. A beginning is a sample, too."""
+
+    def drawn(most: int) -> list[str]:
+        written = called("labels", "template", "pragmatic_sufficiency", "--units", most, "--store", store).stdout
+        return list(dict.fromkeys(row["unit_key"] for row in csv.DictReader(io.StringIO(written))))
+
+    few, many, every = drawn(6), drawn(12), drawn(10_000)
+    assert many[:6] == few
+    assert len(many) == 12
+    assert len({key.partition("/")[0] for key in many}) > 3
+    assert set(every) == {unit for unit, _ in _answered_or_not(store)}
+
+
+def _answered_or_not(store: Path) -> list[tuple[str, str]]:
+    with Store(store).reading() as connection:
+        return connection.execute("SELECT DISTINCT unit_id, rubric FROM verdicts WHERE rubric = 'pragmatic_sufficiency'").fetchall()
+
+
 def _answered(store: Path) -> list[tuple[str, str]]:
     with Store(store).reading() as connection:
         return connection.execute("SELECT unit_id, question FROM verdicts WHERE status = 'answered'").fetchall()

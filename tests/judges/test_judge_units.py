@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from judges.engine.checks import Decision
+from judges.evidence.label_template import label_template
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import select
@@ -127,6 +128,14 @@ def test_rows_of_a_users_own_query_are_units_and_their_columns_the_pieces(tmp_pa
         ("game-0/2", "game-0", 2, "answered"),
         ("game-1/2", "game-1", 2, "answered"),
     ]
+
+
+def test_a_template_of_labels_shows_what_is_judged_where_no_piece_is_said_to_be_it(tmp_path: Path) -> None:
+    """Without `about` all that the judge sees; whoever fills it in would else see nothing."""
+    store = store_of(tmp_path / "s.duckdb", games=1, turns=1)
+    rubric = rubric_of(tmp_path, "row", "[said]", more=ROWS)
+    assert rubric.about is None
+    assert marks(label_template(store, rubric)["shown"].to_list()) == {mark("public", "D2", 1)}
 
 
 def test_an_engine_check_answers_rows(tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
     if kind not in known and not _announced(kind):
         raise UsageError(f"there is no probe {kind}: there are {', '.join(known)}")
     if (kind in _WORDINGS or is_defect) and rubric.about not in _JUDGED:
-        raise UsageError(f"probe {kind} changes what is said, but {rubric.name} is about {rubric.about}: use names, order or {MODEL}NAME")
+        about = f"is about {rubric.about}" if rubric.about else "does not say what is judged (key `about`)"
+        raise UsageError(f"probe {kind} changes what is said, but {rubric.name} {about}: use names, order or {MODEL}NAME")
     if kind == "order" and rubric.unit not in {"agent_turn", "utterance", "turn", "action"}:
         raise UsageError(f"probe order moves the messages of a turn, but {rubric.name} judges by {rubric.unit}: use names or {MODEL}NAME")
     if is_defect and kind not in defects_of(rubric.name):

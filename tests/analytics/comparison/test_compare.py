@@ -284,8 +284,13 @@ def test_an_empty_store_has_columns_and_a_wrong_metric_is_one_line(tmp_path: Pat
     """What there is is named."""
     store = store_with(tmp_path, [])
     assert compare(store).is_empty()
-    with pytest.raises(UsageError, match=r"metric suces: the store has no such number; there are success"):
-        game_values(store, "suces")
+    for metric, told in (
+        ("suces", "metric suces: the store has no such number; there are success"),
+        ("cost:craft.harm", r"metric cost:craft\.harm: the store has no measure craft\.harm: there are none"),
+        ("judge:r.Q1", r"metric judge:r\.Q1: no judge has answered that"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            game_values(store, metric)
 
 
 def test_teams_in_few_words() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
+from analytics.reports import report
 from games.experiments.plan import load
 from ingest.files.run import ingest_paths
 from schemas.store import Store
@@ -74,3 +75,28 @@ def test_models_that_reason_are_sent_no_temperature_by_default(tmp_path: Path) -
     condition = load(file).jobs[0].header.run["condition"]
     assert condition["temperature"] == "openai/gpt-4o-mini=0.7; openai/o3-mini=none"
     assert condition["max_tokens"] == 2000
+
+
+SCRIPTED = {
+    "craft": "tasks: {generate: 6}, conditions: {turns: 2, same_turn_messages: [false, true]}, teams: [{all: 'script:plain'}]",
+    "asympuzl": "tasks: {generate: 6}, conditions: {size: 2, history: [1, 2]}, teams: [{all: 'script:sharing'}]",
+    "einstein": "tasks: {generate: 6}, conditions: {step_limit: 2, guidance: [false, true]}, teams: [{all: 'script:sensible'}]",
+}
+
+
+@pytest.mark.parametrize("family", SCRIPTED)
+def test_teams_are_compared_across_a_switch_of_an_experiment(tmp_path: Path, family: str) -> None:
+    """Its conditions have rows of their own, repetitions do not, and the switch is all that differs."""
+    file = tmp_path / "e.yaml"
+    file.write_text(f"{{name: e, game: {family}, seeds: [1, 2], {SCRIPTED[family]}, out: {tmp_path / 'logs'}}}", "utf-8")
+    assert cotrace("play", str(file)).returncode == 0
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "logs"], store, workers=1)
+    ensure_installed(store)
+    assert query(store, "SELECT games FROM leaderboard")["games"].to_list() == [12, 12]
+    assert report(store, "compare")["differs"].to_list() == ["condition"]
+    episode = query(store, "SELECT min(episode_id) FROM episodes").item()
+    script = SCRIPTED[family].partition("all: '")[2].partition("'")[0]
+    again = ["--turn", "1", "--seat", f"all={script}", "--out", str(tmp_path / "again")]
+    assert cotrace("replay", episode, *again, "--store", str(store.path)).returncode == 0
+    assert query(store, "SELECT games FROM leaderboard ORDER BY games")["games"].to_list() == [1, 12, 12]
