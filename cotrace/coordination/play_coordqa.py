@@ -50,7 +50,8 @@ def command(
     settings = ModelSettings(model=player if is_model(player) else "", base_url=base_url, **asking(options))
     if is_model(player):
         tell_models([settings], options["prices"], None)
-    request = AskRequest(questions=questions, out=out, respondent=player, settings=settings, trials=trials, concurrency=concurrency)
+    how_many = {"trials": trials, "concurrency": concurrency}
+    request = AskRequest(questions=questions, out=out, respondent=player, settings=settings, prices=options["prices"], **how_many)
     with writing_to(out), progress_bar("asking") as show:
         report = ask_questions(request, show)
     say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")

@@ -6,13 +6,15 @@ The prompt is the published one for OpenAI-style models: instruction, rules, a s
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import orjson
 
@@ -22,6 +24,7 @@ from games.players.seats import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JobTerms
 from providers.event_loop import run_to_end
 from providers.messages import Message
+from providers.prices import price_of
 from providers.provider import ModelSettings
 from schemas.errors import UsageError
 
@@ -47,6 +50,9 @@ class AskRequest:
     """A player: script:NAME, human, or a model; empty: the model of the settings."""
 
     settings: ModelSettings = field(default_factory=lambda: ModelSettings(model="", temperature=PUBLISHED_TEMPERATURE))
+    prices: Path | None = None
+    """A price file of the user's own."""
+
     trials: int = 3
     concurrency: int = 8
 
@@ -101,7 +107,7 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
         on_progress: called with the questions done and the questions in all.
 
     Raises:
-        UsageError: the model's name or key is missing, or a number is out of range.
+        UsageError: the model's name or key is missing, a number is out of range, or another process asks into this folder.
         BadInputError: the question file is none.
         HopelessError: the server turns every request down; what was answered is kept.
         OSError: a file cannot be read or written.
@@ -110,12 +116,13 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
         raise UsageError("coordqa: give at least one trial and one request at a time")
     items = [_Item(trial, question) for trial in range(request.trials) for question in load_questions(request.questions)]
     path = request.out / f"{request.player.replace('/', '_').replace(':', '-')}.jsonl"
-    answered = _answered(path)
-    left = [item for item in items if item.key not in answered]
     request.out.mkdir(parents=True, exist_ok=True)
-    (request.out / QUESTION_FILE).write_bytes(request.questions.read_bytes())
-    done = len(items) - len(left)
     with path.open("ab") as file:
+        _hold(file, path)
+        answered = _answered(path)
+        left = [item for item in items if item.key not in answered]
+        (request.out / QUESTION_FILE).write_bytes(request.questions.read_bytes())
+        done = len(items) - len(left)
 
         def write(item: _Item, reply: PlayerReply) -> None:
             nonlocal done
@@ -129,12 +136,19 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
     return AskReport(len(left), len(items) - len(left), failed, path)
 
 
+def _hold(file: BinaryIO, path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UsageError(f"another process is writing answers to {path}: wait for it, or stop it first") from None
+
+
 def _answered(path: Path) -> set[tuple[int, int, str]]:
     """Questions with an answer; a line that was cut is removed from the file."""
-    if not path.exists():
-        return set()
-    whole = path.read_bytes().rpartition(b"\n")[0]
-    path.write_bytes(whole + b"\n" if whole else b"")
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        os.truncate(path, len(whole))
     lines = [orjson.loads(line) for line in whole.splitlines()]
     return {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
 
@@ -169,7 +183,8 @@ async def _seat(request: AskRequest, stack: AsyncExitStack) -> Player:
     if not is_model(request.player):
         name = request.player.removeprefix(SCRIPT)
         return ScriptPlayer(name, SCRIPTS[RESPONDENT][name])
-    asker = await stack.enter_async_context(Asker([request.settings], terms=JobTerms(concurrency=request.concurrency)))
+    price = price_of(request.settings.model, request.prices)
+    asker = await stack.enter_async_context(Asker([request.settings], price, JobTerms(concurrency=request.concurrency)))
     return ModelPlayer(request.settings.model, asker, run=str(request.out), game="coordqa")
 
 
