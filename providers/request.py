@@ -87,7 +87,7 @@ class Usage:
     """What was asked, and what it took."""
 
     asked: int = 0
-    """Calls, paid for or not."""
+    """Calls, paid for or not; those for which no request was allowed are none."""
     from_cache: int = 0
     from_journal: int = 0
     failed: int = 0
@@ -103,7 +103,7 @@ class Usage:
     def add(self, reply: Reply) -> None:
         """Count a reply."""
         call = reply.call
-        self.asked += 1
+        self.asked += call.status != "unasked" or call.attempts > 0
         self.from_cache += reply.source == "cache"
         self.from_journal += reply.source == "journal"
         if call.status == "failed":

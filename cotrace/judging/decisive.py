@@ -27,5 +27,7 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
         report = ask_games(request, store, show)
     say(f"{report.games} games: {report.answered} answered, {report.undecided} without a decisive error, {report.failed} failed")
     say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {spent(report.cost)}")
+    if report.not_asked:
+        say(f"  stopped before --max-cost would be exceeded: {report.not_asked} games not asked about; start again with a higher one")
     say(next_line(store, "cotrace report attribution-accuracy") or "")
-    return int(report.failed > 0 or report.games == 0)
+    return int(report.failed > 0 or report.not_asked > 0 or report.games == 0)

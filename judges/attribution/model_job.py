@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from judges.attribution.asking import MANNERS, Answered, Ask
 from judges.attribution.decisive import RUBRIC, decisive_error
 from judges.attribution.job import selected_games
 from judges.evidence.transcript import Transcript, load
+from judges.runs.job import RunStatus
 from judges.runs.verdict_store import Progressed, save
 from providers.asker import Asker, JobTerms, JournalEntry, Request
 from providers.cache import ReplyCache
@@ -28,7 +29,7 @@ from providers.messages import Message
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.request import now
-from schemas.errors import UsageError
+from schemas.errors import StoreError, UsageError
 from schemas.records import Call, Json, JudgeRun, Verdict
 from schemas.store import Store
 from schemas.text import excerpt
@@ -63,6 +64,8 @@ class AskingReport:
     """Games in which the model named nothing."""
     failed: int = 0
     """Games without a usable answer."""
+    not_asked: int = 0
+    """Games about which the budget allowed no (further) question: they have no verdict."""
     requests: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -71,7 +74,7 @@ class AskingReport:
 
 
 def ask_games(request: AskingRequest, store: Store, on_progress: Callable[[int, int], None] | None = None) -> AskingReport:
-    """Ask about every selected game; what an interrupted start has asked is not asked again.
+    """Ask about every selected game; what a start that was interrupted, or stopped by its budget, has asked is not asked again.
 
     Raises:
         HopelessError: no request can succeed.
@@ -93,6 +96,8 @@ class _Job:
         refuse_unpriced(request.settings.model, self._price, request.max_cost)
         self.report = AskingReport(cost=0.0 if self._price else None)
         self._calls: list[Call] = []
+        self._stored: frozenset[str] = frozenset()
+        """Calls in the journal that an earlier start has put into the store."""
         self._run = self._new_run()
 
     def _new_run(self) -> JudgeRun:
@@ -121,19 +126,37 @@ class _Job:
         journal: Journal[dict[str, str], JournalEntry] = Journal(self._journal_path(), {"job": RUBRIC}, JournalEntry)
         done = False
         try:
+            await asyncio.to_thread(self._take_up, journal.before)
             with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
                 terms = JobTerms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
                 async with Asker((request.settings, *request.more_endpoints), self._price, terms) as asker:
                     for start in range(0, len(episodes), _GAMES_AT_ONCE):
                         games = load(self._store, episodes[start : start + _GAMES_AT_ONCE])
                         verdicts = await asyncio.gather(*(self._of_game(asker, game) for game in games))
-                        await asyncio.to_thread(self._save, [one for two in verdicts for one in two])
+                        await asyncio.to_thread(self._save, [one for two in verdicts for one in two], "running")
                         if on_progress is not None:
-                            on_progress(self.report.games, len(episodes))
-            done = True
+                            on_progress(self.report.games + self.report.not_asked, len(episodes))
+            await asyncio.to_thread(self._save, [], "stopped_by_budget" if self.report.not_asked else "finished")
+            done = not self.report.not_asked
+        except BaseException:
+            with suppress(StoreError):
+                self._save([], "interrupted")
+            raise
         finally:
             await journal.close(delete=done)
         return self.report
+
+    def _take_up(self, before: Sequence[JournalEntry]) -> None:
+        """Find out what the store has of an earlier start, which is not under way any more: its journal could be opened."""
+        if not before:
+            return
+        with self._store.reading() as connection:
+            ids = [entry.call.call_id for entry in before]
+            found = connection.execute("SELECT call_id FROM calls WHERE call_id IN (SELECT unnest(?::VARCHAR[]))", [ids]).fetchall()
+        self._stored = frozenset(call_id for (call_id,) in found)
+        same = [RUBRIC, self._run.judge, self._run.variant]
+        where = "rubric = ? AND judge = ? AND variant = ? AND status = 'running'"
+        self._store.transact(lambda transaction: transaction.update("judge_runs", "status = 'interrupted'", where, same))
 
     def _journal_path(self) -> Path:
         folder = made(folder_of(self._store) / RUBRIC)
@@ -142,17 +165,22 @@ class _Job:
 
     async def _of_game(self, asker: Asker, game: Transcript) -> list[Verdict]:
         failed: list[str] = []
+        statuses: list[str] = []
 
         async def put(messages: list[Message], form: type[BaseModel]) -> BaseModel | None:
             key = f"{game.episode_id} {hashlib.blake2b(orjson.dumps(messages), digest_size=8).hexdigest()}"
             asked = Request(messages=messages, form=form, key=key, purpose="judge", run=self._run.judge_run_id, episode_id=game.episode_id)
             reply = await asker.ask(asked)
             self._spend(reply.call, paid=reply.source == "model")
+            statuses.append(reply.call.status)
             if reply.filled is None:
                 failed.append(reply.call.error or reply.call.status)
             return reply.filled
 
         found = await MANNERS[self._request.manner](game, Ask(put))
+        if "unasked" in statuses:
+            self.report.not_asked += 1
+            return []
         self.report.games += 1
         status = "answered" if found else "failed" if failed else "undecided"
         self.report.answered += status == "answered"
@@ -183,7 +211,7 @@ class _Job:
         )
 
     def _spend(self, call: Call, *, paid: bool) -> None:
-        if call.attempts:
+        if call.attempts and call.call_id not in self._stored:
             self._calls.append(call)
         if paid:
             report = self.report
@@ -192,7 +220,7 @@ class _Job:
             report.tokens_out += call.tokens_out
             report.cost = None if report.cost is None or call.cost is None else report.cost + call.cost
 
-    def _save(self, verdicts: Sequence[Verdict]) -> None:
+    def _save(self, verdicts: Sequence[Verdict], status: RunStatus) -> None:
         report, calls = self.report, self._calls
         self._calls = []
         self._run = self._run._replace(
@@ -201,7 +229,7 @@ class _Job:
             tokens_in=report.tokens_in,
             tokens_out=report.tokens_out,
             cost=report.cost,
-            finished_at=now(),
-            status="finished",
+            finished_at=None if status == "running" else now(),
+            status=status,
         )
         save(self._store, Progressed(self._run, replaces="all"), verdicts, calls)

@@ -32,10 +32,14 @@ def test_the_budget_holds_though_the_server_counts_nothing() -> None:
     prompt, price = [*said(1)[:1], {"role": "user", "content": "x" * 2990}], Price(1, 1)
     dearest = (3000 / 3 + 100) / 1e6
     requests = [Request(messages=[*prompt, *said(n)[1:]]) for n in range(9)]  # type: ignore[list-item]
+    usage = Usage()
     with stub_server("--bills", "0", "0") as url:
-        replies = ask_all(settings(url, max_tokens=100), requests, JobTerms(budget=Budget(4.5 * dearest), concurrency=1), price)
+        replies = ask_all(
+            settings(url, max_tokens=100), requests, JobTerms(budget=Budget(4.5 * dearest), concurrency=1, usage=usage), price
+        )
         assert counted(url)["requests"] == 4
     assert [reply.call.status for reply in replies] == ["answered"] * 4 + ["unasked"] * 5
+    assert usage.asked == 4  # what was not allowed is no call
 
 
 @pytest.mark.parametrize(

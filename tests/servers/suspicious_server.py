@@ -41,10 +41,13 @@ def _filled(shown: str, word: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def suspicious_model(word: str) -> Iterator[str]:
-    """A server that plays this model; gives its base URL."""
+def suspicious_model(word: str, answers: int = 1_000_000) -> Iterator[str]:
+    """A server that plays this model, until it has given so many answers and refuses the key; gives its base URL."""
+    left = iter(range(answers))
 
     async def completions(request: web.Request) -> web.Response:
+        if next(left, None) is None:
+            return web.json_response({"error": {"message": "no such key"}}, status=401)
         body = orjson.loads(await request.read())
         filled = _filled(body["messages"][1]["content"], word, body["tools"][0]["function"]["parameters"]["properties"])
         return json_reply(completion(tool_call(filled)))

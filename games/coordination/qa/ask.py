@@ -6,13 +6,15 @@ The prompt is the published one for OpenAI-style models: instruction, rules, a s
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import orjson
 
@@ -108,7 +110,7 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
         on_progress: called with the questions done and the questions in all.
 
     Raises:
-        UsageError: the model's name or key is missing, or a number is out of range.
+        UsageError: the model's name or key is missing, a number is out of range, or another process asks into this folder.
         BadInputError: the question file is none.
         HopelessError: the server turns every request down; what was answered is kept.
         OSError: a file cannot be read or written.
@@ -117,13 +119,14 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
         raise UsageError("coordqa: give at least one trial and one request at a time")
     items = [_Item(trial, question) for trial in range(request.trials) for question in load_questions(request.questions)]
     path = request.out / f"{request.player.replace('/', '_').replace(':', '-')}.jsonl"
-    lines = _lines(path)
-    answered = {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
-    left = [item for item in items if item.key not in answered]
     request.out.mkdir(parents=True, exist_ok=True)
-    (request.out / QUESTION_FILE).write_bytes(request.questions.read_bytes())
-    done = len(items) - len(left)
     with path.open("ab") as file:
+        _hold(file, path)
+        lines = _lines(path)
+        answered = {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
+        left = [item for item in items if item.key not in answered]
+        (request.out / QUESTION_FILE).write_bytes(request.questions.read_bytes())
+        done = len(items) - len(left)
 
         def write(item: _Item, reply: PlayerReply) -> None:
             nonlocal done
@@ -138,12 +141,19 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
     return AskReport(len(left) - unasked, len(items) - len(left), failed, path, unasked)
 
 
+def _hold(file: BinaryIO, path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UsageError(f"another process is writing answers to {path}: wait for it, or stop it first") from None
+
+
 def _lines(path: Path) -> list[dict[str, Any]]:
     """What earlier starts have written; a line that was cut is removed from the file."""
-    if not path.exists():
-        return []
-    whole = path.read_bytes().rpartition(b"\n")[0]
-    path.write_bytes(whole + b"\n" if whole else b"")
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        os.truncate(path, len(whole))
     return [orjson.loads(line) for line in whole.splitlines()]
 
 

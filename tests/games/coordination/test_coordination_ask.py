@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import json
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES
 from ingest.files.run import ingest_paths
 from providers.faults import HopelessError
 from providers.provider import ModelSettings
+from schemas.errors import UsageError
 from schemas.store import Store
 
 
@@ -43,7 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
         refused = self.server.status is not None and self.server.victim in body["messages"][-1]["content"]
         message = {"role": "assistant", "content": "Explanation: so.\nAction: C"}
         choices = [{"index": 0, "finish_reason": "stop", "message": message}]
-        reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": choices}
+        reply: dict[str, Any] = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": choices}
         reply["usage"] = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
         content = json.dumps({"error": {"message": "no"}} if refused else reply).encode()
         self.send_response(self.server.status or 500 if refused else 200)
@@ -176,3 +178,23 @@ def test_a_wrong_key_stops_the_run(request_: AskRequest, server: _Server) -> Non
     server.status = 401
     with pytest.raises(HopelessError, match="--model"):
         ask_questions(request_)
+
+
+def test_two_processes_do_not_ask_the_same(request_: AskRequest, server: _Server) -> None:
+    """The second one is told of the first; both would pay for every question, and each answer would stand twice."""
+    request_.out.mkdir()
+    with (request_.out / "local_some-model.jsonl").open("ab") as first:
+        fcntl.flock(first, fcntl.LOCK_EX)
+        with pytest.raises(UsageError, match=r"another process is writing answers to .*local_some-model\.jsonl"):
+            ask_questions(request_)
+    assert server.bodies == []
+    assert ask_questions(request_)[:3] == (12, 0, 0)
+
+
+def test_answers_cost_what_the_price_list_says(request_: AskRequest, tmp_path: Path) -> None:
+    """As those of all who ask a model."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("local/*: {input: 1000000, output: 0}\n")
+    path = ask_questions(replace(request_, prices=prices)).path
+    calls = [json.loads(line)["call"] for line in path.read_text().splitlines()]
+    assert [call["cost"] for call in calls] == [10] * 12

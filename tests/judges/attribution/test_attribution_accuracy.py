@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -17,10 +18,12 @@ from analytics.losses.truths import truths
 from analytics.query import query
 from cotrace.cli import cli
 from games.einstein.planted import play_planted
+from judges.attribution import model_job
 from judges.attribution.asking import MANNERS, Ask
 from judges.attribution.model_job import AskingRequest, ask_games
 from judges.attribution.thumb import RULES, Guess
 from judges.evidence.transcript import load
+from providers.faults import HopelessError
 from providers.messages import Message
 from providers.provider import ModelSettings
 from schemas.errors import UsageError
@@ -169,6 +172,53 @@ def test_asking_again_replaces_what_was_said(who: Store, model_url: str) -> None
     assert query(who, "select count(*) from verdicts where variant = 'all_at_once'").item() == 2
     with pytest.raises(UsageError, match="choose one of all_at_once"):
         ask_games(AskingRequest(settings=settings, manner="by dice"), who)
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Store:
+    """Six games of several turns."""
+    play_planted(tmp_path / "logs", 6, seed=9)
+    return attributed(tmp_path / "logs", tmp_path)
+
+
+STATE = (
+    "select (select count(*) from calls), (select count(distinct call_id) from calls), "
+    "(select count(*) from verdicts where rubric = 'decisive_error')"
+)
+
+
+def test_a_budget_that_ends_leaves_the_other_games_without_a_verdict(games: Store, tmp_path: Path) -> None:
+    """With a higher one only they are asked about: what was paid is kept."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("local/*: {input: 1, output: 1}\n")
+    with suspicious_model("words that nobody says") as url:
+        settings = ModelSettings(model="local/suspicious", base_url=url, max_tokens=100)
+        request = AskingRequest(settings=settings, manner="halving", concurrency=1, prices=prices)
+        few = ask_games(replace(request, max_cost=0.006), games)
+        assert 0 < few.requests <= 5
+        assert few.games < 6
+        assert (few.failed, few.games + few.not_asked) == (0, 6)
+        assert query(games, "select distinct status from judge_runs where rubric = 'decisive_error'").item() == "stopped_by_budget"
+        assert query(games, STATE).row(0) == (few.requests, few.requests, 2 * few.games)
+        rest = ask_games(replace(request, max_cost=1), games)
+        assert (rest.games, rest.not_asked) == (6, 0)
+        again = ask_games(request, games)
+    assert few.requests + rest.requests == again.requests
+
+
+def test_calls_of_a_start_that_broke_off_are_stored_once(games: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that were stored before it, and those that were not."""
+    monkeypatch.setattr(model_job, "_GAMES_AT_ONCE", 2)
+    request = AskingRequest(settings=ModelSettings(model="local/suspicious"), manner="all_at_once", concurrency=1)
+    with suspicious_model("nothing", 5) as url, pytest.raises(HopelessError):
+        ask_games(replace(request, settings=replace(request.settings, base_url=url)), games)
+    assert query(games, STATE).row(0) == (5, 5, 8)
+    with suspicious_model("nothing") as url:
+        rest = ask_games(replace(request, settings=replace(request.settings, base_url=url)), games)
+    assert (rest.games, rest.requests) == (6, 1)
+    assert query(games, STATE).row(0) == (6, 6, 12)
+    runs = query(games, "select status from judge_runs where rubric = 'decisive_error' order by started_at")["status"].to_list()
+    assert runs == ["interrupted", "finished"]
 
 
 def test_models_see_no_views_goals_or_names_of_scripts(tmp_path: Path) -> None:
