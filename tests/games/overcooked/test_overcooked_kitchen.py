@@ -100,7 +100,11 @@ def test_tasks_and_references_are_the_published_ones(shared: Path) -> None:
 def test_the_first_reference_is_one(order: str) -> None:
     """Both agents' actions belong together, and as many as each has to do."""
     found = searched_references(order)
+    chef, assistant = found.first
     assert found.has_pair(found.first)
+    assert not any(
+        map(found.has_pair, (ReferencePair(chef[1:], assistant), ReferencePair(chef, assistant[:-1]), ReferencePair(assistant, chef)))
+    )
     assert tuple(map(len, found.first)) == found.lengths
 
 
