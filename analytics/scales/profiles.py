@@ -169,4 +169,5 @@ def _advice(row: _Row) -> str:
     stable = f"(stability {wording.score(row['stability'])})"
     if row["stability"] < STABLE:
         return f"{about}; in other samples of the tasks it would be another {stable}: do not read it"
-    return f"{about}; it is found again in other samples {stable}, which does not say why these games fail so"
+    told = f"{about}; it is found again in other samples {stable}, which does not say why these games fail so"
+    return f"{told}; where games differ by chance alone one group in seven to three is found again, too"

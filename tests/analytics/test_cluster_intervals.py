@@ -167,7 +167,8 @@ def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> N
     for one, reach in zip(pooled[1:], ("1 of 4 rows rest on 10 to 29 tasks", "2 of 4 rows rest on 30 or more"), strict=True):
         assert reach in said
         assert f"{one.below:.0%}".replace("%", " %") in said
-    assert few_games(pl.DataFrame({"tasks": [12, 400], "low": [0.0, 0.1]}), "compare") is None
+    of_teams = pl.DataFrame({"metric": ["score", "success"], "paired": [True, True], "tasks": [12, 400], "low": [0.0, 0.1]})
+    assert few_games(of_teams, "compare") is None
     of_raters = few_games(pl.DataFrame({"games": [40], "kappa_low": [0.1]}), "agreement")
     assert of_raters is not None
     assert "fewer than 92 % of the data sets" in of_raters

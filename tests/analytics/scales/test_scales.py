@@ -199,5 +199,6 @@ def test_profiles_of_a_store(tmp_path: Path) -> None:
     ]
     rows = profiles(store_with(tmp_path, games)).to_dicts()
     assert [row["games"] for row in rows] == [20, 20]
+    assert all("where games differ by chance alone one group in seven to three is found again, too" in row["advice"] for row in rows)
     assert {row["marks"][0] for row in rows} == {"x", "y"}
     assert all("found again" in row["advice"] for row in rows)
