@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-__all__ = ["short_names", "unlike_names"]
+__all__ = ["names_under", "short_names", "unlike_names"]
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -16,6 +16,13 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     common = set.intersection(*map(set, seats.values())) if len(seats) > 1 else set()
     short = {name: _told(of_name, common) or name for name, of_name in seats.items()}
     return {name: told if list(short.values()).count(told) == 1 else name for name, told in short.items()}
+
+
+def names_under(rows: Iterable[tuple[str, str | None]]) -> dict[tuple[str, str | None], str]:
+    """Team and condition -> the team in few words, with its condition where the same team stands under another one too."""
+    sides = list(dict.fromkeys(rows))
+    short = short_names([team for team, _ in sides])
+    return dict(zip(sides, unlike_names([(short[team], condition, None) for team, condition in sides]), strict=True))
 
 
 def unlike_names(sides: Sequence[tuple[str, str | None, int | None]]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.associations.unit_values import codes
-from analytics.comparison.team_names import short_names
+from analytics.comparison.team_names import names_under
 from analytics.query import query
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
@@ -93,10 +93,10 @@ def survival(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
         family = [shared | row for shared, times in groups if shared["benchmark"] == name for row in _teams(times)]
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
             row["p_holm"] = p
-        short = short_names([row["team"] for row in family])
+        names = names_under((row[key], row["condition"]) for row in family for key in ("team", "reference"))
         for row in family:
             tests = sum(other["p"] is not None for other in family)
-            row["advice"] = _advice(row | {key: short.get(row[key], row[key]) for key in ("team", "reference")}, tests)
+            row["advice"] = _advice(row | {key: names[row[key], row["condition"]] for key in ("team", "reference")}, tests)
         rows += family
     return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.associations.unit_values import codes
-from analytics.comparison.team_names import short_names
+from analytics.comparison.team_names import names_under
 from analytics.query import query
 from analytics.statistics.cluster_intervals import share_interval
 from analytics.statistics.share_differences import share_difference
@@ -83,10 +83,12 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
             teams += [(str(team), str(one), some) for (team, one), some in part.group_by("team_name", "condition", maintain_order=True)]
         shared = {"benchmark": name}
         family = [shared | {"condition": one, "team": team} | row for team, one, some in teams for row in _of_team(some)]
-        short = short_names([row["team"] for row in family if row["team"] != _ANY])
+        names = names_under((row["team"], row["condition"]) for row in family if row["team"] != _ANY)
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
             row["p_holm"] = p
-            row["advice"] = _advice(row | {"team": short.get(row["team"], "all teams")}, sum(other["p"] is not None for other in family))
+            row["advice"] = _advice(
+                row | {"team": names.get((row["team"], row["condition"]), "all teams")}, sum(other["p"] is not None for other in family)
+            )
         rows += family
     return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
 

@@ -63,8 +63,10 @@ def _card(read: Reader, benchmark: str) -> Part:
     events = _events(read, question, benchmark)
     chart = question.draw(_drawn(read, question, rows, benchmark))
     surest = rows.sort("p_holm", nulls_last=True, maintain_order=True) if "p_holm" in rows.columns else rows
+    if "event" in surest.columns and (event := _event(read, surest)):
+        surest = surest.filter(surest["event"] == event)
     sentences = surest["advice"].drop_nulls().head(_MOST_SENTENCES).to_list()
-    more = f"The surest {len(sentences)} of {len(rows)}; the table has all." if len(rows) > len(sentences) else None
+    more = f"The surest {len(sentences)} of {len(surest)}; the table has all." if len(surest) > len(sentences) else None
     return card(
         question.title,
         events,

@@ -84,11 +84,10 @@ def content(read: Reader) -> Part:
 
 
 def _games(read: Reader) -> Part:
-    if read.rows("SELECT 1 FROM games WHERE {filters} LIMIT 1").is_empty():
+    families = read.rows("SELECT count(DISTINCT benchmark) FROM games WHERE {filters}").item()
+    if not families:
         return note("No games under these filters.", html.A("Show all games", href=PATH))
-    order = (
-        "Best first." if read.address.all("benchmark") else "Family by family, the best first: scores of two families have no common unit."
-    )
+    order = "Best first." if families == 1 else "Family by family, the best first: scores of two families have no common unit."
     listing = card(
         "Games", grid(read, GAMES, fills=True), hint=f"{order} Choose one to step through its turns.", menu=table_links(read, GAMES)
     )
@@ -172,15 +171,11 @@ def _head(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> P
     row = read.rows("SELECT condition, level, score, success FROM games WHERE episode_id = $id", {"id": game.episode_id})
     condition = read.condition_in_words(row["condition"][0]) if len(row) else NOTHING
     level = row["level"][0] if len(row) else None
+    names = _names(game, level)
+    said = html.Span(condition, className="condition", title=game.episode_id) if condition not in names else None
     return html.Div(
         [
-            html.Div(
-                [
-                    html.H1(" · ".join(_names(game, level))),
-                    html.Span(condition, className="condition", title=game.episode_id),
-                ],
-                className="stage-title",
-            ),
+            html.Div([html.H1(" · ".join(names), title=game.episode_id), said], className="stage-title"),
             html.Div(_verdict_on_game(read, facts, row["success"][0] if len(row) else None), className="stage-verdict"),
             _tools(read, game, facts, turn),
         ],

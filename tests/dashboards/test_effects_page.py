@@ -32,3 +32,13 @@ def test_survival_shows_another_event(played_site: str, page: Page) -> None:
     page.get_by_role("link", name="first refused action", exact=True).click()
     page.wait_for_url("**event=first**")
     expect(page.locator(".js-plotly-plot .ytitle").first).to_have_text("games without first refused action")
+
+
+def test_sentences_are_about_the_event_that_is_shown(played_site: str, page: Page) -> None:
+    """Under the curve of completion stood what holds of the first refused action."""
+    page.goto(f"{played_site}/effects?ask=survival&event=first+refused+action")
+    page.locator(".card li").first.wait_for()
+    assert [said for said in page.locator(".card li").all_inner_texts() if not said.startswith("first refused action, ")] == []
+    page.goto(f"{played_site}/effects?ask=survival&event=first+spiral")
+    page.locator(".card li").first.wait_for()
+    assert [said for said in page.locator(".card li").all_inner_texts() if not said.startswith("first spiral, ")] == []

@@ -277,6 +277,21 @@ def test_games_of_several_families_are_listed_family_by_family(played: Store) ->
     assert heads[0] == ["task_id", "benchmark", *heads[1][1:]]
 
 
+def test_games_of_one_family_are_not_said_to_be_of_several(played: Store) -> None:
+    """The list spoke of scores of two families where the store had one."""
+    assert "Best first." in told(played, game)
+
+
+def test_the_head_of_a_game_says_nothing_twice(tmp_path: Path) -> None:
+    """`cramped room cramped room`: the condition of some games is their task, or their team."""
+    store = ingested(tmp_path, written(tmp_path / "kitchen.jsonl", {"id": "kitchen", "messages": CHAT})).store
+    ensure_installed(store)
+    episode = query(store, "SELECT episode_id FROM games").item()
+    with reader(store, Address.parse("/game", f"?episode={episode}&turn=1")) as read:
+        head = to_html(game.content(read)).partition('class="stage-verdict"')[0]
+    assert re.sub(r"<[^>]+>", " ", head).split().count("kitchen") == 1
+
+
 def test_spirals_say_in_words_what_their_signs_mean(played: Store) -> None:
     """The legend has codes such as "no oracle" and "undo loop"."""
     with reader(played, Address.parse("/spirals", "")) as read:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random as rng
 from itertools import pairwise
 from pathlib import Path
@@ -121,3 +122,19 @@ def test_a_game_that_holds_all_units_but_one_leaves_a_share_to_compare() -> None
     found = share_difference(np.array([2.0, 1, 0, 0]), np.array([5.0, 1, 0, 0]), np.array([1.0, 0, 1, 0]), ones)
     assert found.p is not None
     assert share_difference(np.array([2.0, 0, 0, 0]), np.array([5.0, 0, 0, 0]), np.array([1.0, 0, 1, 0]), ones).p is None
+
+
+def test_one_team_under_two_conditions_is_told_apart(tmp_path: Path) -> None:
+    """Sentences about it began with the same words: `first refused action, unknown: half of the games by turn 1`, five times."""
+    random = rng.Random(4)
+    games = [
+        dataclasses.replace(refusing(random, "unknown", task, again=0.5), name=f"{condition}{task}", condition=condition)
+        for condition in ("told", "asked")
+        for task in range(6)
+    ]
+    store = store_with(tmp_path, games)
+    by_event = [row for row in survival(store).to_dicts() if row["event"] == "first refused action"]
+    about = [row["advice"].partition(": ")[0] for row in by_event]
+    assert sorted(about) == ["first refused action, unknown under asked", "first refused action, unknown under told"]
+    teams = {row["advice"].partition(": ")[0] for row in transitions(store).to_dicts()}
+    assert teams == {"all teams", "unknown under asked", "unknown under told"}
