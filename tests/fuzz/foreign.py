@@ -155,8 +155,10 @@ _LOGS: Final[Mapping[str, tuple[str, Callable[[], bytes]]]] = {
     "chat_lines, by a mapping": ("talks.jsonl", lambda: _lines(chat.DEAL, chat.DEAL | {"deal": "d2"})),
     "chat_lines, messages by a mapping": ("talks.jsonl", lambda: _lines(*_MESSAGES)),
     "chat_lines, Parquet by a mapping": ("talks.parquet", lambda: _parquet(*_MESSAGES)),
+    "chat_lines, CSV by a mapping": ("talks.csv", lambda: pl.DataFrame(_MESSAGES).write_csv().encode()),
     "labels, own columns": ("people.csv", _OWN_LABELS.encode),
     "labels, lines": ("people.jsonl", lambda: _lines(_LABEL, _LABEL | {"question": "Q2"})),
+    "labels, list": ("people.json", lambda: json.dumps([_LABEL, _LABEL | {"question": "Q2"}]).encode()),
     "labels, planted truth": ("labels.csv", _PLANTED.encode),
     "labels, human validation": ("validation.csv", _VALIDATION.encode),
 }
@@ -166,6 +168,7 @@ _MAPPINGS: Final[Mapping[str, str]] = {
     "chat_lines, by a mapping": chat.MAP,
     "chat_lines, messages by a mapping": _MESSAGES_MAP,
     "chat_lines, Parquet by a mapping": _MESSAGES_MAP,
+    "chat_lines, CSV by a mapping": _MESSAGES_MAP,
 }
 """Name -> the mapping that it is read by."""
 

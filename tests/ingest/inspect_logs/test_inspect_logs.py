@@ -108,6 +108,19 @@ def test_a_number_is_a_grade_only_where_all_are_0_or_1(
     assert {success for (success,) in ingested(tmp_path, tmp_path / "points.json").rows("SELECT success FROM episodes")} == known
 
 
+def test_a_sample_that_two_logs_hold_counts_once(logs: Path, tmp_path: Path) -> None:
+    """A log and the same as JSON: both are in the store, and no rate counts a sample twice."""
+    log = whole(logs, "doors")
+    for name in ("doors.eval", "doors.json"):
+        write_eval_log(log, str(tmp_path / name))
+    found = ingested(tmp_path, tmp_path / "doors.eval", tmp_path / "doors.json")
+    ensure_installed(found.store)
+    samples = len(log.samples or [])
+    assert found.rows("SELECT count(*) FROM episodes") == [(2 * samples,)]
+    assert found.rows("SELECT sum(games)::int FROM leaderboard") == [(samples,)]
+    assert found.rows("SELECT count(*) FROM games") == [(samples,)]
+
+
 def test_errors_limits_and_calls_are_told(read: Ingested) -> None:
     """A sample that failed has its error and no outcome; requests to models have their tokens, cached and reasoning ones apart."""
     games = read.rows("SELECT task_id, success, error, stop_reason FROM episodes WHERE task_id IN ('1', '2') ORDER BY 1")
