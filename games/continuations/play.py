@@ -166,7 +166,8 @@ def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> J
     condition = {**header.run.get("condition", {}), "continued": {"episode": logged.episode, "turn": change.turn, "changed": change.words}}
     roles = {agent.agent: agent.role for agent in header.agents}
     team = {
-        name: _joined(taken, [agent for agent in taken if name in (agent, roles.get(agent))]) or was for name, was in header.team.items()
+        name: _joined(taken, [agent for agent in taken if name in (agent, agent.lower(), roles.get(agent))]) or was
+        for name, was in header.team.items()
     }
     same = next((name for name, was in header.team.items() if was == header.model), None)
     header = replace(

@@ -103,6 +103,25 @@ def test_a_model_takes_a_seat_in_the_middle(folder: Path, tmp_path: Path) -> Non
     assert query(store, "SELECT * FROM log_disagreements").is_empty()
 
 
+@pytest.mark.parametrize(
+    ("family", "seat", "team"),
+    [
+        ("coordination", "bob", {"alice": "script:cautious", "bob": "openai/stub"}),
+        ("overcooked", "Assistant", {"chef": "script:plain", "assistant": "openai/stub"}),
+        ("asympuzl", "B", {"alice": "script:sharing", "bob": "openai/stub"}),
+    ],
+)
+def test_the_team_is_who_plays_on(family: str, seat: str, team: dict[str, str], folder: Path, tmp_path: Path) -> None:
+    """Whatever the log calls its seats: a leaderboard must not count the new player's games for the old one."""
+    store = Store(folder / "s.duckdb")
+    episode = query(store, "SELECT episode_id FROM episodes WHERE benchmark = $f AND origin IS NULL", {"f": family}).item()
+    with seat_server("script") as address:
+        options = ("--turn", "1", "--seat", f"{seat}=openai/stub", "--turns", "1", "--base-url", f"{address}/v1")
+        replay(folder, episode, *options, "--out", str(tmp_path))
+    assert lines(only_log(tmp_path))[0]["team"] == team
+    assert query(store, "SELECT * FROM log_disagreements").is_empty()
+
+
 @pytest.mark.parametrize("family", sorted(PUBLISHED))
 def test_published_games_go_on_too(family: str, shared: Path, tmp_path: Path) -> None:
     """Out of the store's tables; the states up to the turn are those that the log holds, and a person may do something else there."""
