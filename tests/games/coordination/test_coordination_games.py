@@ -188,6 +188,16 @@ def test_hanabi_moves_by_rule(move: hanabi.Move, category: str) -> None:
     assert move_category(state, 0, move)[0] == category
 
 
+@pytest.mark.parametrize(
+    ("card", "dead", "last"),
+    [("R1", True, False), ("R2", True, False), ("R3", False, True), ("R4", False, False), ("B3", True, False), ("B1", False, False)],
+)
+def test_cards_that_nobody_needs_and_cards_that_are_the_last(card: str, dead: bool, last: bool) -> None:  # noqa: FBT001 - columns of the table
+    """Red lies up to 2, and one red 3 is gone; both blue 2 are gone, so that nothing above can be played."""
+    state = replace(hanabi.deal(hanabi.DECK), fireworks={**dict.fromkeys("RYGWB", 0), "R": 2}, discards=("R3", "B2", "B2"))
+    assert (state.is_dead(card), state.is_last(card)) == (dead, last)
+
+
 def test_a_clue_told_twice_is_redundant() -> None:
     """After the same hint, the rule finds nothing new in it."""
     state = hanabi.deal(["R1", "R5", "R2", "Y2", "G2", "B1", "W3", "W4", "Y4", "G4"])

@@ -12,7 +12,7 @@ import pytest
 
 from games.overcooked.engine.actions import Trajectory
 from games.overcooked.engine.drawing import map_text
-from games.overcooked.engine.execution import next_move
+from games.overcooked.engine.execution import is_over, next_move
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.references import ReferencePair, SearchedReferences, published_references, searched_references
 from games.overcooked.engine.tasks import recipe_text, task_of, tasks
@@ -368,6 +368,13 @@ def test_a_utensil_is_started_with_an_empty_hand() -> None:
     assert refusal(world, 0, "cook(pot0)") is None
     world.bodies[0].held = "dish"
     assert code_of(refusal(world, 0, "cook(pot0)") or "") == "V_OP_HAND"
+
+
+def test_what_is_no_action_is_over_at_once() -> None:
+    """The agent stays for that step, and is asked again."""
+    world = world_of()
+    assert next_move(world, 0, "nonsense").direction is None
+    assert is_over(world, 0, "nonsense", 0)
 
 
 def test_refusals_while_cooking() -> None:
