@@ -315,6 +315,7 @@ openai/gpt-4o-mini: {input: 0.15, output: 0.60, cached: 0.075}
 house/*:            {input: 0.05, output: 0.20, reasoning: 0.10}
 ```
 
+What a server does not count has no known cost (null); a budget reckons it as the dearest that it can be.
 `--max-cost` needs a price, and names the line that matched. A model that no list knows is said to be unknown before anything is asked,
 also where a pattern gives it a price; on a server of your own (`--base-url`, or a deployment of Azure) names are yours, and nothing is
 said.
