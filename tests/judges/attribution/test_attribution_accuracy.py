@@ -212,7 +212,7 @@ def test_calls_of_a_start_that_broke_off_are_stored_once(games: Store, monkeypat
     request = AskingRequest(settings=ModelSettings(model="local/suspicious"), manner="all_at_once", concurrency=1)
     with suspicious_model("nothing", 5) as url, pytest.raises(HopelessError):
         ask_games(replace(request, settings=replace(request.settings, base_url=url)), games)
-    assert query(games, STATE).row(0) == (5, 5, 8)
+    assert query(games, STATE).row(0) in {(4, 4, 8), (5, 5, 8)}  # the fifth is stored now or, out of the journal, by the next start
     with suspicious_model("nothing") as url:
         rest = ask_games(replace(request, settings=replace(request.settings, base_url=url)), games)
     assert (rest.games, rest.requests) == (6, 1)
