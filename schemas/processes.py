@@ -13,8 +13,9 @@ import threading
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.util import Finalize
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from schemas.cluster import ClusterPool, is_used
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["start_worker", "worker_pool"]
+
+_LAST: Final = -100
+"""When a worker that is done ends at once: Python would tidy up first, object by object, and the caller would wait."""
 
 
 @contextmanager
@@ -60,6 +64,7 @@ def start_worker() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):  # a forked worker has inherited what the other does
         signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    Finalize(None, os._exit, args=(0,), exitpriority=_LAST)
 
 
 class _Process(SpawnProcess):

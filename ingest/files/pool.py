@@ -17,7 +17,7 @@ from schemas.processes import worker_pool
 __all__ = ["read_portions"]
 
 _AHEAD: Final = 2
-_AHEAD_BYTES: Final = 16 << 20
+_AHEAD_BYTES: Final = 32 << 20
 """So many portions, and so much of small ones, wait for each worker: enough to keep it busy while a transaction is written, few enough to
 stay in memory."""
 

@@ -61,8 +61,8 @@ class Writer:
         else:
             self._report.others.append((printable(file.found.path), file.note))
 
-    def flush(self) -> None:
-        """Check and write what is waiting, in one transaction."""
+    def flush(self, *, is_last: bool = False) -> None:
+        """Check and write what is waiting, in one transaction; ``is_last``: nobody reads meanwhile."""
         if not self._files:
             return
         import pyarrow as pa
@@ -73,22 +73,22 @@ class Writer:
         tables = _checked(files, tables)
         checked = time.perf_counter()
         self._report.timing.validate_s += checked - started
-        self._load(files, tables)
+        self._load(files, tables, is_last=is_last)
         self._report.timing.insert_s += time.perf_counter() - checked
 
-    def _load(self, files: list[FileResult], tables: dict[str, pa.Table]) -> None:
+    def _load(self, files: list[FileResult], tables: dict[str, pa.Table], *, is_last: bool) -> None:
         """Write files in one transaction; where their rows are refused, each in one of its own: only the faulty file is lost."""
         import duckdb
 
         try:
-            loaded = self._store.transact(partial(_load, files, tables))
+            loaded = self._store.transact(partial(_load, files, tables, is_last))
         except (duckdb.DataError, duckdb.IntegrityError) as error:
             if not any(file.episodes for file in files):
                 raise StoreError(f"store {self._store.path} refuses the list of files ({excerpt(str(error))}): please report it") from error
             if len(files) == 1:
                 files[0].refuse(BadInputError(f"the store refuses its rows ({excerpt(str(error))}): please report it"))
             for file in files:
-                self._load([file], only_episodes(tables, file.episodes))
+                self._load([file], only_episodes(tables, file.episodes), is_last=is_last)
         except duckdb.Error as error:
             raise StoreError(f"store {self._store.path} cannot be written ({excerpt(str(error))}): is the disk full?") from error
         else:
@@ -115,7 +115,7 @@ class Writer:
         Returns:
             Files that were left out as duplicates of a file that was then replaced: they have to be read once more.
         """
-        self.flush()
+        self.flush(is_last=True)
         if not self._unchanged and not self._duplicates:
             return []
         with self._store.reading() as connection:
@@ -131,8 +131,9 @@ class Writer:
         return orphans
 
 
-def _load(files: Sequence[FileResult], tables: Mapping[str, pa.Table], transaction: Transaction) -> Loaded:
-    transaction.execute("SET threads = 1")  # more would share the work at twice its cost, and the other cores read
+def _load(files: Sequence[FileResult], tables: Mapping[str, pa.Table], is_last: bool, transaction: Transaction) -> Loaded:  # noqa: FBT001
+    if not is_last:
+        transaction.execute("SET threads = 1")  # more would share the work at twice its cost, and the other cores read
     return load(transaction, files, tables)
 
 

@@ -179,7 +179,7 @@ def test_workers_give_what_one_process_gives(store: Store, logs: Path, tmp_path:
         assert ours[name] == theirs[name], name
 
 
-@pytest.mark.parametrize(("megabytes", "submitted"), [(1, 32), (100, 4)])
+@pytest.mark.parametrize(("megabytes", "submitted"), [(1, 64), (100, 4)])
 def test_workers_have_work_waiting_while_a_transaction_is_written(megabytes: int, submitted: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small portions, few large ones: what was read must fit into memory until it is written."""
     given: list[Future[Chunk]] = []
@@ -191,10 +191,10 @@ def test_workers_have_work_waiting_while_a_transaction_is_written(megabytes: int
 
     monkeypatch.setattr(pool, "worker_pool", lambda *_, **__: nullcontext(SimpleNamespace(submit=submit)))
     file = FoundFile(path="/logs/a", file="a", named=False, size=megabytes << 20)
-    chunks = pool.read_portions([[FileToRead(file, None)]] * 40, None, workers=2)
+    chunks = pool.read_portions([[FileToRead(file, None)]] * 80, None, workers=2)
     next(chunks)
     assert len(given) == submitted
-    assert len([*chunks]) == 39
+    assert len([*chunks]) == 79
 
 
 @pytest.mark.parametrize(("set_by_user", "threads"), [(None, "1"), ("2", "2")])
