@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.options.shared import say, store_option
+from cotrace.options.models import named, tell_models
+from cotrace.options.seats import refuse_contradictions
+from cotrace.options.shared import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell, near
@@ -19,6 +21,14 @@ __all__ = ["announce", "command"]
 
 
 _SHORTEST_TOKEN = 16
+_OF_TABLES = {
+    "partners": "--partner",
+    "base_url": "--base-url",
+    "key_variable": "--key-env",
+    "max_cost": "--max-cost",
+    "prices": "--prices",
+}
+"""Parameters that go with `--play` alone, and their options."""
 
 
 def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> str | None:
@@ -44,6 +54,9 @@ def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> st
 @click.option("--page", "page", metavar="ADDRESS", help="Print this page as one self-contained HTML file, and serve nothing.")
 @click.option("--partner", "partners", multiple=True, metavar="MODEL", help="With --play: a provider/model that may sit there; repeat.")
 @click.option("--base-url", help="With --play: address of an OpenAI-compatible server for the partners.")
+@click.option("--key-env", "key_variable", help="With --play: environment variable with the partners' key.")
+@click.option("--max-cost", type=Number(min=0), help="With --play: USD that the models of one game may cost.")
+@click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="With --play: price file of your own (YAML).")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -57,12 +70,11 @@ def command(
     port: int,
     token: str | None,
     folders: tuple[Path, ...],
-    partners: tuple[str, ...],
-    base_url: str | None,
     out: Path,
     page: str | None,
     *,
     play: bool,
+    **of_tables: Any,
 ) -> None:
     """Serve the dashboard until Ctrl-C, or with --play the tables at which people play.
 
@@ -78,10 +90,11 @@ def command(
     from dashboards.server import ServedAt, serve
 
     if play:
-        _serve_tables(ServedAt(host, port, token), partners, base_url, out)
+        _serve_tables(ServedAt(host, port, token), out, **of_tables)
         return
-    if partners or base_url:
-        raise UsageError("--partner and --base-url are for tables: add --play")
+    for name, option in _OF_TABLES.items():
+        if of_tables[name] not in {None, ()}:
+            raise UsageError(f"{option} is for tables: add --play")
     from judges.rubric_files.reading import clashes
 
     store.check()
@@ -106,13 +119,26 @@ def _print_page(store: Store, address: str, folders: tuple[Path, ...]) -> None:
     say(f"{address} of {store.path} as one self-contained page; open it in a browser")
 
 
-def _serve_tables(place: ServedAt, partners: tuple[str, ...], base_url: str | None, out: Path) -> None:
+def _serve_tables(
+    place: ServedAt,
+    out: Path,
+    *,
+    partners: tuple[str, ...],
+    base_url: str | None,
+    key_variable: str | None,
+    max_cost: float | None,
+    prices: Path | None,
+) -> None:
     from dashboards.playing.tables import Tables
     from dashboards.server import serve_tables
     from games.players.running import RunTerms
     from providers.provider import ModelSettings
 
-    terms = RunTerms(settings=ModelSettings(model="", base_url=base_url, temperature=0.7, max_tokens=2000))
+    settings = ModelSettings(model="", base_url=base_url, key_variable=key_variable, temperature=0.7, max_tokens=2000)
+    terms = RunTerms(settings=settings, max_cost=max_cost, prices=prices)
+    models = [terms.of(named(partner, "--partner")) for partner in partners]
+    refuse_contradictions(models, prices, max_cost)
+    tell_models(models, prices, max_cost)
     serve_tables(
         Tables(out, partners, terms),
         place,

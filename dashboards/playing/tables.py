@@ -27,6 +27,7 @@ from schemas.text import near
 __all__ = ["Seat", "Tables"]
 
 _MOST_TABLES = 100
+_OUT_OF_BUDGET = "the game ends here: its models have used up what they may cost"
 
 
 class Seat:
@@ -178,9 +179,11 @@ class Tables:
 
 def _play(running: _Running, table: Seating) -> None:
     try:
-        run_games([running.job], table)
+        report = run_games([running.job], table)
     except (CotraceError, OSError) as error:
         running.error = str(error)
+    else:
+        running.error = _OUT_OF_BUDGET if report.stopped else None
 
 
 def _end(path: Path) -> dict[str, Any] | None:

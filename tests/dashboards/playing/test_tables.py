@@ -20,13 +20,19 @@ from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from schemas.store import Store
+from tests import command_line
 from tests.games.seats import seat_server
 
 
-def client(out: Path, *, access: Access = LOCAL, partners: tuple[str, ...] = (), base_url: str | None = None) -> FlaskClient:
+def client(out: Path, *, access: Access = LOCAL, partners: tuple[str, ...] = (), terms: RunTerms | None = None) -> FlaskClient:
     """A browser of this machine."""
-    tables = Tables(out, partners, RunTerms(settings=ModelSettings(model="", base_url=base_url)))
+    tables = Tables(out, partners, terms or RunTerms(settings=ModelSettings(model="")))
     return create_play_app(tables, access=access).test_client()
+
+
+def asked_at(address: str) -> ModelSettings:
+    """How models at that server are asked."""
+    return ModelSettings(model="", base_url=f"{address}/v1")
 
 
 def opened(browser: FlaskClient, game: str, players: dict[str, str], kind: str = "") -> dict[str, str]:
@@ -170,12 +176,38 @@ def test_every_family_can_be_sat_down_to(tmp_path: Path) -> None:
 def test_a_model_may_sit_there_if_it_was_named(tmp_path: Path) -> None:
     """Models cost money: none that the server was not started with."""
     with seat_server("script") as address:
-        browser = client(tmp_path, partners=("openai/stub",), base_url=f"{address}/v1")
+        browser = client(tmp_path, partners=("openai/stub",), terms=RunTerms(settings=asked_at(address)))
         seats = opened(browser, "einstein", {"player1": "openai/stub", "player2": "human"})
         assert waited(browser, seats["Player2"])["asked"]["turn"] == 2
         refused = browser.post("/open", data=json.dumps({"game": "einstein", "players": {"player1": "openai/gpt-4o", "player2": "human"}}))
     assert refused.status_code == 400
     assert "--partner" in refused.get_json()["error"]
+
+
+def test_a_game_whose_models_may_cost_no_more_says_so(tmp_path: Path) -> None:
+    """The person does not wait for a partner that will never answer."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai/stub: {input: 1, output: 1}\n")
+    with seat_server("script") as address:
+        terms = RunTerms(settings=asked_at(address), max_cost=1e-9, prices=prices)
+        browser = client(tmp_path / "out", partners=("openai/stub",), terms=terms)
+        seats = opened(browser, "einstein", {"player1": "openai/stub", "player2": "human"})
+        assert "may cost" in waited(browser, seats["Player2"])["error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--max-cost", "3"], "--max-cost is for tables: add --play"),
+        (["--play", "--partner", "openai/gpt-4o", "--max-cost", "0.0001"], "one reply can cost"),
+        (["--play", "--partner", "gpt-4o"], "write provider/model"),
+    ],
+)
+def test_what_partners_may_cost_is_checked_before_anybody_sits_down(arguments: list[str], message: str) -> None:
+    """In one line, with the mend."""
+    ended = command_line.run("dash", *arguments)
+    assert ended.returncode == 2
+    assert message in ended.stderr
 
 
 @pytest.mark.parametrize(
