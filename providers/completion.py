@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from providers.messages import Message, ToolCall
 
-__all__ = ["NO_TOKENS", "Completion", "ErrorCameError", "Tokens", "UnreadableError", "counted"]
+__all__ = ["NO_TOKENS", "Completion", "ErrorCameError", "Tokens", "UnreadableError", "counted", "told"]
 
 _MOST_TOKENS: Final = 10**9
 """No call takes more; what a server says beyond it is no count."""
@@ -64,6 +64,8 @@ class Completion(NamedTuple):
     """Tokens of the text with their log probabilities; empty unless they were asked for and came."""
     echo: Any = None
     """The provider's own form of the reply, where it wants that back in the next request; None where text and calls say it all."""
+    served_model: str | None = None
+    """Which model the server says it was; None if it does not say."""
 
     @property
     def is_counted(self) -> bool:
@@ -79,6 +81,11 @@ class Completion(NamedTuple):
         if self.echo is not None:
             message["echo"] = self.echo
         return message
+
+
+def told(value: object) -> str | None:
+    """A text that a server tells; None where it tells none."""
+    return value if isinstance(value, str) and value else None
 
 
 def counted(value: object) -> int:

@@ -167,6 +167,7 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
         error=taken.error,
         asked_at=asked_at,
         step=request.step,
+        served_model=completion.served_model if completion else None,
     )
 
 

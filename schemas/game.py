@@ -207,6 +207,7 @@ class CallEntry:
     asked_at: str
     step: str | None = None
     """What the agent was asked for, as `ReplyEntry.purpose`."""
+    served_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -424,6 +424,9 @@ class Call(NamedTuple):
     step: Annotated[
         str | None, Col("what a player was asked for: act, turn, answer, generate, tom, verify, reflect, ...; null of other calls")
     ] = None
+    served_model: Annotated[
+        str | None, Col("which model the server says has replied, a dated snapshot of `model` for the most part; null if it does not say")
+    ] = None
 
 
 class Label(NamedTuple):

@@ -47,6 +47,8 @@ class ModelCall:
 
     model: str
     asked_at: datetime
+    served_model: str | None = None
+    """Which one the log says has replied."""
     prompt: Any = None
     """What the model was sent, as far as the log has it: it is hashed, not kept."""
     finish_reason: str | None = None
@@ -284,4 +286,5 @@ def _call(call: ModelCall, said: tuple[str, str | None, str | None], name: str, 
         status="answered" if call.error is None else "failed",
         error=call.error,
         asked_at=call.asked_at,
+        served_model=call.served_model,
     )

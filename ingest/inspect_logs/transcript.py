@@ -87,6 +87,7 @@ def _call(event: ModelEvent) -> ModelCall:
     return ModelCall(
         model=event.model,
         asked_at=_clock(event.timestamp),
+        served_model=output.model or None,
         prompt=[[message.role, message.text] for message in event.input],
         finish_reason=output.stop_reason if output.choices else None,
         tokens_in=0 if usage is None else max(usage.total_tokens - usage.output_tokens, usage.input_tokens),

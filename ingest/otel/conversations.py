@@ -113,6 +113,7 @@ def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:
     return ModelCall(
         model=str(told.get("gen_ai.request.model") or told.get("gen_ai.response.model") or told.get("llm.model_name") or "unknown"),
         asked_at=span.start,
+        served_model=None if told.get("gen_ai.response.model") is None else str(told["gen_ai.response.model"]),
         prompt=inputs,
         finish_reason=str(reasons[0]) if isinstance(reasons, list) and reasons else None,
         tokens_in=_count(told, "input_tokens", "prompt_tokens") or 0,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from providers.completion import NO_TOKENS, Completion, Tokens, counted
+from providers.completion import NO_TOKENS, Completion, Tokens, counted, told
 from providers.messages import Message, Tool, ToolCall
 from providers.protocols.protocol import Sheet, arguments_of, asked_for_json, closed, decoded, system_text, without_system
 from providers.provider import Mode, ModelSettings
@@ -45,6 +45,7 @@ class _Reply(msgspec.Struct):
     content: msgspec.Raw
     stop_reason: Any = None
     usage: Any = None
+    model: Any = None
 
 
 _REPLY: Final = msgspec.json.Decoder(_Reply)
@@ -96,6 +97,7 @@ class AnthropicMessages:
             tool_calls=() if typed else calls,
             refusal=text or "the model declines" if reply.stop_reason == _REFUSED else None,
             echo=orjson.loads(bytes(reply.content)) if signed else None,
+            served_model=told(reply.model),
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from providers.completion import NO_TOKENS, Completion, Tokens, UnreadableError, counted
+from providers.completion import NO_TOKENS, Completion, Tokens, UnreadableError, counted, told
 from providers.messages import Message, Tool, ToolCall
 from providers.protocols.protocol import Sheet, arguments_of, asked_for_json, decoded, system_text, without_system
 from providers.provider import Mode, ModelSettings
@@ -39,6 +39,7 @@ class _Reply(msgspec.Struct, rename="camel"):
     candidates: list[_Candidate] | None = None
     prompt_feedback: Any = None
     usage_metadata: Any = None
+    model_version: Any = None
 
 
 _REPLY: Final = msgspec.json.Decoder(_Reply)
@@ -90,6 +91,7 @@ class GoogleContent:
             tool_calls=() if typed else calls,
             probabilities=_probabilities(candidate.logprobs_result),
             echo=parts if any("thoughtSignature" in part for part in parts) else None,
+            served_model=told(reply.model_version),
         )
 
 

@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from providers.catalogue import provider_of
-from providers.completion import Completion, ErrorCameError, Tokens, UnreadableError, counted
+from providers.completion import Completion, ErrorCameError, Tokens, UnreadableError, counted, told
 from providers.messages import Message, Tool, ToolCall
 from providers.protocols.protocol import Sheet, asked_for_json, closed, decoded
 from providers.provider import Mode, ModelSettings
@@ -60,6 +60,7 @@ class ChatReply(msgspec.Struct):
     choices: list[_Choice] | None = None
     usage: Any = None
     error: Any = None
+    model: Any = None
 
 
 _REPLY: Final = msgspec.json.Decoder(ChatReply)
@@ -160,12 +161,13 @@ def completion_of(reply: ChatReply, *, typed: bool) -> Completion:
         text, thought = thought, ""  # some servers take all that a model writes for its thoughts
     return Completion(
         text=text,
-        finish_reason=choice.finish_reason if isinstance(choice.finish_reason, str) else None,
+        finish_reason=told(choice.finish_reason),
         tokens=_tokens(reply.usage),
         reasoning=thought,
         tool_calls=() if typed else calls,
         refusal=message.refusal if isinstance(message.refusal, str) and message.refusal else None,
         probabilities=_probabilities(choice.logprobs),
+        served_model=told(reply.model),
     )
 
 

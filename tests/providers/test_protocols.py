@@ -99,9 +99,10 @@ def test_text_arrives_with_its_tokens(case: Case) -> None:
     call = reply.call
     assert (reply.text, call.finish_reason, call.status) == ("Action: C", "stop", "answered"), call.error
     assert (call.tokens_in, call.tokens_out, call.tokens_cached) == (1000, 100, 400)
-    if case.model.startswith("bedrock/"):  # counts no reasoning
-        assert call.tokens_reasoning == 0
+    if case.model.startswith("bedrock/"):  # counts no reasoning, and names no model
+        assert (call.tokens_reasoning, call.served_model) == (0, None)
     else:
+        assert call.served_model == "fake-2026-01-01"
         assert call.tokens_reasoning == 60
         assert call.cost == pytest.approx((600 * 10 + 400 * 1 + 40 * 100 + 60 * 50) / 1e6)
     assert sent["path"] == case.path

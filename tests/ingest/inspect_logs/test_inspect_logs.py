@@ -126,8 +126,8 @@ def test_errors_limits_and_calls_are_told(read: Ingested) -> None:
     games = read.rows("SELECT task_id, success, error, stop_reason FROM episodes WHERE task_id IN ('1', '2') ORDER BY 1")
     assert games[0] == ("1", None, "ValueError('the kitchen is on fire')", "error")
     assert games[1][:3] == ("2", True, None)
-    calls = read.rows("SELECT DISTINCT model, tokens_in, tokens_out, tokens_cached, tokens_reasoning, purpose FROM calls")
-    assert calls == [("mockllm/model", 103, 7, 3, 2, "player")]
+    calls = read.rows("SELECT DISTINCT model, served_model, tokens_in, tokens_out, tokens_cached, tokens_reasoning, purpose FROM calls")
+    assert calls == [("mockllm/model", "mock/m", 103, 7, 3, 2, "player")]
     assert read.rows("SELECT count(*) FROM calls") == [(2 * 6 + 2,)]
 
 

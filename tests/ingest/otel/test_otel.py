@@ -180,7 +180,9 @@ BEFORE_1_37 = {
 @pytest.mark.parametrize("form", BEFORE_1_37)
 def test_events_from_before_1_37_are_read(form: str, tmp_path: Path) -> None:
     """The same messages, the tool and what came of it, in each of the older forms."""
-    asked = span(1, "chat", gen_ai__request__model="gpt-x", gen_ai__usage__input_tokens=7) | {"events": BEFORE_1_37[form]}
+    asked = span(1, "chat", gen_ai__request__model="gpt-x", gen_ai__response__model="gpt-x-2026", gen_ai__usage__input_tokens=7) | {
+        "events": BEFORE_1_37[form]
+    }
     found = read(tmp_path, document(asked))
     assert found.refused == []
     assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [
@@ -191,7 +193,7 @@ def test_events_from_before_1_37_are_read(form: str, tmp_path: Path) -> None:
         ("assistant", "Three."),
     ]
     assert found.rows("SELECT agent, verb, arguments ->> 'at', accepted FROM actions") == [("assistant", "look", "shelf", True)]
-    assert found.rows("SELECT model, reply, tokens_in FROM calls") == [("gpt-x", "Three.", 7)]
+    assert found.rows("SELECT model, served_model, reply, tokens_in FROM calls") == [("gpt-x", "gpt-x-2026", "Three.", 7)]
 
 
 def test_events_without_content_are_refused_by_their_right_cause(tmp_path: Path) -> None:

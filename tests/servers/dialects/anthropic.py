@@ -58,7 +58,7 @@ class Anthropic:
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
-            "model": "fake",
+            "model": "fake-2026-01-01",
             "content": [*thought, said_last],
             "stop_reason": stopped.get(said.finish, said.finish),
             "usage": {

@@ -62,6 +62,7 @@ class Google:
             candidate["logprobsResult"] = {"chosenCandidates": tokens}
         return {
             "candidates": [candidate],
+            "modelVersion": "fake-2026-01-01",
             "usageMetadata": {
                 "promptTokenCount": billed.prompt,
                 "cachedContentTokenCount": billed.cached,

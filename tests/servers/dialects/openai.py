@@ -31,7 +31,7 @@ def completion(message: dict[str, Any], finish_reason: str = "stop", billed: Bil
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 0,
-        "model": "fake",
+        "model": "fake-2026-01-01",
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
         "usage": {
             "prompt_tokens": billed.prompt,
@@ -89,7 +89,7 @@ class OpenAI:
 
     def nothing(self) -> dict[str, Any]:
         """No choices."""
-        return {"id": "x", "object": "chat.completion", "created": 0, "model": "fake", "choices": []}
+        return {"id": "x", "object": "chat.completion", "created": 0, "model": "fake-2026-01-01", "choices": []}
 
     def error(self, status: int, message: str, code: str | None) -> dict[str, Any]:  # noqa: ARG002 - the same face for all
         """Write an error."""
