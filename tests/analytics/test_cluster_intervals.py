@@ -14,6 +14,8 @@ from scipy import stats
 import cotrace
 from analytics.reports import report_names, units_of
 from analytics.statistics.cluster_intervals import (
+    NUDGE,
+    Pushed,
     Varied,
     clustered_share,
     coefficient_interval,
@@ -121,6 +123,15 @@ def test_a_coefficient_of_one_game_has_no_interval() -> None:
     """One game says nothing about others."""
     one = np.array(0.5)
     assert np.isnan(coefficient_interval(Varied(one, one, np.array([0.4]), (), np.array([10.0]))).low)
+
+
+def test_added_units_alone_widen_by_what_they_push() -> None:
+    """Games all alike: half a unit has the variance of one half, so a slope of s on Fisher's scale gives s times the root of 2."""
+    value, slope = np.array(0.3), 0.4
+    less, more = (np.tanh(np.arctanh(value) + side * slope * NUDGE) for side in (-1, 1))
+    ends = coefficient_interval(Varied(value, value, np.full(6, 0.3), (Pushed(less, more),), np.full(6, 10.0)))
+    half = stats.norm.ppf(0.975) * slope * math.sqrt(2)
+    assert (ends.low, ends.high) == pytest.approx([np.tanh(np.arctanh(value) + side * half) for side in (-1, 1)], rel=1e-5)
 
 
 def test_a_ratio_of_sums_by_hand() -> None:

@@ -289,6 +289,16 @@ def test_a_shift_is_the_slope_and_its_error_that_of_leaving_games_out() -> None:
     assert found.p == pytest.approx(2 * stats.t.sf(abs(whole) / error, 16 - 2 - 1))
 
 
+@pytest.mark.parametrize(("strata", "known"), [(3, True), (4, False)])
+def test_an_interval_of_a_shift_takes_a_degree_of_freedom(strata: int, known: bool) -> None:  # noqa: FBT001 - a column of the table
+    """Five games on both sides of three strata leave one, of four none."""
+    random = np.random.default_rng(2)
+    stratum, game, side = (part.ravel() for part in np.indices((strata, 5, 2)))
+    found = group_shift(Cells(stratum, game, side == 1, np.full(len(game), 10.0), random.binomial(10, 0.5, len(game)).astype(float)))
+    assert found is not None
+    assert (found.low is not None, found.p is not None) == (known, known)
+
+
 def clustered(random: np.random.Generator, games: int, rate: float) -> np.ndarray[Any, Any]:
     """Yes of ten units of each game whose own rate varies (intra-game correlation 0.2)."""
     own = random.beta(4 * rate, 4 * (1 - rate), games)

@@ -99,6 +99,9 @@ def test_correlations_are_those_of_scipy() -> None:
     assert pearson.value == pytest.approx(stats.pearsonr(x, y).statistic)
     assert spearman.value == pytest.approx(stats.spearmanr(x, y).statistic)
     left = [sm.OLS(column, sm.add_constant(z)).fit().resid for column in (x, y)]
+    far = correlation(x + 1e4, y + 1e4, each)
+    assert far is not None, "far from 0 a column varies no less"
+    assert far.value == pytest.approx(pearson.value, abs=1e-6)
     partial = correlation(without(x, {"z": z}), without(y, {"z": z}), each, 1)
     assert partial is not None
     assert partial.value == pytest.approx(stats.pearsonr(*left).statistic)

@@ -111,6 +111,13 @@ def test_rows_that_break_the_contract_are_refused_by_name() -> None:
         batches.check(batches.to_arrow({"turn_metrics": [bad]}))
 
 
+def test_columns_in_another_order_are_refused() -> None:
+    """They are written by their place."""
+    rows = batches.to_arrow({"turn_metrics": [records.TurnMetric("e", 1, "craft.iou_score", 0.5)]})["turn_metrics"]
+    with pytest.raises(StoreError, match="table turn_metrics"):
+        batches.check({"turn_metrics": rows.select(rows.column_names[::-1])})
+
+
 def test_batches_are_held_to_what_pandera_wants_of_every_kind_of_column() -> None:
     """A null, a number out of bounds, no number: refused where the Pandera schema refuses it, and taken where it does not."""
     kinds = {

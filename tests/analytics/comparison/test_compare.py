@@ -51,6 +51,9 @@ def test_paired_and_unpaired_are_those_of_scipy() -> None:
     welch = unpaired(a, c, SHARE)
     assert (welch.low, welch.high) == pytest.approx((apart.low, apart.high))
     assert welch.p == pytest.approx(exchange_p(a, c))
+    spread, close = a[:5], 0.2 + 0.1 * c[:4]
+    counted = stats.permutation_test((spread, close), lambda x, y: stats.ttest_ind(x, y, equal_var=False).statistic, vectorized=False)
+    assert exchange_p(spread, close) == pytest.approx(counted.pvalue)
 
 
 YES_OR_NO = ValueRange(1.0, yes_or_no=True)

@@ -83,6 +83,21 @@ def timed() -> list[Game]:
     return games
 
 
+def test_the_error_of_a_difference_of_shares_is_that_of_leaving_games_out() -> None:
+    """By hand: each of five games left out in turn."""
+    hits, sizes, other, other_sizes = (np.array(column, float) for column in ([1, 3, 2, 5, 4], [4] * 5, [2, 1, 3, 1, 0], [6] * 5))
+    found = share_difference(hits, sizes + 2, other, other_sizes)
+    left = [
+        np.delete(hits, game).sum() / np.delete(sizes + 2, game).sum() - np.delete(other, game).sum() / np.delete(other_sizes, game).sum()
+        for game in range(5)
+    ]
+    difference = 15 / 30 - 7 / 30
+    error = np.sqrt(4 / 5 * ((np.array(left) - difference) ** 2).sum())
+    assert found.difference == pytest.approx(difference)
+    assert found.low == pytest.approx(difference - stats.t.ppf(0.975, 4) * error)
+    assert found.p == pytest.approx(2 * stats.t.sf(difference / error, 4))
+
+
 def test_copies_of_one_game_are_no_proof() -> None:
     """Thirty games to the letter the same: the difference is what it is, without an interval of no width and without a p of 0."""
     found = share_difference(*(np.full(30, number) for number in (2.0, 5.0, 1.0, 6.0)))

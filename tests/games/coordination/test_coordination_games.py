@@ -19,7 +19,7 @@ from games.coordination.hanabi import table
 from games.coordination.hanabi.moves import is_known_playable, is_safe_play, move_category, possible_cards
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS, Spot
-from games.coordination.kitchen.macros import listed, low_level
+from games.coordination.kitchen.macros import listed, low_level, macro_category
 from games.coordination.matches.capture import POLICIES as CAPTURE_POLICIES
 from games.coordination.matches.hanabi import deck_of_seed
 from games.coordination.play import GAMES, CoordinationGame, PlayRequest, play, read_decks
@@ -294,6 +294,32 @@ def test_macro_actions_are_worded_as_published(held: str | None) -> None:
     on_counters = {layout.names["s0"]: kitchen.Item("dish"), layout.names["s1"]: kitchen.Item("soup", 3, 20)}
     state = kitchen.KitchenState((alice, kitchen.start(layout).cooks[1]), on_counters)
     assert listed(layout, state, 0) == (*HANDS[held], "wait.", "move away.")
+
+
+@pytest.mark.parametrize(
+    ("pots", "macro", "category"),
+    [
+        ("full empty", "place onion in c0.", "full_cooker"),
+        ("full empty", "place onion in c1.", "useful"),
+        ("begun begun", "place onion in c0.", "useful"),
+        ("full empty", "load soup on plate from c0.", "too_early"),
+        ("empty full", "load soup on plate from c0.", "too_early"),
+        ("cooked empty", "load soup on plate from c0.", "useful"),
+        ("full full", "pick up onion from o0.", "surplus_onion"),
+        ("full cooked", "pick up onion from o0.", "surplus_onion"),
+        ("full begun", "pick up onion from o0.", "useful"),
+        ("full full", "wait.", "wait"),
+        ("full begun", "wait.", "idle"),
+        ("full cooked", "wait.", "idle"),
+        ("full full", "move away.", "aside"),
+        ("full full", "pick up plate from p0.", "useful"),
+    ],
+)
+def test_macro_actions_by_what_the_cookers_hold(pots: str, macro: str, category: str) -> None:
+    """An onion too many, soup before it is done, and waiting while something could be done."""
+    held = {"empty": None, "begun": kitchen.Item("soup", 2), "full": kitchen.Item("soup", 3, 5), "cooked": kitchen.Item("soup", 3, 20)}
+    cookers = {f"c{place}": held[pot] for place, pot in enumerate(pots.split())}
+    assert macro_category(cookers, macro)[0] == category
 
 
 def test_a_macro_action_goes_the_shortest_way_and_goes_on() -> None:

@@ -18,7 +18,7 @@ from games.einstein.engine.bins import COMMON, DESTINATIONS, RelationKind, bin_a
 from games.einstein.engine.generator import generate
 from games.einstein.engine.items import Grounding, Item, Relation, relation
 from games.einstein.engine.knowledge import ContradictionError, infer_goals
-from games.einstein.engine.modes import ActionMode
+from games.einstein.engine.modes import ActionMode, Modes, optimum_mode
 from games.einstein.engine.puzzle import Puzzle, parse_game_id
 from games.einstein.engine.rules import RULES, RulesName
 from games.einstein.engine.step import Setting, advance
@@ -29,6 +29,14 @@ from tests.places import ROOT
 
 PUZZLE = parse_game_id("4_0022_2130_0010_120")
 PUZZLES = tuple(generate(count=30, seed=11))
+
+
+@pytest.mark.parametrize(
+    ("modes", "yardstick"), [(("seek", "seek"), "seek"), (("none", "none"), "none"), (("seek", "provide"), "provide_seek")]
+)
+def test_a_pair_is_measured_by_its_own_actions(modes: Modes, yardstick: ActionMode) -> None:
+    """A mixed one by all actions (formats/einstein.md, section 9)."""
+    assert optimum_mode(modes) == yardstick
 
 
 def setting(mode: ActionMode = "provide_seek", rules: RulesName = "sane") -> Setting:

@@ -290,6 +290,7 @@ REFUSALS = [
     (0, "put_obj_in_utensil(pot0)", "V_PUT_EMPTY"),
     (0, "put_obj_in_utensil(blender0)", "V_REACH"),
     (0, "fill_dish_with_food()", "P_FILL"),
+    (0, "fill_dish_with_food(table)", "P_FILL"),
     (0, "fill_dish_with_food(pot0)", "V_FILL_NO_DISH"),
     (0, "cook(oven0)", "P_OP_UTENSIL"),
     (1, "cook(pot0)", "V_REACH"),

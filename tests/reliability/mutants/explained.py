@@ -14,6 +14,11 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
     ("schemas/batches.py", "return False", "returns None"): "whoever asks takes no answer for a no",
     ("providers/journal.py", "return False", "returns None"): "whoever asks takes no answer for a no",
     ("schemas/batches.py", "return True", "True -> False"): "what Arrow does not vouch for goes through Pandera, which says the same",
+    (
+        "schemas/batches.py",
+        'return bool(least <= found["min"].as_py() and found["max"].as_py() <= most)',
+        "LtE -> Lt",
+    ): "what Arrow does not vouch for goes through Pandera, which says the same",
     ("schemas/tables.py", "return []", "returns None"): "Pandera takes no checks for none",
     ("providers/journal.py", "if whole < len(content):", "Lt -> LtE"): "cutting a file to the length that it has changes nothing",
     (
@@ -88,6 +93,17 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "groups = int(clusters.max()) + 1 if len(clusters) else 0",
         "0 -> 1",
     ): "no game and a single one have no interval alike",
+    (
+        "analytics/statistics/shifts.py",
+        "moved = differences[np.abs(differences) > _NOTHING]",
+        "Gt -> GtE",
+    ): "a bound for rounding, met by nothing exactly",
+    (
+        "judges/runs/recorder.py",
+        "if self._outcomes or self._calls:",
+        "or -> and",
+    ): "what waits alone is saved with the next, at the end at the latest; the journal has it",
+    ("games/einstein/engine/table.py", "before = -1", "1 -> 2"): "any number below 0 is no set of objects",
     ("analytics/statistics/shifts.py", "if abs(difference) <= _NOTHING:", "LtE -> Lt"): "a bound for rounding, met by nothing exactly",
     (
         "analytics/statistics/partial_correlations.py",

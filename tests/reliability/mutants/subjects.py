@@ -27,6 +27,7 @@ SUBJECTS: Final = (
             "tests/analytics/courses/test_courses.py",
             "tests/analytics/comparison/test_compare.py",
             "tests/analytics/test_cluster_intervals.py",
+            "tests/analytics/test_sequential.py",
             "tests/analytics/associations/test_effects.py",
             "tests/analytics/test_drift.py",
             "tests/analytics/test_rate_correction.py",
