@@ -248,6 +248,10 @@ def test_what_was_measured_of_pooled_rows_is_not_said_of_others() -> None:
     assert said is not None
     assert said.startswith("1 of 4 rows rest on fewer than 10 tasks or teams (least: 5)")
     assert f"in the worst scene in {wording.share(between[0].least)}" in said
+    of_all = few_games(rows.head(3).with_columns(tasks=pl.lit(3), teams=pl.lit(5)), "correlations")
+    assert of_all is not None
+    means = [kind[0].mean for kind in (pooled, within, between)]
+    assert f"in {wording.share(min(means))} to {wording.share(max(means))} of the data sets" in of_all
 
 
 @pytest.mark.long
