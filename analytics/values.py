@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import UsageError
+from schemas.text import in_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,7 +51,7 @@ def _fetched(relation: duckdb.DuckDBPyRelation, names: list[str], as_text: Colle
     if not as_text:
         return _taken_over(relation)
     columns = [
-        f"{f'CAST(#{place + 1} AS VARCHAR)' if place in as_text else f'#{place + 1}'} AS {_quoted(name)}"
+        f"{f'CAST(#{place + 1} AS VARCHAR)' if place in as_text else f'#{place + 1}'} AS {in_name(name)}"
         for place, name in enumerate(_one_of_each(names))
     ]
     return _taken_over(relation.project(", ".join(columns)))
@@ -138,7 +139,3 @@ def _one_of_each(names: list[str]) -> Iterator[str]:
             fresh = f"{name}_{number}"
         taken.add(fresh)
         yield fresh
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
