@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_csv"]
 
-_FORMULA_START: Final = r"^'*[=+\-@\t\r\n]"
+_FORMULA_START: Final = r"^'*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]"
 """Apostrophes before it are of the text: without one more, whoever takes the guard off again would take one of them."""
 _PLAIN_NUMBER: Final = r"^[+-]?[0-9]+([.][0-9]+)?$"
 

@@ -67,6 +67,8 @@ def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
 
     try:
         found = interruptible(connection, rows)
+    except duckdb.OutOfMemoryException as error:  # what DuckDB advises are settings, and here they are locked
+        raise UsageError("SQL: it takes more memory than DuckDB may have on this machine: ask for fewer rows or columns at once") from error
     except duckdb.Error as error:
         raise UsageError(f"SQL: {' '.join(str(error).split())}") from error
     if found is None:

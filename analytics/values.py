@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+
+from schemas.errors import UsageError
+from schemas.text import in_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,12 +26,19 @@ _DAY: Final = 86_400
 _FIRST_S, _LAST_S = -62_135_596_800, 253_402_300_799
 """The years 1 to 9999, in seconds since 1970: dates outside, infinite ones among them, are none to Python and Polars."""
 _UNITS: Final = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+_BATCH: Final = 8192
+"""Rows that are taken over at once."""
+_ALWAYS: Final = 2**28
+"""Bytes of a result that are never too many."""
 
 
 def to_frame(relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
     """The rows of a query; intervals, times of day, bytes, maps by other keys than texts and the like are texts.
 
     So are columns with dates outside the years 1 to 9999, however deep in them those stand.
+
+    Raises:
+        UsageError: the rows take more memory than there should be left.
     """
     names = list(relation.columns)
     as_text = {place for place, kind in enumerate(relation.types) if not _can_be_held(kind)}
@@ -38,14 +49,44 @@ def to_frame(relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
 
 def _fetched(relation: duckdb.DuckDBPyRelation, names: list[str], as_text: Collection[int]) -> pl.DataFrame:
     if not as_text:
-        rows: pl.DataFrame = relation.pl()
-        return rows
+        return _taken_over(relation)
     columns = [
-        f"{f'CAST(#{place + 1} AS VARCHAR)' if place in as_text else f'#{place + 1}'} AS {_quoted(name)}"
+        f"{f'CAST(#{place + 1} AS VARCHAR)' if place in as_text else f'#{place + 1}'} AS {in_name(name)}"
         for place, name in enumerate(_one_of_each(names))
     ]
-    cast: pl.DataFrame = relation.project(", ".join(columns)).pl()
-    return cast
+    return _taken_over(relation.project(", ".join(columns)))
+
+
+def _taken_over(relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
+    """The rows batch by batch: what DuckDB gives away, its own limit of memory does not count."""
+    import duckdb
+    import polars as pl
+    import pyarrow as pa
+
+    batches, taken = [], 0
+    with relation.to_arrow_reader(_BATCH) as reader:  # one that is left open holds the database, even when its connection is closed
+        try:
+            for batch in reader:
+                batches.append(batch)
+                taken += batch.nbytes
+                if taken > _ALWAYS and taken > most_bytes():
+                    raise UsageError(
+                        f"the rows take more than {most_bytes() / 2**30:.1f} GiB, half of what DuckDB may have on this machine: "
+                        "ask for fewer rows or columns, or aggregate them"
+                    )
+        except OSError as error:  # of all but the first batch Arrow tells what DuckDB says
+            raise duckdb.Error(str(error)) from error
+        return pl.DataFrame(pa.Table.from_batches(batches, reader.schema))
+
+
+@cache
+def most_bytes() -> int:
+    """That a result may take: half of what DuckDB allows itself on this machine."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        ((limit,),) = connection.execute("SELECT parse_formatted_bytes(current_setting('memory_limit'))").fetchall()
+    return int(limit) // 2
 
 
 def _can_be_held(kind: Any) -> bool:
@@ -98,7 +139,3 @@ def _one_of_each(names: list[str]) -> Iterator[str]:
             fresh = f"{name}_{number}"
         taken.add(fresh)
         yield fresh
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

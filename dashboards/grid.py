@@ -15,7 +15,7 @@ from analytics.literals import with_literals
 from dashboards.address import Address
 from dashboards.parts import Part, aria, data
 from dashboards.requests import checked
-from dashboards.tables import HREF, NUMERIC, GridColumn, RowRange, TableRows, block, every_row, written
+from dashboards.tables import HREF, NUMERIC, GridColumn, RowRange, TableRows, block, every_row, query_of, written
 from schemas.errors import CotraceError, UsageError
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def table_links(read: Reader, table: Grid, part: str = "") -> Part:
 def _origin(read: Reader, rows: TableRows) -> Part:
     if rows.frame is not None:
         return html.Code(rows.source, title="This command gives the same rows") if rows.source else None
-    query = with_literals(*read.bound(rows.sql, rows.parameters, filter_on=rows.filter_on))
+    query = with_literals(*query_of(read, rows)) if rows.stays else rows.sql
     return html.A("Query", href=f"/sql?{urlencode({'query': query})}", title="Open this table's query")
 
 
@@ -174,7 +174,7 @@ def html_table(read: Reader, rows: TableRows) -> Part:
     body = []
     for texts in written(read, rows, found.rows):
         cells: list[Part] = [html.Td(texts[name], className=kinds[name]) for name in rows.columns]
-        if HREF in texts:
+        if rows.link is not None:
             first = next(iter(rows.columns))
             cells[0] = html.Td(html.A(texts[first], href=texts[HREF]), className=kinds[first])
         body.append(html.Tr(cells))
@@ -295,11 +295,14 @@ def _request(asked: Mapping[str, Any]) -> RowRange:
 
 def _as_request(asked: Mapping[str, Any]) -> RowRange:
     start, end = int(asked.get("startRow") or 0), int(asked.get("endRow") or _BLOCK)
+    filters = asked.get("filterModel") or {}
+    if not isinstance(filters, Mapping):
+        raise TypeError
     return RowRange(
         start=start,
         size=max(1, min(end - start, 1000)),
         sort=[(str(entry["colId"]), entry["sort"] == "desc") for entry in asked.get("sortModel") or ()],
-        filters=asked.get("filterModel") or {},
+        filters=filters,
     )
 
 

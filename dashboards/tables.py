@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from analytics.literals import literal
 from analytics.query import frame
 from dashboards.address import FILTERS
 from dashboards.computed import kept, kept_already
@@ -15,14 +16,14 @@ from schemas import wording
 from schemas.errors import UsageError
 from schemas.families import title_of
 from schemas.read_only_sql import sealed_memory
-from schemas.text import printable
+from schemas.text import in_name, printable
 
 if TYPE_CHECKING:
     import polars as pl
 
     from dashboards.reader import Reader
 
-__all__ = ["CODE", "HREF", "GridColumn", "Kind", "RowBlock", "RowRange", "TableRows", "block", "every_row", "written"]
+__all__ = ["CODE", "HREF", "GridColumn", "Kind", "RowBlock", "RowRange", "TableRows", "block", "every_row", "query_of", "written"]
 
 Kind = Literal[
     "text",
@@ -47,6 +48,7 @@ Kind = Literal[
 HREF: Final = "→ href"
 CODE: Final = "→ code"
 """Beside the columns of a row: no query calls its own so. `assets/grid.js` reads them."""
+_IN_ALL: Final = "→ rows in all"
 NUMERIC: Final = frozenset({"share", "score", "count", "number", "cost", "money", "seconds", "p"})
 
 _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
@@ -131,14 +133,12 @@ def block(read: Reader, rows: TableRows, request: RowRange) -> RowBlock:
     drawn = kept_already(read.store.path, (sql, repr(values))) if rows.stays and rows.frame is None else None
     if drawn is not None:  # the figure above the table is of the same rows
         return RowBlock(drawn.slice(request.start, request.size), len(drawn))
-    values |= {"block_size": request.size, "block_start": request.start}
-    found = _kept(read, rows, f"SELECT *, count(*) OVER () AS rows_in_all FROM ({sql}) LIMIT $block_size OFFSET $block_start", values)
-    total = int(found["rows_in_all"][0]) if len(found) else 0
+    cut = f"LIMIT {request.size} OFFSET {request.start}"
+    found = _kept(read, rows, f"SELECT *, count(*) OVER () AS {in_name(_IN_ALL)} FROM ({sql}) {cut}", values)
+    total = int(found[_IN_ALL][0]) if len(found) else 0
     if not len(found) and request.start:
-        total = int(
-            _run(read, rows, f"SELECT count(*) FROM ({sql})", {k: v for k, v in values.items() if not k.startswith("block_")}).item()
-        )
-    return RowBlock(found.drop("rows_in_all"), total)
+        total = int(_run(read, rows, f"SELECT count(*) FROM ({sql})", values).item())
+    return RowBlock(found.drop(_IN_ALL), total)
 
 
 def every_row(read: Reader, rows: TableRows) -> pl.DataFrame:
@@ -182,7 +182,7 @@ def _kept(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) ->
 def _run(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) -> pl.DataFrame:
     if rows.frame is None:
         with nullcontext() if rows.stays else limited(read.connection):
-            return frame(read.connection, sql, values)
+            return frame(read.connection, sql, values or None)
     with sealed_memory(computed_rows=rows.frame.to_arrow()) as connection:
         return frame(connection, sql, values)
 
@@ -191,24 +191,27 @@ def _chosen(read: Reader, rows: TableRows, request: RowRange) -> tuple[str, dict
     """The query under the grid's own conditions and order."""
     sql, values = "SELECT * FROM computed_rows", dict[str, object]()
     if rows.frame is None:
-        sql, values = read.bound(rows.sql, rows.parameters, filter_on=rows.filter_on)
+        sql, values = query_of(read, rows)
     conditions: list[str] = []
-    for place, (name, asked) in enumerate(request.filters.items()):
+    for name, asked in request.filters.items():
         _check(rows, name)
         try:
-            condition, own = _condition(f'"{name}"', asked, f"grid_{place}", rows.columns[name].kind)
+            conditions.append(_condition(in_name(name), asked, rows.columns[name].kind))
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise UsageError(f"the condition on {name} makes no sense") from error
-        conditions.append(condition)
-        values |= own
     if conditions:
         sql = f"SELECT * FROM ({sql}) WHERE {' AND '.join(conditions)}"
     if request.sort:
         for name, _ in request.sort:
             _check(rows, name)
-        order = ", ".join(f'"{name}" {"DESC" if falls else "ASC"} NULLS LAST' for name, falls in request.sort)
+        order = ", ".join(f"{in_name(name)} {'DESC' if falls else 'ASC'} NULLS LAST" for name, falls in request.sort)
         sql = f"SELECT * FROM ({sql}) ORDER BY {order}"
     return sql, values
+
+
+def query_of(read: Reader, rows: TableRows) -> tuple[str, dict[str, object]]:
+    """The rows' query under the filters of the address, and the values of its parameters; a query of the user is no template."""
+    return read.bound(rows.sql, rows.parameters, filter_on=rows.filter_on) if rows.stays else (rows.sql, {})
 
 
 def _check(rows: TableRows, name: str) -> None:
@@ -217,46 +220,43 @@ def _check(rows: TableRows, name: str) -> None:
 
 
 _COMPARISONS: Final = {
-    "equals": "= ${v}",
-    "notEqual": "<> ${v}",
-    "lessThan": "< ${v}",
-    "lessThanOrEqual": "<= ${v}",
-    "greaterThan": "> ${v}",
-    "greaterThanOrEqual": ">= ${v}",
-    "inRange": "BETWEEN ${v} AND ${v}_to",
-    "blank": "IS NULL",
-    "notBlank": "IS NOT NULL",
+    "equals": "{c} = {v}",
+    "notEqual": "{c} <> {v}",
+    "lessThan": "{c} < {v}",
+    "lessThanOrEqual": "{c} <= {v}",
+    "greaterThan": "{c} > {v}",
+    "greaterThanOrEqual": "{c} >= {v}",
+    "inRange": "{c} BETWEEN {v} AND {to}",
+    "blank": "{c} IS NULL",
+    "notBlank": "{c} IS NOT NULL",
 }
 _TEXTS: Final = {
-    "contains": "contains({c}, ${v})",
-    "notContains": "NOT contains({c}, ${v})",
-    "equals": "{c} = ${v}",
-    "notEqual": "{c} <> ${v}",
-    "startsWith": "starts_with({c}, ${v})",
-    "endsWith": "ends_with({c}, ${v})",
+    "contains": "contains({c}, {v})",
+    "notContains": "NOT contains({c}, {v})",
+    "equals": "{c} = {v}",
+    "notEqual": "{c} <> {v}",
+    "startsWith": "starts_with({c}, {v})",
+    "endsWith": "ends_with({c}, {v})",
     "blank": "coalesce({c}, '') = ''",
     "notBlank": "coalesce({c}, '') <> ''",
 }
 
 
-def _condition(column: str, asked: Mapping[str, Any], name: str, kind: Kind) -> tuple[str, dict[str, object]]:
-    """SQL of one column's condition and its values; texts compare without case, and with spaces where the page shows them."""
+def _condition(column: str, asked: Mapping[str, Any], kind: Kind) -> str:
+    """SQL of one column's condition; texts compare without case, and with spaces where the page shows them.
+
+    Values stand in it as they are read by DuckDB: a PIVOT takes no parameters.
+    """
     if "operator" in asked:
-        parts = [_condition(column, part, f"{name}_{place}", kind) for place, part in enumerate(asked["conditions"])]
-        joined = (" AND " if asked["operator"] == "AND" else " OR ").join(sql for sql, _ in parts)
-        return f"({joined})", {key: value for _, values in parts for key, value in values.items()}
+        parts = [_condition(column, part, kind) for part in asked["conditions"]]
+        return f"({(' AND ' if asked['operator'] == 'AND' else ' OR ').join(parts)})"
     known = _COMPARISONS if kind in NUMERIC else _TEXTS
     if asked.get("type") not in known:
         raise UsageError(f"no condition {asked.get('type')!r}: there are {', '.join(known)}")
     template = known[str(asked["type"])]
-    values: dict[str, object] = {}
     if kind in NUMERIC:
         scale = 100 if kind == "share" else 1  # a share is shown, and asked for, in percent
-        if "${v}" in template:
-            values[name] = float(asked["filter"]) / scale
-        if "${v}_to" in template:
-            values[f"{name}_to"] = float(asked["filterTo"]) / scale
-        return f"{column} {template.format(v=name)}", values
-    if "${v}" in template:
-        values[name] = str(asked["filter"]).casefold()
-    return template.format(c=f"replace(lower({column}::VARCHAR), '_', ' ')", v=name), values
+        ends = {end: literal(float(asked[key]) / scale) for end, key in (("v", "filter"), ("to", "filterTo")) if f"{{{end}}}" in template}
+        return template.format(c=column, **ends)
+    value = literal(str(asked["filter"]).casefold()) if "{v}" in template else ""
+    return template.format(c=f"replace(lower({column}::VARCHAR), '_', ' ')", v=value)

@@ -28,8 +28,10 @@ SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
     "temp_directory": "",
+    "arrow_large_buffer_size": "true",
 }
-"""What a connection for reading is opened with. Without a folder for them, large results are not spilled to files beside the store."""
+"""What a connection for reading is opened with. Without a folder for them, large results are not spilled to files beside the store; with
+large buffers, texts of more than 2 GiB come through."""
 
 _READING_NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"})
 _GIVES_ROWS: Final = frozenset(

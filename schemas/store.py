@@ -110,7 +110,9 @@ class Store:
         self._check_writable()
         try:
             _put(blank.read_bytes(), self.path)
-        except (AttributeError, OSError):  # made from nothing it takes longer, and says what is wrong where something is
+        except (AttributeError, OSError) as error:  # made from nothing it takes longer, and says what is wrong where something is
+            if _full(error):  # DuckDB would leave a beginning that is no store
+                raise StoreError(self._no_room(error)) from error
             return False
         return True
 
@@ -209,13 +211,15 @@ class Store:
         """Say which disk is full; what DuckDB had written down by then counts, and doing it again changes nothing of it."""
         import duckdb
 
-        full = os.strerror(errno.ENOSPC)
         try:
             yield
         except duckdb.Error as error:
-            if full not in str(error):
+            if not _full(error):
                 raise
-            raise StoreError(f"store {self.path} cannot be written ({full}): make room and try again") from error
+            raise StoreError(self._no_room(error)) from error
+
+    def _no_room(self, error: Exception) -> str:
+        return f"store {self.path} cannot be written ({_full(error)}): make room and try again"
 
     def _damaged(self, finding: str) -> str:
         return f"store {self.path} was cut or is damaged ({finding}): put a copy in its place, or delete it and ingest the logs again"
@@ -272,6 +276,8 @@ class Store:
 
     def _why_not_opened(self, error: Exception) -> str:
         first_line = str(error).splitlines()[0]
+        if _full(error):
+            return self._no_room(error)
         if _is_locked(error):
             return (
                 f"store {self.path} is held by another process or thread (waited {self.lock_wait_s:g} s): close the program that keeps it "
@@ -335,6 +341,11 @@ def _put(content: bytes, path: Path) -> None:
             os.link(f"/proc/self/fd/{file.fileno()}", path.name, dst_dir_fd=folder)
     finally:
         os.close(folder)
+
+
+def _full(error: Exception) -> str:
+    """How the system says that there is no room; empty where the error is another."""
+    return next((told for told in map(os.strerror, (errno.ENOSPC, errno.EDQUOT)) if told in str(error)), "")
 
 
 def _now() -> str:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["excerpt", "in_shell", "in_sql", "near", "printable", "quoted", "where_option", "without_half_pairs"]
+__all__ = ["excerpt", "in_name", "in_shell", "in_sql", "near", "printable", "quoted", "where_option", "without_half_pairs"]
 
 _PLAIN: Final = re.compile(r"[\w.-]+")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
@@ -67,6 +67,11 @@ def in_shell(word: object) -> str:
 def in_sql(text: str) -> str:
     """A text as it stands in SQL: in quotes, those in it doubled. Values that can be bound are bound."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def in_name(name: str) -> str:
+    """A column's name as it stands in SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def where_option(column: str, value: str) -> str:

@@ -30,7 +30,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "resembles", "sniff"]
 
 FORMAT: Final = "coordination_console"
-VERSION: Final = 4
+VERSION: Final = 5
 PATH_PARTS: Final = 0
 
 _COLOR_CODE: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -43,6 +43,7 @@ _CAPTURE_ANSWER: Final = re.compile(r"^LLM Response: (.*?)^SELECTED ACTION:[ \t]
 _CAPTURE_MOVED: Final = re.compile(r"^Alice is in Room (\d), Bob is in Room (\d), Thief is in Room (\d)\.", re.MULTILINE)
 _CAPTURE_OFFERED: Final = re.compile(r"^[A-Z]\.? (Stay in current room|Move to room (\d)|Press button in room \d)", re.MULTILINE)
 _CAPTURE_END: Final = re.compile(r"^Turns to Completion:\s*(\d{1,9})", re.MULTILINE)
+_NEXT_CAPTURE: Final = re.compile(rf"{_CAPTURE_END.pattern}[ \t]*\s+(?=I Alice am in room \d\.)", re.MULTILINE)
 _ESCAPE_ASKED: Final = re.compile(
     r"^My name is (Alice|Bob)\. I am in room (\d{1,9})\.([^\n]*)Available Actions: ([^\n]*)\n(.*?)(?=^My name is |^Current State:|\Z)",
     re.MULTILINE | re.DOTALL,
@@ -69,16 +70,17 @@ def resembles(head: bytes, _name: str) -> bool:  # console texts have any name
 
 
 def read(data: bytes, place: Place) -> Reading:
-    """Read a text; a state file may hold many games.
+    """Read a text, which may hold many games.
 
     Raises:
         BadInputError: no turn in it is whole.
     """
     started = time.perf_counter()
-    text = _COLOR_CODE.sub("", data.decode(errors="replace"))
+    text = _COLOR_CODE.sub("", data.decode(errors="replace")).replace("\r\n", "\n")
     found = Reading()
     name = PurePath(place.file).stem
-    games = [_capture(text, name, found)] if _CAPTURE_STATE.search(text) else _escapes(text, name, found)
+    captures = (_capture(part, name, found) for part in _ended(text))
+    games = captures if _CAPTURE_STATE.search(text) else _escapes(text, name, found)
     for index, steps in enumerate(game for game in games if game):
         _add(found, steps, place, index)
     found.replay_s = time.perf_counter() - started
@@ -112,6 +114,12 @@ def _compared(parts: GameParts, steps: Sequence[CaptureStep] | Sequence[EscapeSt
     for turn, differences in zip(parts.turns, contradictions(steps), strict=True):
         turn.differences = [*turn.differences, *differences]
     return parts
+
+
+def _ended(text: str) -> Iterator[str]:
+    """The consoles of games that were written one behind the other, each up to its last line."""
+    for begin, end in pairwise([0, *(end.end() for end in _NEXT_CAPTURE.finditer(text)), len(text)]):
+        yield text[begin:end]
 
 
 def _capture(text: str, name: str, found: Reading) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import io
 import sys
 from typing import NamedTuple
 
+from ingest.reading.json_text import utf8
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -33,8 +34,10 @@ def read_rows(data: bytes) -> TextTable:
         BadInputError: it has no row.
     """
     csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(io.StringIO(data.decode(errors="replace"), newline=""))
+    reader = csv.reader(io.StringIO(utf8(data).decode(errors="replace"), newline=""))
     names = tuple(next(reader, ()))
+    if data and not names:
+        raise BadInputError("no heading in the first line: the file is damaged")
     rows: list[dict[str, str]] = []
     cut = None
     for fields in reader:
@@ -42,7 +45,7 @@ def read_rows(data: bytes) -> TextTable:
         if cut is not None:
             break
         rows.append(dict(zip(names, fields, strict=True)))
-    if cut is None and rows and not data.endswith((b"\n", b"\r")):
+    if cut is None and rows and not utf8(data).endswith((b"\n", b"\r")):
         rows.pop()
         cut = BadInputError("the last row breaks off: the record ends before it", locator=f"row {len(rows)}")
     if not rows:

@@ -12,5 +12,5 @@ KINDS: Final = (
     FileKind("a file of CRAFT target structures", (b'"structure"', b'"complexity"', b'"spans"')),
     FileKind("a file of CRAFT target structures", (b'"id"', b'"complexity"', b'"structure"')),
     FileKind("messages for `cotrace claims`", (b'"id"', b'"speaker"', b'"utterance"')),
-    FileKind("claims as `cotrace claims` writes them", (b'"id"', b'"claims"')),
+    FileKind("claims as `cotrace claims` writes them", (rb'\A\s*\[?\s*\{\s*"(?:id|claims)"\s*:', b'"id"', b'"claims"')),
 )

@@ -24,7 +24,7 @@ from schemas.text import excerpt
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-__all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "resembles", "sniff"]
 
 FORMAT: Final = "inspect"
 VERSION: Final = 4
@@ -44,6 +44,11 @@ KEYS: Final = (frozenset({"eval", "status", "version"}),)
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether this is a log of Inspect."""
     return _ZIP.match(head) is not None or (_JSON.match(head) is not None and all(mark.search(head) for mark in _JSON_MARKS))
+
+
+def resembles(_head: bytes, name: str) -> bool:
+    """Tell whether a file that does not begin so is a damaged log: no other program calls its files so."""
+    return name.lower().endswith(".eval")
 
 
 def read(data: bytes, place: Place) -> Reading:

@@ -34,7 +34,7 @@ SCORES: Final[Mapping[str, float | None]] = {"yes": 1.0, "no": 0.0, "unclear": 0
 _MOST_DIGITS: Final = 18
 """Of a number that a table can hold."""
 
-_GUARD: Final = re.compile(r"^'(?='*[=+\-@\t\r\n])")
+_GUARD: Final = re.compile(r"^'(?='*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n])")
 """The apostrophe with which files that cotrace writes keep a spreadsheet from running a text; in another's file it is a text's own."""
 
 Record = Mapping[str, str]

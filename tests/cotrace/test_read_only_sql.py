@@ -12,7 +12,7 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from schemas.errors import UsageError
-from schemas.read_only_sql import as_query, sealed_memory
+from schemas.read_only_sql import SEALED, as_query, sealed_memory
 from schemas.store import Store
 from tests.command_line import run
 from tests.played import played_store
@@ -225,3 +225,33 @@ def test_large_results_are_not_spilled_beside_the_store(store: Store) -> None:
         for setting in ("temp_directory = '/tmp'", "disabled_filesystems = ''", "lock_configuration = false"):
             with pytest.raises(duckdb.Error, match="locked"):
                 connection.execute(f"SET {setting}")
+
+
+TOO_MUCH = {
+    "many rows": ("FROM range(10_000_000)", "half of what DuckDB may have"),
+    "many rows, told late": ("SELECT range, CASE WHEN range > 150_000 THEN error('late') END FROM range(200_000)", "late"),
+    "endless recursion": (
+        "WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT a.n FROM more AS a, more AS b, range(10)) SELECT count(*) FROM more",
+        "more memory than DuckDB may have",
+    ),
+    "one long list": ("SELECT list(range) FROM range(1_000_000_000)", "more memory than DuckDB may have"),
+}
+
+
+@pytest.mark.parametrize(("sql", "told"), [pytest.param(*case, id=name) for name, case in TOO_MUCH.items()])
+def test_no_query_takes_all_memory(sql: str, told: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told in one line, without advice that nobody can follow here."""
+    monkeypatch.setattr(Store, "_sealed_with", SEALED | {"memory_limit": "100MB"})
+    monkeypatch.setattr("analytics.values._ALWAYS", 2**20)
+    monkeypatch.setattr("analytics.values.most_bytes", lambda: 2**22)
+    with pytest.raises(UsageError) as found:
+        query(store, sql)
+    assert told in str(found.value)
+    assert "\n" not in str(found.value)
+    assert "SET " not in str(found.value)
+
+
+def test_a_text_of_some_gigabytes_is_no_fault_of_the_query(store: Store) -> None:
+    """Arrow's buffers of texts end at 2 GiB by default, and the setting that DuckDB names then is locked."""
+    with store.reading() as connection:
+        assert connection.execute("SELECT current_setting('arrow_large_buffer_size')").fetchall() == [(True,)]

@@ -249,6 +249,21 @@ def test_a_callback_with_other_values_than_a_page_sends(local: _Dash, value: obj
 
 
 @pytest.mark.parametrize(
+    ("asked", "status"),
+    [({}, 200), ({"filterModel": [1]}, 400), ({"filterModel": {"a": [1]}}, 400), ({"sortModel": "a"}, 400), ({"startRow": -1}, 400)],
+)
+def test_what_a_grid_asks_for_may_make_no_sense(local: _Dash, asked: dict[str, Any], status: int) -> None:
+    """It is told so, and is no fault of ours."""
+    found = next(entry for entry in callbacks(local) if "getRowsResponse" in entry["output"])
+    values = [{"name": "sql", "part": "", "at": ""}, "/sql", "?query=SELECT 1 AS a"]
+    states = [
+        {"id": _id(one["id"], "sql"), "property": one["property"], "value": value}
+        for one, value in zip(found["state"], values, strict=True)
+    ]
+    assert local.post(callback(found, [{"startRow": 0} | asked], states, "sql")).status == status
+
+
+@pytest.mark.parametrize(
     "path", ["/assets/../../etc/passwd", "/_dash-component-suites/../x", "/_dash-component-suites/dash/..%2f..%2fx.js", "/%00", "/%ff"]
 )
 def test_odd_paths_are_no_faults(local: _Dash, path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import duckdb
 import polars as pl
@@ -12,9 +13,10 @@ from playwright.sync_api import Page
 from analytics.query import frame
 from dashboards.address import Address
 from dashboards.computed import forget_kept
-from dashboards.grid import Grid, grid
+from dashboards.grid import Grid, grid, html_table, table_links
+from dashboards.markup import to_html
 from dashboards.pages import pages
-from dashboards.pages.sql import RESULT
+from dashboards.pages.sql import RESULT, content
 from dashboards.reader import reader
 from dashboards.tables import GridColumn, RowRange, TableRows, block, written
 from schemas.store import Store
@@ -66,6 +68,30 @@ def test_a_query_of_the_user_runs_whenever_it_is_asked(played: Store) -> None:
     with reader(played, Address.parse("/sql", "query=SELECT random() AS x"), is_whole=False) as read:
         drawn = [block(read, RESULT.make(read, ""), RowRange()).rows["x"][0] for _ in range(2)]
     assert drawn[0] != drawn[1]
+
+
+ODD = {
+    "pivot": ("PIVOT (VALUES ('a', 'b'), ('a', 'c')) AS t(x, y) ON y USING count(*) ORDER BY x", "x", "a"),
+    "what looks like a place for filters": ("SELECT '{filters}' AS \"{filters}\"", "{filters}", "{filters}"),
+    "what looks like a parameter": ("SELECT '$usd' AS \"$usd\"", "$usd", "$usd"),
+    "a quote in a name": ("SELECT 'it''s' AS \"a\"\"; --\"", 'a"; --', "it's"),
+    "the grid's own names": ("SELECT 'x' AS rows_in_all, 'javascript:alert(1)' AS \"→ href\"", "rows_in_all", "x"),
+}
+
+
+@pytest.mark.parametrize(("query", "column", "value"), [pytest.param(*case, id=name) for name, case in ODD.items()])
+def test_a_query_of_the_user_is_taken_as_it_is(query: str, column: str, value: str, played: Store) -> None:
+    """It is no template of ours; sorted, narrowed, drawn, as a file and as a query it is the same."""
+    with reader(played, Address.parse("/sql", f"{urlencode({'query': query})}&benchmark=craft"), is_whole=False) as read:
+        rows = RESULT.make(read, "")
+        equals = {"type": "equals", "filter": value, "filterType": "text"}
+        for asked in (RowRange(), RowRange(sort=[(column, True)]), RowRange(filters={column: equals})):
+            found = block(read, rows, asked)
+            assert (found.total, found.rows[column].to_list()) == (1, [value])
+        assert not block(read, rows, RowRange(filters={column: equals | {"type": "notEqual"}})).total
+        assert query in parse_qs(urlsplit(table_links(read, RESULT).children[-1].href).query)["query"][0]
+        assert "could not" not in str(content(read))
+        assert "href" not in to_html(html_table(read, rows)).replace("→ href", "")
 
 
 def test_columns_are_as_wide_as_what_they_hold(played: Store) -> None:

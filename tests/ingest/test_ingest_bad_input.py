@@ -18,6 +18,7 @@ from ingest.files.run import ingest_paths
 from schemas.errors import StoreError, UsageError
 from schemas.store import SCHEMA_VERSION, Store
 from tests.ingest.craft.craft_logs import published, write
+from tests.small_disk import on_a_small_disk
 
 
 @pytest.fixture
@@ -376,3 +377,13 @@ def test_forced_format_reads_what_content_does_not_tell(store: Store, tmp_path: 
     assert "no log format" in ingest_paths([path], store).rejected[0].reason
     forced = ingest_paths([path], store, log_format="craft")
     assert forced.rejected[0].locator == "experiment_info"
+
+
+def test_a_full_disk_leaves_no_beginning_of_a_store(logs: Path, tmp_path: Path) -> None:
+    """It would be taken for a damaged store when there is room again."""
+    disk = tmp_path / "disk"
+    ingest = "from cotrace.cli import main; main()"
+    script = '"$1" -c "$2" ingest "$3" --store "$4/s.duckdb"; echo "$?" $(ls -A "$4")'
+    done = on_a_small_disk(disk, 8192, "sh", "-c", script, "sh", sys.executable, ingest, str(logs), str(disk))
+    told = f"cotrace: store {disk / 's.duckdb'} cannot be written (No space left on device): make room and try again"
+    assert (done.stdout.split(), done.stderr.splitlines()) == (["2"], [told])

@@ -77,6 +77,24 @@ def test_files_beside_published_logs_stay_left_alone(shared: Path, tmp_path: Pat
     assert len(report.others) == 6
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.jsonl", b'<<<<<<< HEAD\n{"id": "g", "claims": []}\n', "JSON, but no log format"),
+        ("a.eval", b"\0" * 900, "a log of format inspect whose beginning is damaged"),
+        ("b.eval", b"\xef\xbb\xbfPK\x03\x04", "a log of format inspect whose beginning is damaged"),
+    ],
+)
+def test_a_log_that_is_damaged_where_it_begins_is_a_reject(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
+    """Whatever words stand further on, and whatever its format."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / name).write_bytes(content)
+    report = ingest_paths([logs], Store(tmp_path / "s.duckdb"), workers=1)
+    assert report.others == []
+    assert [part.reason.startswith(reason) for part in report.rejected] == [True]
+
+
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,

@@ -118,7 +118,7 @@ def test_kinds_are_those_of_the_corpus() -> None:
     assert set(KINDS) == set(INJECTIONS)
 
 
-@pytest.mark.parametrize("text", INJECTIONS["formula"])
+@pytest.mark.parametrize("text", [*INJECTIONS["formula"], "\uff1d1+1", "\uff20SUM(A1)", "\n=1+1"])
 def test_csv_reports_hold_no_formulas(capsys: pytest.CaptureFixture[str], text: str) -> None:
     """Such text gets an apostrophe in front; numbers, also negative ones, and other text stay as they are."""
     emit(pl.DataFrame({"text": [text, "-0.5", "plain - text"], "n": [-1.5, 2.0, 3.0]}), "csv")

@@ -112,6 +112,34 @@ def test_halves_that_have_exchanged_their_names_are_told(hanabi: Path, tmp_path:
     assert "its rows are Bob's, though it is called Alice's: give both halves of the game their own names" in rejected[str(alice)]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_half_may_have_been_written_anew_by_a_spreadsheet(hanabi: Path, tmp_path: Path, encoding: str) -> None:
+    """The other half is read as a file of its own would be."""
+    path = hanabi / f"Alice_{_STAMP}"
+    path.parent.chmod(0o755)
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes().decode().encode(encoding))
+    report = _taken(hanabi, Store(tmp_path / "s.duckdb"))
+    assert (report.episodes, report.rejected) == (1, [])
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("log", ["collab_capture_pincer_open_closed_console.txt", "collab_escape_random_a_game_state.txt"])
+def test_a_text_of_windows_and_two_games_in_one_are_what_they_were(shared: Path, tmp_path: Path, log: str) -> None:
+    """Actions end with the line, whatever ends the line; games that were appended to one file stay two."""
+    text = (shared / "data/coordination/collab_games/native" / log).read_bytes()
+    rows = []
+    for name, content in (("once", text), ("windows", text.replace(b"\n", b"\r\n")), ("twice", text + text)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / log).write_bytes(content)
+        store = Store(tmp_path / f"{name}.duckdb")
+        report = _taken(tmp_path / name, store)
+        assert report.rejected == []
+        rows.append(query(store, "SELECT turn, agent, verb, raw, accepted FROM actions ORDER BY ALL").rows())
+    assert rows[1] == rows[0]
+    assert sorted(rows[2]) == sorted([*rows[0], *rows[0]])
+
+
 @pytest.mark.parametrize("player", ["Alice", "Bob"])
 @pytest.mark.parametrize(
     "damage",
@@ -122,6 +150,7 @@ def test_halves_that_have_exchanged_their_names_are_told(hanabi: Path, tmp_path:
         pytest.param(lambda data: data[:0], id="empty"),
         pytest.param(lambda data: b"\0" * len(data), id="all bytes are zero"),
         pytest.param(lambda data: data[:240], id="nothing but the heading"),
+        pytest.param(lambda data: b"\n\n" + data, id="empty lines before the heading"),
     ],
 )
 def test_a_pair_with_one_damaged_file_is_not_lost_in_silence(
