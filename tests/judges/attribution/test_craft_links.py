@@ -346,12 +346,13 @@ def test_hand_worked_turns(hand: Hand) -> None:
     named = [finding for finding in found.findings if finding.cost > 0 or finding.agent in {agent for agent, *_ in hand.causes}]
     gains = [0.0 if better is None else min(worth(moved(board, better)) - lost.after, lost.cost) for *_, better in hand.causes]
     kept = max(gains, default=0.0)
-    expected = [
+    expected: list[Any] = [
         (agent, link, pytest.approx(kept * gain / sum(gains) if gain else 0.0), pytest.approx(gain) if gain else None)
         for (agent, link, _), gain in zip(hand.causes, gains, strict=True)
     ]
     expected += [(None, hand.rest, pytest.approx(lost.cost - kept), None)] if hand.rest else []
-    assert [(one.agent, one.link, one.cost, one.regained) for one in named] == expected
+    told: list[Any] = [(one.agent, one.link, one.cost, one.regained) for one in named]
+    assert told == expected
     assert sum(one.cost for one in named) == pytest.approx(lost.cost)
     assert hand.told in named[0].evidence
     assert [(follow.agent, follow.how, follow.right) for follow in found.follows] == list(hand.follows)
