@@ -111,10 +111,10 @@ def _unwritten(turn: _Turn) -> Iterator[_Missing]:
 
 
 def _told(turn: _Turn, position: int) -> bool:
-    """Whether A told B the shape of a position, so that B need not work it out from all the others."""
-    said = _standing(turn, hears=True).shown["A"]
-    places = {place for message in said for place, _ in read_facts(message, turn.puzzle.vocabulary, "A").order}
-    return position in places or turn.done["B"].before[position - 1] == turn.puzzle.truth[position - 1]
+    """Whether A told B the shape of a position, and no other, so that B need not work it out from all the others."""
+    said, belongs = _standing(turn, hears=True).shown["A"], turn.puzzle.truth[position - 1]
+    told = {shape for message in said for place, shape in read_facts(message, turn.puzzle.vocabulary, "A").order if place == position}
+    return told == {belongs.shape} or turn.done["B"].before[position - 1] == belongs
 
 
 def _untold(turn: _Turn) -> Iterator[_Missing]:

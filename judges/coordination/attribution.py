@@ -10,7 +10,6 @@ as good with it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Final, TypeVar
@@ -87,8 +86,8 @@ def _capture(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
 def _captor(state: CaptureState, player: Player, done: Mapping[Player, Action], turn: int, lost: Lost) -> Cause | None:
     left = {action: _turns_after(state, {**done, player: action}, turn) for action in state.actions(player)}
     best = min(left, key=lambda action: left[action])
-    gain = lost.cost if math.isinf(lost.after) and math.isfinite(left[best]) else lost.after - left[best]
-    if math.isnan(gain) or gain <= NOTHING:
+    gain = lost.after - left[best]  # finite: no turn leads out of the states from which there is a way
+    if gain <= NOTHING:
         return None
     evidence = f"{done[player].text}: {best.text} would have left {left[best]:.0f} turns in place of {lost.after:.0f}"
     return Cause(

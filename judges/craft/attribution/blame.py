@@ -14,6 +14,7 @@ from games.craft.claims import same_place
 from games.craft.engine.blocks import DIRECTORS, WALLS
 from games.craft.engine.move import Move
 from games.craft.engine.rules import accepts
+from games.craft.measures.adherence import same_effect
 from games.craft.players.plain import QUESTION, asking_for
 from games.craft.text.builder import builder_line
 from judges.attribution.findings import Cause, Ideal, Link
@@ -162,7 +163,7 @@ def _accepted(case: TurnCase, move: Move) -> Blame:
     done = move_text(move)
     if case.prepared.board == board_of(case.prepared.view.state_after):
         return _builder(case, "format", f'{done} went into a cell that no wall has, for want of the form "(i,j)"', listed=True)
-    if move in case.prepared.candidates and not case.same:
+    if not case.same and any(same_effect(move, listed) for listed in case.prepared.candidates):
         return _nobody("not_seen", f"{done} was listed as a verified move")
     better = _instead(*case.worth.best(case.prepared.candidates))
     alone: tuple[Link, str] = ("acted_alone", f"{done}; nobody asked for it or for anything better{better}")

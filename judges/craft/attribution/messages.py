@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.move import Move
+from games.craft.measures.adherence import followed_physical
 from games.craft.text.director_output import FAILED_CALL_MESSAGE
 from judges.claims.reading import Open
 from judges.craft.attribution.case import BrokenLink, TurnCase
@@ -46,7 +47,8 @@ def _of_message(case: TurnCase, speech: Speech) -> BrokenLink | None:
 
 
 def _unsaid(case: TurnCase, director: Director, how: str) -> BrokenLink | None:
-    need = next((move for move in entailed(case.game, case.prepared, director) if (director, move) not in case.earlier), None)
+    asked = [move for author, move in case.earlier if author == director]
+    need = next((move for move in entailed(case.game, case.prepared, director) if not followed_physical(asked, move)), None)
     if need is None or (need.action == "remove" and not _surely_wrong(case, director, need)):
         return None
     return BrokenLink(director, "not_said", f"{how}, and its view asks for: {move_text(need)}")

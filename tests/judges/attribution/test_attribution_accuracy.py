@@ -165,6 +165,15 @@ def test_the_rubric_is_one_of_the_others(who: Store, model_url: str) -> None:
     assert "leave out --batch" in str(refused.exception)
 
 
+def test_a_model_that_names_nothing_leaves_a_game_undecided(who: Store) -> None:
+    with suspicious_model("words that nobody says") as url:
+        settings = ModelSettings(model="openai/trusting", base_url=url)
+        report = ask_games(AskingRequest(settings=settings, manner="step_by_step"), who)
+    assert (report.games, report.answered, report.failed, report.undecided, report.not_asked) == (1, 0, 0, 1, 0)
+    rows = query(who, "select answer, reason, status from verdicts where judge = 'llm:openai/trusting'").rows()
+    assert rows == [(None, "no turn was named", "undecided")] * 2
+
+
 def test_asking_again_replaces_what_was_said(who: Store, model_url: str) -> None:
     settings = ModelSettings(model="openai/suspicious", base_url=model_url)
     for _ in range(2):
