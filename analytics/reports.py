@@ -180,7 +180,7 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     source, order = _views()[name]
     if where == "true":
         where = _USUAL.get(name, where)
-    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}"), name)
+    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}, COLUMNS(*)"), name)
 
 
 def columns_of(name: str) -> list[str]:

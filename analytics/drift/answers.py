@@ -46,10 +46,11 @@ said as materialized (
         hash(jobs.job, v.question, v.unit_id, v.unit_hash) as unit,
         v.episode_id as game,
         v.answer,
-        -- rows stand in the table in the order in which the answers came
-        v.place
-    from (select *, row_number() over () as place from verdicts) as v
+        -- the order of the rows in the table says nothing: a lake keeps them by run; replies out of a cache are older than all calls
+        row_number() over (order by calls.asked_at nulls first, v.unit_id, v.repeat) as place
+    from verdicts as v
     inner join jobs using (judge_run_id)
+    left join calls using (call_id)
     where v.status = 'answered'
 ),
 
@@ -199,7 +200,7 @@ class Compared(NamedTuple):
     """Units that a later job asked again: run, started_at, game, units, answer, later and earlier (sums of the answer's share over these
     units), same (sum of the chance that one answer of each time is this one on both), earlier_at."""
     cells: pl.DataFrame
-    """All units, by run, started_at, game, model, is_late (in the later half of the job by the order of the answers) and is_new (no earlier
+    """All units, by run, started_at, game, model, is_late (in the later half of the job by when they were asked for) and is_new (no earlier
     job asked them): units, answer, share (sum of its shares)."""
     repeats: pl.DataFrame
     """repeats_agree: the chance that two repeats asked in one job are equal, 0 to 1."""

@@ -51,8 +51,8 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     - rubric, rubric_hash, question, answer, judge (with its variant, if any).
     - compared: `again`: the same units, shown word by word the same, asked again by a later job (the strongest comparison: only the judge
       can differ; `cotrace judge --repeats` with a higher number asks again). `new`: units that a later job asked for the first time
-      against those of all earlier jobs, of the same evaluated models. `within`: the second half of a job against its first, by the order
-      in which the answers came, of the same evaluated models. In the latter two the games differ, too.
+      against those of all earlier jobs, of the same evaluated models. `within`: the second half of a job against its first, by when they
+      were asked for, of the same evaluated models. In the latter two the games differ, too.
     - earlier_at, later_at: when the jobs began; of `within` the same one.
     - units, games: that are compared (of `again` each unit once).
     - rate_before, rate_after: share of this answer, 0 to 1, each unit counting as one. difference, low, high: after minus before, of `new`

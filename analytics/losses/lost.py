@@ -48,7 +48,10 @@ _FOUND: Final = """
     SELECT episode_id, turn, agent, role, archetype, link, cost, evidence FROM attributed_costs
     WHERE starts_with(judge, 'engine') AND cost > 0 AND isfinite(cost) ORDER BY ALL
     """
-_CATEGORIES: Final = "SELECT * FROM cost_by_category WHERE share IS NOT NULL ORDER BY benchmark, model, condition, share DESC, category"
+_CATEGORIES: Final = """
+    SELECT * FROM cost_by_category
+    WHERE share IS NOT NULL ORDER BY benchmark, model, condition, round(share, 9) DESC, category, taxonomy
+    """
 _SPIRALS: Final = "SELECT * FROM cost_in_spirals WHERE share_inside IS NOT NULL ORDER BY benchmark, model, condition"
 
 _UP_TO_ONE: Final = frozenset(("progress", "probability"))

@@ -11,6 +11,7 @@ from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schemas.errors import StoreError
+from schemas.lake.layout import TABLE
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,8 +23,9 @@ __all__ = ["Address", "Place", "Seen", "in_one_line", "version_file"]
 
 _OWN: Final = "_cotrace"
 """Folder beside the data for what is no data; Delta passes over names that begin so."""
-_OF_A_LAKE: Final = re.compile(r"[._]|table=")
-"""How names of files and folders in a lake begin, and those of what nobody sees."""
+_OF_DATA: Final = f"{TABLE}="
+"""How names of the folders begin that a lake's data lies in."""
+_LOG: Final = "_delta_log"
 _LONGEST: Final = 200
 _MEND: Final = "make it readable and writable (chmod u+rwX), or name another place with --store"
 
@@ -69,17 +71,23 @@ class Place:
         return DeltaTable(self.uri, version=version, storage_options=self.options)
 
     def refuse_strangers(self) -> None:
-        """Refuse to become a lake where other files lie: a folder of logs, say, that is read again and again.
+        """Refuse to become a lake where other files lie: a folder of logs that is read again, or a lake that has lost its log.
 
         Raises:
             StoreError: there are some.
         """
         folder = Path(self.uri)
-        other = next((found.name for found in (folder.iterdir() if folder.is_dir() else ()) if not _OF_A_LAKE.match(found.name)), None)
-        if other is not None:
+        names = [found.name for found in (folder.iterdir() if folder.is_dir() else ()) if not found.name.startswith((".", "_"))]
+        if not names or self.holds_table():  # another process may have just made it, and written to it
+            return
+        if any(name.startswith(_OF_DATA) for name in names):
             raise StoreError(
-                f"lake:{self.uri} is no lake, and holds other files, such as {other}: name a new or an empty folder with --store"
+                f"lake:{self.uri} has lost its log, without which its files are nobody's: put a copy of _delta_log back, "
+                "or name a new folder with --store"
             )
+        raise StoreError(
+            f"lake:{self.uri} is no lake, and holds other files, such as {names[0]}: name a new or an empty folder with --store"
+        )
 
     def holds_table(self) -> bool:
         """Whether there is a Delta table."""
@@ -152,7 +160,22 @@ class Place:
         return seen if delta.version() == version else self._seen(delta)
 
     def _seen(self, delta: DeltaTable) -> Seen:
+        self._refuse_empty_entries()
         return Seen(delta, delta.version(), self.mark(delta.version()))
+
+    def _refuse_empty_entries(self) -> None:
+        """A power cut can leave entries of the log without a byte, which deltalake takes for commits of nothing.
+
+        Raises:
+            StoreError: there is one.
+        """
+        entries = Path(self.uri, _LOG).glob("*.json")
+        empty = next((entry for entry in entries if (told := _told_apart(entry)) and told[-1] == 0), None)
+        if empty is not None:
+            raise StoreError(
+                f"lake {self.uri} has an empty entry in its log, {empty}: put a copy of it back; where there is none, "
+                "delete it if it is the last, and start again what wrote it"
+            )
 
     def mark(self, version: int) -> object:
         """What tells a version of this lake from the same version of one that lies here later; None: the version is not there."""
@@ -160,7 +183,7 @@ class Place:
 
     def state(self) -> tuple[object, ...]:
         """What changes with every commit."""
-        return self.uri, _told_apart(Path(self.uri, "_delta_log"))
+        return self.uri, _told_apart(Path(self.uri, _LOG))
 
     def know(self, files: Iterable[DataFile]) -> None:
         """Be told of files of the lake: a connection can read no others."""
@@ -171,7 +194,7 @@ class Place:
 
 def version_file(version: int) -> str:
     """The entry of the log that made a version, from the lake's place."""
-    return f"_delta_log/{version:020}.json"
+    return f"{_LOG}/{version:020}.json"
 
 
 def _told_apart(path: Path) -> tuple[int, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,7 @@ def place_of(name: str | Path) -> Place:
         UsageError: no such addresses are known, the package that they need is not installed, or the folder's name cannot be used.
     """
     if _REMOTE.match(str(name)) is None:
-        place = Place(name)
+        place = Place(os.path.expanduser(name))  # noqa: PTH111 - no shell does behind `lake:`; pathlib raises where there is no such user
         if found := _UNUSABLE.search(place.uri):
             raise UsageError(
                 f"lake:{name}: deltalake cannot write to a path with {found.group()!r} in it: name another folder with --store"

@@ -25,7 +25,7 @@ from schemas.lake.files import Snapshot, literal, selection, snapshot_of
 from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
 from schemas.lake.place import Address, Place, Seen
 from schemas.lake.places import place_of
-from schemas.lake.transaction import added, lake_transaction
+from schemas.lake.transaction import added, lake_transaction, scratch
 from schemas.read_only_sql import SEALED
 from schemas.store import SCHEMA_VERSION, Store
 from schemas.tables import TABLES
@@ -46,6 +46,8 @@ _KIND: Final = "cotrace lake, schema version "
 _TRIES_FOR_S: Final = 120.0
 _LONGEST_REST_S: Final = 2.0
 _LONGEST_KEPT_H: Final = 24 * 365 * 100
+_LONGEST_REASON: Final = 400
+"""Characters; DuckDB quotes what it could not read."""
 
 
 _LAYOUT: Final = "tables_hash"
@@ -200,12 +202,29 @@ class LakeStore(Store):
             yield
         except (duckdb.Error, UsageError) as error:
             cause = error if isinstance(error, duckdb.Error) else error.__cause__
-            if not isinstance(cause, duckdb.Error) or not _is_of_a_file(cause, snapshot):
+            reason = isinstance(cause, duckdb.Error) and self._of_a_file(cause, snapshot)
+            if not reason:
                 raise
             raise StoreError(
-                f"{self.path}: a file of the lake is gone or cannot be read ({str(cause).splitlines()[0]}): put it back, or begin again "
+                f"{self.path}: a file of the lake is gone or cannot be read ({reason}): put it back, or begin again "
                 "if `cotrace lake compact` has just deleted what this reader still needed"
             ) from error
+
+    def _of_a_file(self, error: duckdb.Error, snapshot: Snapshot) -> str | None:
+        """What is wrong with which file, where DuckDB speaks of one; of damage it often says no more than `Out of buffer`."""
+        import duckdb
+
+        if isinstance(error, duckdb.PermissionException):
+            return None
+        said = str(error).splitlines()[0][:_LONGEST_REASON]
+        files = [file.path for files in snapshot.files.values() for file in files]
+        told = re.sub(r"\[([*?\[])\]", r"\1", str(error))  # its patterns have brackets around what would be a pattern
+        if any(path in told for path in files):
+            return said
+        if type(error) is not duckdb.Error and "Parquet file" not in said:  # errors of Parquet's own reader have no class
+            return None
+        with scratch(self.place) as connection:
+            return next((f"{path}: {said}" for path in files if not _can_be_read(connection, path)), None)
 
     @contextmanager
     def writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -324,11 +343,12 @@ class LakeStore(Store):
             )
 
 
-def _is_of_a_file(error: Exception, snapshot: Snapshot) -> bool:
-    """Whether DuckDB speaks of a file that the lake names; its patterns have brackets around what would be a pattern."""
+def _can_be_read(connection: duckdb.DuckDBPyConnection, path: str) -> bool:
+    """Whether all of a file can be."""
     import duckdb
 
-    if isinstance(error, duckdb.PermissionException):
+    try:
+        connection.execute(f"SELECT max(hash(row)) FROM read_parquet({in_sql(literal(path))}, hive_partitioning = false) AS row").fetchall()
+    except duckdb.Error:
         return False
-    told = re.sub(r"\[([*?\[])\]", r"\1", str(error))
-    return any(file.path in told for files in snapshot.files.values() for file in files)
+    return True

@@ -120,7 +120,7 @@ def _compacted(lake: LakeStore, spec: Table, snapshot: Snapshot) -> Actions:
     for _, found in groupby(small, key=_part):
         files = list(found)
         if len(files) > 1:
-            with scratch(lake.place) as connection, lake.place.receiving() as folder:
+            with lake.loss_told(snapshot), scratch(lake.place) as connection, lake.place.receiving() as folder:
                 actions += written(connection, _together(spec, files), spec, folder)
             actions += (removed(spec, file) for file in files)
     return actions

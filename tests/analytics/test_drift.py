@@ -94,6 +94,19 @@ def test_a_model_that_changes_in_the_middle_of_a_job_is_found(tmp_path: Path) ->
     assert "ask the same units again" in rows["PS1"]["advice"]
 
 
+def test_the_halves_of_a_job_are_those_of_time_however_its_rows_lie(tmp_path: Path) -> None:
+    """In a lake they lie by run: a half was then some of the teams."""
+    store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
+    drift = Drift(after=GAMES * TURNS // 2, confusion=RARELY)
+    asked(store, SimulatedJudge(defect="never", confusion=MOSTLY, drift=drift, seed=3), repeats=1)
+    before = drift_report(store)
+    with store.writing() as connection:
+        connection.execute("CREATE TEMP TABLE mixed AS SELECT * FROM verdicts ORDER BY hash(unit_id), question")
+        connection.execute("DELETE FROM verdicts")
+        connection.execute("INSERT INTO verdicts SELECT * FROM mixed")
+    assert drift_report(store).equals(before)
+
+
 def test_new_units_are_compared_with_earlier_ones(tmp_path: Path) -> None:
     """Games that came later: a changed model shows, with the caution that the games differ."""
     store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
