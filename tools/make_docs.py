@@ -297,6 +297,9 @@ reason (`none`, `minimal`, `low`, `medium`, `high`). Which models reason is know
 effort makes any model one that reasons. Reasoning tokens stand apart in `calls.tokens_reasoning`, the thoughts, where they are shown,
 in `calls.reasoning`. A model that refuses a temperature is asked with `--temperature none`.
 
+Which model the server says has replied stands in `calls.served_model`: an alias may be another snapshot tomorrow, and then a judge's drift
+has a cause.
+
 ## Typed answers
 
 `--mode tools` has the model call a tool, `json_schema` has the server hold the reply to the schema, `json` only asks for JSON. Without
