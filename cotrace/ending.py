@@ -13,6 +13,14 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 _SIGNALLED: Final = 128
 """A shell's exit code for a program that a signal has ended is this and the signal's number."""
 
+
+class _Told(KeyboardInterrupt):
+    """Not KeyboardInterrupt itself: where that has passed through code of a text, as libraries run it, Python ends by SIGINT.
+
+    So does `python -m cotrace`, whatever its exit code is.
+    """
+
+
 _came: list[signal.Signals] = []
 
 
@@ -48,7 +56,6 @@ def _end(number: int, frame: FrameType | None) -> None:
         signal.signal(ending, signal.SIG_IGN)  # once is enough: what is under way is being brought into safety
     _came.append(signal.Signals(number))
     as_interrupt = signal.getsignal(signal.SIGINT)
-    if callable(as_interrupt):
-        as_interrupt(signal.SIGINT, frame)
-    else:
-        raise KeyboardInterrupt
+    if not callable(as_interrupt) or as_interrupt is signal.default_int_handler:
+        raise _Told
+    as_interrupt(signal.SIGINT, frame)

@@ -168,3 +168,21 @@ def test_the_dashboard_says_that_it_was_ended(large: Store) -> None:
         assert ended == code
         assert told.startswith(words)
         assert bool(told) is bool(words)
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_the_exit_code_tells_the_signal_wherever_it_comes(tmp_path: Path, name: str) -> None:
+    """Also as `python -m` in the middle of an import, where libraries run code that they have as text."""
+    kill = f"import os, signal; os.kill(os.getpid(), signal.{name})"
+    (tmp_path / "started.py").write_text(
+        "from cotrace import cli\n"
+        f"cli.cli.main = lambda **_: exec({kill!r})\n"
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"signal.signal(signal.{name}, signal.SIG_DFL)\n"
+        "cli.main()\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
+    command = [sys.executable, "-m", "started"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"PYTHONPATH": paths})
+    assert (done.returncode, done.stderr.count("\n")) == (128 + signal.Signals[name], 1)
+    assert done.stderr.startswith(f"cotrace: ended by {name}; ")
