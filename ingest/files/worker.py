@@ -243,6 +243,8 @@ def _guarded(data: bytes, reader: Adapter, place: Place) -> Reading:
         return Reading(rejects=[error])
     except RecursionError:
         return Reading(rejects=[BadInputError("nested deeper than any game log: this is no log, or it is damaged")])
+    except OverflowError:  # of numbers so large no part can be taken
+        return Reading(rejects=[BadInputError("a number so large that nothing can be reckoned with it: is the log damaged?")])
     except Exception as error:  # noqa: BLE001  # one file's surprise must not cost the others
         return Reading(rejects=[_surprise(error)])
 

@@ -116,6 +116,13 @@ def test_what_is_no_whole_number_is_refused(number: str, tmp_path: Path, log: di
     assert "valid integer" in query(store, "select reason from rejects").item()
 
 
+def test_a_number_that_nothing_can_be_reckoned_with_is_told(tmp_path: Path, log: dict[str, Any]) -> None:
+    """Not as a fault of cotrace."""
+    text = json.dumps(log).replace('"error_num": 0', f'"error_num": {10**400}', 1)
+    store = ingested(tmp_path, (FILE, text))
+    assert "so large" in query(store, "select reason from rejects").item()
+
+
 def test_bytes_that_are_no_utf8_are_refused_wherever_they_stand(tmp_path: Path, log: dict[str, Any]) -> None:
     """A text that nobody asks for is held to it, too."""
     path = tmp_path / FILE
