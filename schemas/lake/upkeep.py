@@ -76,9 +76,11 @@ def copy_to(lake: LakeStore, store: Store) -> int:
 
     Raises:
         StoreError: the lake cannot be read, or the store not written.
-        UsageError: the store holds something.
+        UsageError: the store holds something, or a part was named of which the lake has no game.
     """
     snapshot = lake.snapshot()  # before anything is made
+    if lake is not lake.whole and not any(file.benchmark for files in snapshot.files.values() for file in files):
+        raise UsageError(f"{lake.path}: the lake has no game of that part: is its name right? {lake.whole.path} is all of it")
     store.create()
     with store.writing() as connection, lake.loss_told(snapshot):
         lake.place.serve(connection)

@@ -484,6 +484,13 @@ def test_copying_what_is_not_there_leaves_no_file(tmp_path: Path, capsys: pytest
     assert "writes a DuckDB store" in capsys.readouterr().err
 
 
+def test_a_part_without_a_game_is_not_copied(filled: tuple[LakeStore, Store], tmp_path: Path) -> None:
+    """A slip in a run's name made a store of the rows that belong to no game."""
+    with pytest.raises(UsageError, match="no game of that part"):
+        copy_to(LakeStore(filled[0].place.uri, run="craft-slip"), Store(tmp_path / "one.duckdb"))
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(("hours", "deleted"), [(0.001, False), (1e300, False), (0, True)])
 def test_part_of_an_hour_is_no_hour_at_all(filled: tuple[LakeStore, Store], tmp_path: Path, hours: float, *, deleted: bool) -> None:
     """What was in use a minute ago stays, and so does everything for ever."""
