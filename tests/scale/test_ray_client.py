@@ -44,21 +44,23 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
         (tmp_path / "home" / ".ray" / "auth_token").write_text(secrets.token_hex(32), encoding="utf-8")
     ports = ("--port", str(free_port()), "--ray-client-server-port", str(port := free_port()))
     sizes = ("--num-cpus", "2", "--object-store-memory", str(80 << 20), "--include-dashboard", "false", "--disable-usage-stats")
-    with subprocess.Popen(
-        [*RAY, "start", "--head", "--block", *ports, *sizes], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, env=environment
-    ) as head:
+    told = tmp_path / "ray.log"
+    command = [*RAY, "start", "--head", "--block", *ports, *sizes]
+    with told.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment) as head:
         try:
-            _wait_for(port)
+            _wait_for(port, told)
             yield f"ray://127.0.0.1:{port}", environment
         finally:
             head.terminate()
 
 
-def _wait_for(port: int) -> None:
+def _wait_for(port: int, told: Path) -> None:
+    """The port is open some seconds before the cluster takes anybody."""
     last = time.monotonic() + 60
     while time.monotonic() < last:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
+        if "Ray runtime started" in told.read_text(encoding="utf-8", errors="replace"):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
         time.sleep(0.1)
 
 
