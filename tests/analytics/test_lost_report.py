@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analytics.losses.lost import lost_report
+from analytics.losses.lost import losses_interval, lost_report
 from analytics.query import query
 from schemas.store import Store
 from tests.played import played_store
@@ -46,6 +46,15 @@ def test_a_team_s_mean_is_over_all_its_games(store: Store, tmp_path: Path) -> No
     assert (before["games"], after["games"]) == (3, 3)
     assert after["lost"] == pytest.approx(before["lost"] - lost / 3)
     assert game not in lost_report(spared).filter(what="game")["name"].to_list()
+
+
+def test_a_mean_has_the_interval_of_losses_that_one_bounds(store: Store) -> None:
+    """A game of CRAFT cannot lose more than all progress."""
+    rows = query(store, "SELECT model, sum(greatest(cost, 0)) FROM turn_costs GROUP BY model, episode_id ORDER BY ALL").rows()
+    for row in lost_report(store).filter(what="model").iter_rows(named=True):
+        ends = losses_interval([lost for model, lost in rows if model == row["model"]], most=1.0)
+        assert ends is not None
+        assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high))
 
 
 def test_a_team_that_lost_nothing_has_a_row(store: Store, tmp_path: Path) -> None:

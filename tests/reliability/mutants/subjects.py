@@ -49,8 +49,6 @@ SUBJECTS: Final = (
             "analytics/judging/judge_scores.sql",
             "analytics/judging/answer_*.sql",
             "analytics/judging/panel.sql",
-            "analytics/losses/turn_costs.sql",
-            "analytics/losses/decisive_turns.sql",
         ),
         (
             "tests/analytics/test_views_spirals.py",
@@ -136,5 +134,64 @@ SUBJECTS: Final = (
         "engines of LLM-Coordination",
         ("games/coordination/*/rules.py", "games/coordination/kitchen/macros.py"),
         ("tests/games/coordination/test_coordination_games.py",),
+    ),
+    Subject(
+        "values of CRAFT",
+        (
+            "games/craft/value/[f-s]*.py",  # not its bounds: a looser one makes the search longer and finds the same
+            "ingest/craft/values.py",
+            "analytics/craft/values_*.sql",
+        ),
+        ("tests/games/craft/test_craft_value.py", "tests/analytics/test_views_values.py"),
+    ),
+    Subject(
+        "values of the other games",
+        (
+            "games/asympuzl/value.py",
+            "games/coordination/value/*.py",
+            "games/einstein/value/*.py",
+            "games/overcooked/value/*.py",
+            "ingest/asympuzl/values.py",
+            "ingest/coordination/values.py",
+            "ingest/einstein/values.py",
+            "ingest/overcooked/values.py",
+            "analytics/asympuzl/values_*.sql",
+            "analytics/coordination/values_*.sql",
+            "analytics/einstein/values_*.sql",
+            "analytics/overcooked/values_*.sql",
+        ),
+        (
+            "tests/games/asympuzl/test_asympuzl_value.py",
+            "tests/games/coordination/test_coordination_value.py",
+            "tests/games/einstein/test_einstein_value.py",
+            "tests/games/overcooked/test_overcooked_value.py",
+            "tests/analytics/test_views_values.py",
+        ),
+    ),
+    Subject(
+        "attribution",
+        ("judges/attribution/*.py", "judges/*/attribution.py", "judges/*/attribution/*.py"),
+        (
+            "tests/judges/attribution/test_craft_links.py",
+            "tests/judges/attribution/test_asympuzl_links.py",
+            "tests/judges/attribution/test_einstein_links.py",
+            "tests/judges/attribution/test_coordination_links.py",
+            "tests/judges/attribution/test_overcooked_links.py",
+            "tests/judges/attribution/test_two_player_attribution.py",
+            "tests/judges/attribution/test_craft_attribution.py",
+            "tests/judges/attribution/test_coordination_attribution.py",
+            "tests/judges/attribution/test_attribution_accuracy.py",
+        ),
+    ),
+    Subject(
+        "losses",
+        ("analytics/losses/*.py", "analytics/losses/*.sql"),
+        (
+            "tests/analytics/test_views_losses.py",
+            "tests/analytics/test_lost_report.py",
+            "tests/judges/attribution/test_two_player_attribution.py",
+            "tests/judges/attribution/test_craft_attribution.py",
+            "tests/judges/attribution/test_attribution_accuracy.py",
+        ),
     ),
 )
