@@ -91,6 +91,55 @@ def test_a_side_without_turns_has_no_loss(store: Store, tmp_path: Path) -> None:
         assert "spirals carry" not in sentence
 
 
+def test_an_interval_of_losses_without_a_bound() -> None:
+    """Student's t of logs by hand: mean 3, standard error 1.5275, t of 2 degrees 4.3027; so 3 times exp(+-2.1908)."""
+    ends = losses_interval([1.0, 2.0, 6.0], most=None)
+    assert ends is not None
+    assert (ends.low, ends.high) == pytest.approx((0.33547, 26.828), rel=1e-3)
+    for values, most in (([1.0], None), ([1.0], 1.0), ([1.0, 2.0], None), ([2.0, 2.0, 2.0], None)):
+        assert losses_interval(values, most=most) is None
+    assert losses_interval([1.0, 1.0], most=1.0) is not None
+
+
+def test_turns_in_spirals_counted_turn_by_turn(store: Store) -> None:
+    """The first and the last turn of a spiral are inside, and a turn of two spirals counts once."""
+    spirals = query(store, "SELECT episode_id, start_turn, end_turn FROM correction_spirals").rows()
+    inside = {(game, turn) for game, start, end in spirals for turn in range(start, end + 1)}
+    costs: dict[str, dict[bool, list[float]]] = {}
+    for model, game, turn, cost in query(store, "SELECT model, episode_id, turn, greatest(cost, 0) FROM turn_costs").rows():
+        costs.setdefault(model, {True: [], False: []})[(game, turn) in inside].append(cost)
+    assert any(found[True] for found in costs.values())
+    rows = query(store, "SELECT * FROM cost_in_spirals").rows(named=True)
+    assert {row["model"] for row in rows} == costs.keys()
+    for row in rows:
+        within, outside = costs[row["model"]][True], costs[row["model"]][False]
+        assert (row["turns_inside"], row["turns_outside"]) == (len(within), len(outside))
+        assert row["cost_inside"] == (pytest.approx(sum(within) / len(within)) if within else None)
+        assert row["cost_outside"] == (pytest.approx(sum(outside) / len(outside)) if outside else None)
+        assert row["share_inside"] == pytest.approx(sum(within) / (sum(within) + sum(outside)))
+
+
+def test_categories_counted_turn_by_turn(store: Store) -> None:
+    """What the turns of a category lost, each once, of all that the model lost."""
+    costs = {
+        (game, turn): (model, cost)
+        for model, game, turn, cost in query(store, "SELECT model, episode_id, turn, greatest(cost, 0) FROM turn_costs").rows()
+    }
+    marked = set(query(store, "SELECT taxonomy, category, episode_id, turn FROM failure_turns").rows())
+    expected: dict[tuple[str, str, str], list[float]] = {}
+    for taxonomy, category, *turn in marked:
+        if tuple(turn) in costs:
+            model, cost = costs[turn[0], turn[1]]
+            expected.setdefault((model, taxonomy, category), []).append(cost)
+    rows = query(store, "SELECT * FROM cost_by_category").rows(named=True)
+    assert {(row["model"], row["taxonomy"], row["category"]) for row in rows} == expected.keys()
+    for row in rows:
+        found = expected[row["model"], row["taxonomy"], row["category"]]
+        lost = sum(cost for model, cost in costs.values() if model == row["model"])
+        assert (row["turns"], row["cost"]) == (len(found), pytest.approx(sum(found)))
+        assert (row["cost_a_turn"], row["share"]) == pytest.approx((sum(found) / len(found), sum(found) / lost))
+
+
 def test_an_evidence_that_is_cut_says_so(store: Store) -> None:
     """At a word, with dots."""
     cut = [

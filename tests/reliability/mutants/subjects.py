@@ -188,6 +188,7 @@ SUBJECTS: Final = (
         ("analytics/losses/*.py", "analytics/losses/*.sql"),
         (
             "tests/analytics/test_views_losses.py",
+            "tests/analytics/test_mended_report.py",
             "tests/analytics/test_lost_report.py",
             "tests/judges/attribution/test_two_player_attribution.py",
             "tests/judges/attribution/test_craft_attribution.py",
