@@ -130,6 +130,7 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "return Board(board.stacks, board.spans) if board.ghosts else board",
         "condition turned round",
     ): "ghost cells are no part of what is searched: such a board is searched once more",
+    ("judges/craft/attribution/wishes.py", 'return ""', "returns None"): "no reason is a no, however it is written",
     ("judges/attribution/job.py", "_GAMES_A_TRANSACTION: Final = 200", "200 -> 201"): "a transaction of one game more",
 }
 """File, its line, the change -> why."""
