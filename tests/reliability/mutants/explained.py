@@ -131,6 +131,11 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "condition turned round",
     ): "ghost cells are no part of what is searched: such a board is searched once more",
     ("judges/craft/attribution/wishes.py", 'return ""', "returns None"): "no reason is a no, however it is written",
+    (
+        "judges/attribution/findings.py",
+        "yield from (Finding(turn, cause.agent, cause.link, 0.0, cause.evidence) for cause in causes if cause.gain <= NOTHING)",
+        "LtE -> Lt",
+    ): "a bound for rounding, met by nothing exactly",
     ("judges/attribution/job.py", "_GAMES_A_TRANSACTION: Final = 200", "200 -> 201"): "a transaction of one game more",
 }
 """File, its line, the change -> why."""
