@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analytics.losses.lost import lost_report
+from analytics.losses.lost import losses_interval, lost_report
 from analytics.query import query
 from schemas.store import Store
 from tests.played import played_store
@@ -48,6 +48,15 @@ def test_a_team_s_mean_is_over_all_its_games(store: Store, tmp_path: Path) -> No
     assert game not in lost_report(spared).filter(what="game")["name"].to_list()
 
 
+def test_a_mean_has_the_interval_of_losses_that_one_bounds(store: Store) -> None:
+    """A game of CRAFT cannot lose more than all progress."""
+    rows = query(store, "SELECT model, sum(greatest(cost, 0)) FROM turn_costs GROUP BY model, episode_id ORDER BY ALL").rows()
+    for row in lost_report(store).filter(what="model").iter_rows(named=True):
+        ends = losses_interval([lost for model, lost in rows if model == row["model"]], most=1.0)
+        assert ends is not None
+        assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high))
+
+
 def test_a_team_that_lost_nothing_has_a_row(store: Store, tmp_path: Path) -> None:
     games = query(store, "SELECT episode_id FROM games WHERE model = 'over_remover'")["episode_id"]
     spared = changed(store, tmp_path, *(text.format(game) for game in games for text in (NOTHING_LOST, NOT_ATTRIBUTED)))
@@ -80,6 +89,55 @@ def test_a_side_without_turns_has_no_loss(store: Store, tmp_path: Path) -> None:
     for sentence in lost_report(straight).filter(what="spirals")["sentence"]:
         assert "no turn was inside a correction spiral; a turn lost ." in sentence
         assert "spirals carry" not in sentence
+
+
+def test_an_interval_of_losses_without_a_bound() -> None:
+    """Student's t of logs by hand: mean 3, standard error 1.5275, t of 2 degrees 4.3027; so 3 times exp(+-2.1908)."""
+    ends = losses_interval([1.0, 2.0, 6.0], most=None)
+    assert ends is not None
+    assert (ends.low, ends.high) == pytest.approx((0.33547, 26.828), rel=1e-3)
+    for values, most in (([1.0], None), ([1.0], 1.0), ([1.0, 2.0], None), ([2.0, 2.0, 2.0], None)):
+        assert losses_interval(values, most=most) is None
+    assert losses_interval([1.0, 1.0], most=1.0) is not None
+
+
+def test_turns_in_spirals_counted_turn_by_turn(store: Store) -> None:
+    """The first and the last turn of a spiral are inside, and a turn of two spirals counts once."""
+    spirals = query(store, "SELECT episode_id, start_turn, end_turn FROM correction_spirals").rows()
+    inside = {(game, turn) for game, start, end in spirals for turn in range(start, end + 1)}
+    costs: dict[str, dict[bool, list[float]]] = {}
+    for model, game, turn, cost in query(store, "SELECT model, episode_id, turn, greatest(cost, 0) FROM turn_costs").rows():
+        costs.setdefault(model, {True: [], False: []})[(game, turn) in inside].append(cost)
+    assert any(found[True] for found in costs.values())
+    rows = query(store, "SELECT * FROM cost_in_spirals").rows(named=True)
+    assert {row["model"] for row in rows} == costs.keys()
+    for row in rows:
+        within, outside = costs[row["model"]][True], costs[row["model"]][False]
+        assert (row["turns_inside"], row["turns_outside"]) == (len(within), len(outside))
+        assert row["cost_inside"] == (pytest.approx(sum(within) / len(within)) if within else None)
+        assert row["cost_outside"] == (pytest.approx(sum(outside) / len(outside)) if outside else None)
+        assert row["share_inside"] == pytest.approx(sum(within) / (sum(within) + sum(outside)))
+
+
+def test_categories_counted_turn_by_turn(store: Store) -> None:
+    """What the turns of a category lost, each once, of all that the model lost."""
+    costs = {
+        (game, turn): (model, cost)
+        for model, game, turn, cost in query(store, "SELECT model, episode_id, turn, greatest(cost, 0) FROM turn_costs").rows()
+    }
+    marked = set(query(store, "SELECT taxonomy, category, episode_id, turn FROM failure_turns").rows())
+    expected: dict[tuple[str, str, str], list[float]] = {}
+    for taxonomy, category, *turn in marked:
+        if tuple(turn) in costs:
+            model, cost = costs[turn[0], turn[1]]
+            expected.setdefault((model, taxonomy, category), []).append(cost)
+    rows = query(store, "SELECT * FROM cost_by_category").rows(named=True)
+    assert {(row["model"], row["taxonomy"], row["category"]) for row in rows} == expected.keys()
+    for row in rows:
+        found = expected[row["model"], row["taxonomy"], row["category"]]
+        lost = sum(cost for model, cost in costs.values() if model == row["model"])
+        assert (row["turns"], row["cost"]) == (len(found), pytest.approx(sum(found)))
+        assert (row["cost_a_turn"], row["share"]) == pytest.approx((sum(found) / len(found), sum(found) / lost))
 
 
 def test_an_evidence_that_is_cut_says_so(store: Store) -> None:

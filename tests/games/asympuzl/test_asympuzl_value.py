@@ -90,3 +90,25 @@ def test_who_shares_all_loses_nothing_and_who_does_not_loses_turns(played: Store
         ("sharing", 0, False),
         ("silent+sharing", 27, True),
     ]
+
+
+def test_the_view_shows_the_values_as_they_are(played: Store) -> None:
+    """Every cell against the rows that it is made of, put together here."""
+    measured: dict[tuple[str, int], dict[str, float]] = {}
+    for episode, turn, measure, before, after, cost in query(
+        played, "select episode_id, turn, measure, value_before, value_after, cost from turn_values"
+    ).rows():
+        name = measure.removeprefix("asympuzl.")
+        measured.setdefault((episode, turn), {}).update({f"{name}_before": before, f"{name}_after": after, f"{name}_cost": cost})
+    rows = query(played, "select * from values_asympuzl").rows(named=True)
+    assert {(row["episode_id"], row["turn"]) for row in rows} == measured.keys()
+    assert len(rows) == len(measured)
+    limits = {episode: (seed, limit) for episode, seed, limit in query(played, "select episode_id, seed, max_turns from episodes").rows()}
+    assert {seed for seed, _ in limits.values()} == {0, 1, 2}
+    for row in rows:
+        found = measured[row["episode_id"], row["turn"]] | {"cost": measured[row["episode_id"], row["turn"]]["hands_cost"]}
+        assert {name: row[name] for name in found if name in row} == {name: value for name, value in found.items() if name in row}
+        seed, limit = limits[row["episode_id"]]
+        assert (row["size"], row["seed"], row["feedback_mode"]) == (5, seed, "both")
+        assert row["turns_left"] == limit - row["turn"] + 1
+        assert row["lost_after"] == (row["turn"] + row["know_after"] > limit)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 
 from games.coordination.capture import rules as capture
@@ -15,7 +16,8 @@ from games.coordination.escape import rules as escape
 from games.coordination.hanabi.rules import COPIES, DECK, HanabiState, Move, apply, deal, legal_moves
 from games.coordination.players import PLAYERS, Player
 from games.coordination.value.capture import turns_left
-from games.coordination.value.escape_tables import Tables, number, tables
+from games.coordination.value.escape import EscapeMove, EscapeTurn, choice_chance, choice_turns, turn_worths
+from games.coordination.value.escape_tables import HORIZON, Tables, number, tables
 from games.coordination.value.hanabi import ceilings
 
 
@@ -70,6 +72,83 @@ def test_escape_is_the_best_joint_action_over_the_killers_draws() -> None:
         assert table.mean[here] == pytest.approx(1 + min(sum(found[1] for found in draws) / len(draws) for draws in looked))
         assert table.best[here] == 1 + min(min(found[2] for found in draws) for draws in looked)
         assert table.sure[here] == 1 + min(max(found[3] for found in draws) for draws in looked)
+        for chosen, draws in zip(choices(state), looked, strict=True):
+            both = dict(zip(PLAYERS, chosen, strict=True))
+            assert choice_chance(state, HORIZON - 6, both) == pytest.approx(sum(found[0] for found in draws) / len(draws))
+            assert choice_turns(state, both) == pytest.approx(1 + sum(found[1] for found in draws) / len(draws))
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_escape_is_possible_from_the_luckiest_turn_on_and_certain_from_the_worst_on(*, keeps: bool) -> None:
+    """In every state but those in which the killer has somebody already, by either reading of the rules."""
+    table = tables(keeps=keeps)
+    turns = np.arange(HORIZON + 1)[:, np.newaxis]
+    assert ((table.chance > 0) == (turns >= table.best)).all()
+    assert ((table.chance == 1) == (turns >= table.sure)).all()
+    assert ((table.best <= table.mean) & (table.mean <= table.sure)).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_escape_turns_are_valued_by_both_readings_of_the_rules(seed: int) -> None:
+    """Random games from random rooms: a turn's values are those of the first reading, and exact where the second gives the same."""
+    turns = escape_game(seed)
+    found = list(turn_worths(turns))
+    told = [reckoned(turns, keeps=keeps) for keeps in (False, True)]
+    assert [tuple(worth) for worth, _ in found] == [pytest.approx(worth) for worth in told[0]]
+    assert [exact for _, exact in found] == [one == pytest.approx(other) for one, other in zip(*told, strict=True)]
+
+
+def test_some_escape_turns_are_worth_something_else_by_the_other_reading() -> None:
+    assert {exact for seed in range(8) for _, exact in turn_worths(escape_game(seed))} == {False, True}
+
+
+def escape_game(seed: int) -> list[EscapeTurn]:
+    """Random choices to the end, or past the turns for which chances are worked out."""
+    rng = random.Random(seed)
+    state, turns = replace(escape.START, rooms={**escape.START.rooms, "Adversary": rng.choice([3, 5, 8, 9])}), []
+    for turn in range(1, HORIZON + 3):
+        options = escape.killer_options(state)
+        looked = sorted(choices(state), key=lambda _: rng.random())
+        drawn = rng.choice(options)
+        # most often a choice that nobody dies of, so that games last
+        chosen = next(
+            (one for one in looked if escape.step(state, drawn, dict(zip(PLAYERS, one, strict=True)))[1] == "continue"), looked[0]
+        )
+        both = dict(zip(PLAYERS, looked[0] if rng.random() < 0.05 else chosen, strict=True))
+        after, outcome = escape.step(state, drawn, both)
+        move = EscapeMove(state.rooms, state.generators, both, drawn.room, after.rooms, after.generators, outcome)
+        turns.append(EscapeTurn(turn, move))
+        state = after
+        if outcome != "continue":
+            break
+    return turns
+
+
+def reckoned(turns: list[EscapeTurn], *, keeps: bool) -> list[tuple[float, ...]]:
+    """The values of a game's turns from the tables, the players' marks as seen carried on by one reading."""
+    table, found = tables(keeps=keeps), list[tuple[float, ...]]()
+    seen, target = escape.START.seen, escape.START.target
+    for turn, move in turns:
+        before = escape.EscapeState(move.rooms, move.generators, seen, target)
+        near = {player for player in PLAYERS if move.rooms[player] in escape.ROOMS[move.rooms["Adversary"]]}
+        stays = seen if keeps and len(near) == 1 else frozenset[Player]()
+        options = [option._replace(seen=option.seen | stays) for option in escape.killer_options(before)]
+        left = max(HORIZON - turn + 1, 0)
+        draws = [worth_of(table, *escape.step(before, option, move.chosen), left - 1) for option in options]
+        seen, target = frozenset(near) | stays, options[0].target if near else None
+        after = worth_of(table, escape.EscapeState(move.rooms_after, move.generators_after, seen, target), move.outcome, left - 1)
+        chance, mean = (sum(column) / len(draws) for column in list(zip(*draws, strict=True))[:2])
+        here = place(before)
+        now = table.chance[left, here], table.mean[here], table.best[here], table.sure[here]
+        found.append((now[0], chance, after[0], now[1], 1 + mean, after[1], now[2], after[2], now[3], after[3]))
+    return found
+
+
+def worth_of(table: Tables, state: escape.EscapeState, outcome: escape.Outcome, left: int) -> tuple[float, ...]:
+    if outcome == "continue":
+        there = place(state)
+        return table.chance[max(left, 0), there], table.mean[there], table.best[there], table.sure[there]
+    return (1.0, 0.0, 0.0, 0.0) if outcome == "win" else (0.0, math.inf, math.inf, math.inf)
 
 
 def choices(state: escape.EscapeState) -> Iterator[tuple[str, ...]]:

@@ -106,7 +106,8 @@ def test_a_games_values_are_those_of_each_board_alone(seed: int) -> None:
     board, before, steps = played(goal, seed, seed % 5), EMPTY_BOARD, []
     for left in range(18, 0, -1):
         options = sorted(after_each_move(board), key=repr)
-        after = rng.choice([*rng.sample(options, min(6, len(options))), board, before, played(goal, left, 9)])
+        others = [played(goal, left, 9), start_board(goal, "firstTwoLayers"), start_board(target(left), "firstTwoLayers")]
+        after = rng.choice([*rng.sample(options, min(6, len(options))), board, before, *others])
         steps.append(BoardTurn(board, after, left))
         before, board = board, after
     for step, worth in zip(steps, turn_values(steps, goal), strict=True):

@@ -55,6 +55,14 @@ def test_what_was_put_down_is_not_made_again(order: str, counters: dict[str, str
     assert steps_left(order, {**state, "counters": counters}, delivered=False) <= steps
 
 
+def test_who_holds_a_dish_need_not_fill_it() -> None:
+    """The order stands on a counter: it is taken from there, as with empty hands."""
+    state = {**start_world(kitchen(), "baked_pumpkin_soup").to_json(), "counters": {"(4,1)": "baked_pumpkin_soup"}}
+    empty = steps_left("baked_pumpkin_soup", state, delivered=False)
+    state["agents"][0]["held"] = "dish"
+    assert steps_left("baked_pumpkin_soup", state, delivered=False) == empty
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("overcooked_values")
@@ -90,6 +98,11 @@ def test_published_games(shared: Path, tmp_path: Path) -> None:
     assert len(games) == 76
     assert games.filter(games["delivered"])["holds"].all()
     assert (games["cost"] == games["steps"] + games["gain"]).all()
+    above = query(
+        store,
+        "select sum(turns_taken - turn - left_after), count(*) from values_overcooked inner join episodes using (episode_id) where success",
+    )
+    assert above.row(0) == (14510, 2520)  # how far the delivered games stay above the bound, over their turns: a looser one shows here
 
 
 def test_the_published_time_of_a_pair_is_reached_from_its_bound() -> None:

@@ -13,6 +13,7 @@ from games.overcooked.play import PlayRequest, play
 from judges.attribution.findings import Finding, Lost
 from judges.evidence.transcript import ActionView, FailureView, Transcript, TurnView, load
 from judges.overcooked.attribution import attribute
+from judges.overcooked.attribution.requests import own_turns
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
 
@@ -180,6 +181,13 @@ def test_a_needless_wait_of_the_assistant(
     game = with_turn(game if asked else replace(game, details={}), 1, **facts)
     assert charged(game, 1, lost) == [expected]
     assert told in next(one.evidence for one in attribute(game, {1: lost}).findings if one.cost > 0)
+
+
+def test_turns_in_which_an_agent_could_ask(egg: Store) -> None:
+    """Those in which it wrote a plan: the Assistant's answer of turn 1 is none of its own."""
+    game, _ = logged(egg, "optimal", 1)
+    assert [*own_turns(game, 0)] == [1, 2, 3, 4, 5, 6, 11, 12, 13]
+    assert [*own_turns(game, 1)] == list(range(6, 17))
 
 
 def test_an_order_of_no_kitchen_is_left_alone(egg: Store) -> None:

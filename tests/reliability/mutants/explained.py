@@ -10,6 +10,8 @@ from tests.reliability.mutants.changes import Mutant
 
 __all__ = ["EXPLAINED", "why_it_survives"]
 
+_LATER: Final = "the search does more than it needs, and finds the same"
+
 EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
     ("schemas/batches.py", "return False", "returns None"): "whoever asks takes no answer for a no",
     ("providers/journal.py", "return False", "returns None"): "whoever asks takes no answer for a no",
@@ -110,6 +112,47 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "found: Floats = np.where(steady, np.nan, np.clip((xy - x * y / n) / np.sqrt(np.where(steady, 1, spread)), -1, 1))",
         "1 -> 2",
     ): "what a steady column is divided by is replaced by no number",
+    (
+        "games/coordination/value/capture.py",
+        "states = [_State(*key) for key in product(ROOMS, ROOMS, ROOMS, range(1 << len(_DOORS)))]",
+        "1 -> 2",
+    ): "states with a third door, to which nothing leads",
+    (
+        "games/coordination/value/escape.py",
+        'near = [player for player in PLAYERS if move.rooms[player] in ROOMS[move.rooms["Adversary"]]] if keeps and mark.seen else []',
+        "In -> NotIn",
+    ): "of two players just one is near where just one is not",
+    (
+        "games/coordination/value/escape_tables.py",
+        "return plans, draws[: action + 1], after[:draw]",
+        "1 -> 2",
+    ): "one entry more, which no plan names",
+    ("games/overcooked/value/left.py", "return False", "returns None"): "whoever asks takes no answer for a no",
+    ("games/craft/value/stacks.py", "return False", "returns None"): "whoever asks takes no answer for a no",
+    ("games/craft/value/search.py", "if aims[budget] < np.inf:", "Lt -> LtE"): _LATER,
+    ("games/craft/value/stacks.py", "layer = max(height_of(max(stack, other_stack)) - 1, 0)", "max -> min"): _LATER,
+    (
+        "games/craft/value/stacks.py",
+        "is_top = min(stack, other_stack) >> layer * STACK_BITS == 0 and not block & (1 << layer * STACK_BITS) - 1",
+        "1 -> 2",
+    ): "blocks of two stacks differ in two bits, of which this leaves out one; or the search does more than it needs",
+    (
+        "games/craft/value/stacks.py",
+        "elif (link == FREE and begun < 0) or (link == TO_PREVIOUS and begun == cell - 1 and half == block):",
+        "1 -> 2",
+    ): _LATER,
+    (
+        "games/craft/value/reach.py",
+        "return Board(board.stacks, board.spans) if board.ghosts else board",
+        "condition turned round",
+    ): "ghost cells are no part of what is searched: such a board is searched once more",
+    ("judges/craft/attribution/wishes.py", 'return ""', "returns None"): "no reason is a no, however it is written",
+    (
+        "judges/attribution/findings.py",
+        "yield from (Finding(turn, cause.agent, cause.link, 0.0, cause.evidence) for cause in causes if cause.gain <= NOTHING)",
+        "LtE -> Lt",
+    ): "a bound for rounding, met by nothing exactly",
+    ("judges/attribution/job.py", "_GAMES_A_TRANSACTION: Final = 200", "200 -> 201"): "a transaction of one game more",
 }
 """File, its line, the change -> why."""
 
@@ -119,4 +162,6 @@ def why_it_survives(root: Path, one: Mutant) -> str | None:
     line = (root / one.path).read_text("utf-8").splitlines()[one.line - 1].strip()
     if one.change == "True -> False" and "strict=True" in line:
         return "a guard: nothing gives it lists of different lengths"
+    if one.change == "max -> min" and "filter (measure = " in line:
+        return "a turn has one row of a measure"
     return EXPLAINED.get((one.path, line, one.change))

@@ -53,14 +53,16 @@ _LOADED: Final = (
     "statsmodels.api",
 )
 JOURNAL: Final = ROOT / "build" / "mutants.jsonl"
-_OPTIONS: Final = ("-p", "no:unraisableexception", "-p", "no:threadexception", "--timeout=60")
-"""What the garbage collector finds in whichever test comes next says nothing about the mutant; a test that hangs has noticed it."""
+_OPTIONS: Final = ("-p", "no:unraisableexception", "-p", "no:threadexception")
+"""What the garbage collector finds in whichever test comes next says nothing about the mutant."""
 
 _LEFT_OUT: Final = shutil.ignore_patterns(".git", ".venv", "__pycache__", "site", "build", "*.egg-info")
 _PASSED: Final = 0
 _NO_TESTS: Final = 5
 _ENOUGH: Final = 0.85
-_RECORDING_S: Final = 900.0
+_RECORDING_S: Final = 1800.0
+_TEST_S: Final = 60.0
+"""A test that takes longer hangs, and so has noticed the mutant; while its lines are noted, it may take all the time there is."""
 _MOST_S: Final = 240.0
 """Of tests a mutant, as they take while their lines are noted, some ten times as long as otherwise: one that lives would take minutes."""
 _PATIENCE_S: Final = 20.0
@@ -133,7 +135,7 @@ def _recorded(copies: SimpleQueue[Path], subject: Subject) -> Runs:
     kept = JOURNAL.parent / f"mutants-{_digest(*files, *subject.tests)}.json"
     if not kept.exists():
         copy = copies.get()
-        outcome = _tests(copy, subject.tests, Recorder(copy, files, copy / "lines.json"), _RECORDING_S)
+        outcome = _tests(copy, subject.tests, Recorder(copy, files, copy / "lines.json"), _RECORDING_S, _RECORDING_S)
         if outcome != _PASSED:
             raise SystemExit(f"the tests of {subject.name} fail without any change: {(copy / 'output').read_text('utf-8')[-2000:]}")
         JOURNAL.parent.mkdir(exist_ok=True)
@@ -164,7 +166,7 @@ def _try(copies: SimpleQueue[Path], subject: Subject, one: Mutant, runs: Runs) -
 def _outcome(copy: Path, tests: Sequence[str], runs: Runs) -> str:
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     patience_s = _PATIENCE_S + _TIMES_LONGER * sum(runs.seconds[test] for test in tests)
-    code = _tests(copy, files, _Only(tests), patience_s)
+    code = _tests(copy, files, _Only(tests), patience_s, _TEST_S)
     return "timeout" if code is None else "survived" if code in {_PASSED, _NO_TESTS} else "caught"
 
 
@@ -180,12 +182,20 @@ def _changed(path: Path, source: str) -> Iterator[None]:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def _tests(copy: Path, files: Sequence[str], plugin: object, patience_s: float) -> int | None:
-    """The exit code of pytest; None if it had to be killed."""
+def _tests(copy: Path, files: Sequence[str], plugin: object, patience_s: float, test_s: float) -> int | None:
+    """The exit code of pytest; None if it had to be killed.
+
+    Args:
+        copy: where.
+        files: with tests.
+        plugin: of pytest.
+        patience_s: for all of them.
+        test_s: for one.
+    """
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
-        os._exit(_in_child(copy, files, plugin))
+        os._exit(_in_child(copy, files, plugin, test_s))
     with suppress(OSError):
         os.setpgid(child, child)
     deadline = time.monotonic() + patience_s
@@ -199,7 +209,7 @@ def _tests(copy: Path, files: Sequence[str], plugin: object, patience_s: float) 
     return None
 
 
-def _in_child(copy: Path, files: Sequence[str], plugin: object) -> int:
+def _in_child(copy: Path, files: Sequence[str], plugin: object, test_s: float) -> int:
     """Everything of the project is imported anew, from the copy."""
     try:
         output = os.open(copy / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -212,7 +222,7 @@ def _in_child(copy: Path, files: Sequence[str], plugin: object) -> int:
         sys.path[:] = [str(copy), *(place for place in sys.path if Path(place).resolve() != ROOT and place)]
         sys.dont_write_bytecode = True
         os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
-        told = ["-q", "-x", "-n", "0", "--assert=plain", f"--basetemp={copy / 'tmp'}", *_OPTIONS, *files]
+        told = ["-q", "-x", "-n", "0", "--assert=plain", f"--basetemp={copy / 'tmp'}", f"--timeout={test_s:.0f}", *_OPTIONS, *files]
         return int(pytest.main(told, plugins=[plugin]))
     except BaseException:  # noqa: BLE001 - a child must not come back
         traceback.print_exc()
