@@ -76,7 +76,8 @@ def _taken_over(relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
                     )
         except OSError as error:  # of all but the first batch Arrow tells what DuckDB says
             raise duckdb.Error(str(error)) from error
-        return pl.DataFrame(pa.Table.from_batches(batches, reader.schema))
+        rows = pa.Table.from_batches(batches, reader.schema)
+    return pl.DataFrame(rows.rename_columns([*_one_of_each(rows.column_names)]))
 
 
 @cache

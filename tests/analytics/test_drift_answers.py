@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -10,9 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from analytics.drift.answers import compared_answers
-from schemas.records import JudgeRun, Verdict
+from schemas import batches
+from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store
-from tests.analytics.test_views_judges import UNITS, job, judged, verdict
+from tests.analytics.test_views_judges import STARTED, UNITS, job, judged, verdict
 
 Key = tuple[Any, ...]
 
@@ -55,7 +57,20 @@ def at_random(seed: int) -> tuple[list[JudgeRun], list[Verdict]]:
         for repeat in range(1, random.randint(1, most) + 1)
     ]
     random.shuffle(rows)
-    return runs, rows
+    return runs, [row._replace(call_id=f"c{place}") for place, row in enumerate(rows)]
+
+
+def timed(folder: Path, runs: list[JudgeRun], rows: list[Verdict]) -> Store:
+    """A store of them: each answer was asked for a second after the one before, and they lie in it as nobody asked them."""
+    store = judged(folder, runs, sorted(rows, key=lambda row: (row.unit_id, row.answer, row.call_id)))
+    calls = [
+        Call(row.call_id or "", "judge", row.judge_run_id, None, None, None, "x", "p", None, None, None, 0, 0, 0, 0, None, None, 1,
+             "answered", None, STARTED + timedelta(seconds=place))
+        for place, row in enumerate(rows)
+    ]  # fmt: skip
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"calls": calls}))
+    return store
 
 
 def asked(runs: list[JudgeRun], rows: list[Verdict]) -> dict[Key, list[Asked]]:
@@ -140,7 +155,7 @@ def read(store: Store, rubric: str | None = None) -> list[dict[Key, list[float]]
 def test_the_sums_are_those_of_plain_python(tmp_path: Path, seed: int) -> None:
     """Whatever was asked how often, by whom and when."""
     runs, rows = at_random(seed)
-    store = judged(tmp_path, runs, rows)
+    store = timed(tmp_path, runs, rows)
     units = asked(runs, rows)
     models = sorted((run for run in runs if run.judge != "engine"), key=lambda run: (run.started_at, run.judge_run_id))
     order = [run.judge_run_id for run in models if not (run.variant or "").startswith("probe:")]
@@ -156,5 +171,5 @@ def test_one_rubric_is_read_alone(tmp_path: Path) -> None:
     kept = {run.judge_run_id for run in runs if run.rubric == "other"}
     (tmp_path / "all").mkdir()
     (tmp_path / "one").mkdir()
-    alone = judged(tmp_path / "one", [run for run in runs if run.judge_run_id in kept], [row for row in rows if row.judge_run_id in kept])
-    assert read(judged(tmp_path / "all", runs, rows), "other") == read(alone)
+    alone = timed(tmp_path / "one", [run for run in runs if run.judge_run_id in kept], [row for row in rows if row.judge_run_id in kept])
+    assert read(timed(tmp_path / "all", runs, rows), "other") == read(alone)

@@ -101,10 +101,11 @@ def _command(store: Store) -> list[str]:
     return [sys.executable, "-c", code, "sql", EVERY, "--format", "parquet", "--store", str(store.path)]
 
 
-def test_names_that_are_given_twice_are_told_apart(store: Store) -> None:
+@pytest.mark.parametrize(("value", "told"), [("1", "1"), ("INTERVAL 1 DAY", "1 day")])
+def test_names_that_are_given_twice_are_told_apart(value: str, told: str, store: Store) -> None:
     """Also beside a value that comes as text."""
-    done = run("sql", "SELECT INTERVAL 1 DAY AS a, 2 AS a, 3 AS a_1", "--format", "csv", store=store)
-    assert done.stdout == "a,a_2,a_1\n1 day,2,3\n"
+    done = run("sql", f"SELECT {value} AS a, 2 AS a, 3 AS a_1", "--format", "csv", store=store)
+    assert done.stdout == f"a,a_2,a_1\n{told},2,3\n"
 
 
 def test_a_report_can_be_narrowed_by_an_interval(store: Store) -> None:
