@@ -34,7 +34,8 @@ def read_rows(data: bytes) -> TextTable:
         BadInputError: it has no row.
     """
     csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(io.StringIO(utf8(data).decode(errors="replace"), newline=""))
+    data = utf8(data)
+    reader = csv.reader(io.StringIO(data.decode(errors="replace"), newline=""))
     names = tuple(next(reader, ()))
     if data and not names:
         raise BadInputError("no heading in the first line: the file is damaged")
@@ -45,7 +46,7 @@ def read_rows(data: bytes) -> TextTable:
         if cut is not None:
             break
         rows.append(dict(zip(names, fields, strict=True)))
-    if cut is None and rows and not utf8(data).endswith((b"\n", b"\r")):
+    if cut is None and rows and not data.endswith((b"\n", b"\r")):
         rows.pop()
         cut = BadInputError("the last row breaks off: the record ends before it", locator=f"row {len(rows)}")
     if not rows:

@@ -165,7 +165,7 @@ def completion_of(reply: ChatReply, *, typed: bool) -> Completion:
         tokens=_tokens(reply.usage),
         reasoning=thought,
         tool_calls=() if typed else calls,
-        refusal=message.refusal if isinstance(message.refusal, str) and message.refusal else None,
+        refusal=told(message.refusal),
         probabilities=_probabilities(choice.logprobs),
         served_model=told(reply.model),
     )
