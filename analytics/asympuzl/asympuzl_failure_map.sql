@@ -4,9 +4,9 @@
 --   category  text  category inside it
 --   common  text  none: nothing went wrong; format: the output is not in the required form; infeasible_action: what the engine must refuse;
 --                 wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
---                 unanswered_request: a partner's request or question comes to nothing; flawed_pragmatics: says what does not help the
---                 listener now; inefficient_inference: does not conclude what follows from what it knows; limited_search: tries what
---                 does not lead on, too early or again
+--                 unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help
+--                 the partner now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on
+--                 what the agent cannot know; no_progress: an action that does not advance the goal, too early, repeated or idle
 --   meaning  text  what the category is, in a few words
 --   source  text  paper, table or section the category comes from
 -- Reads: nothing.
@@ -18,9 +18,9 @@ from (values
         ('asympuzl_derived', 'invalid_action', 'infeasible_action', 'an action names no position, shape or colour of the puzzle', 'AsymPuzl formats section 9'),
         ('asympuzl_derived', 'repeated_message', 'redundant_talk', 'the same message again', 'AsymPuzl formats section 9'),
         ('asympuzl_derived', 'ignored_partner', 'unanswered_request', 'a true fact of the partner changes nothing', 'AsymPuzl formats section 9; the paper''s example of no cooperation'),
-        ('asympuzl_derived', 'overcorrection', 'inefficient_inference', 'a right entry is made wrong', 'AsymPuzl formats section 9; the paper''s over-correction'),
-        ('asympuzl_derived', 'wasted_write', 'limited_search', 'an action that changes nothing', 'AsymPuzl formats section 9'),
-        ('asympuzl_derived', 'correction_spiral', 'limited_search', 'a position is changed again and again and stays wrong', 'AsymPuzl formats section 9'),
-        ('asympuzl_derived', 'out_of_knowledge_claim', 'flawed_pragmatics', 'states what it cannot know', 'AsymPuzl formats section 9; the paper''s miscommunication'),
+        ('asympuzl_derived', 'overcorrection', 'wrong_inference', 'a right entry is made wrong', 'AsymPuzl formats section 9; the paper''s over-correction'),
+        ('asympuzl_derived', 'wasted_write', 'no_progress', 'an action that changes nothing', 'AsymPuzl formats section 9'),
+        ('asympuzl_derived', 'correction_spiral', 'no_progress', 'a position is changed again and again and stays wrong', 'AsymPuzl formats section 9'),
+        ('asympuzl_derived', 'out_of_knowledge_claim', 'unhelpful_message', 'states what it cannot know', 'AsymPuzl formats section 9; the paper''s miscommunication'),
         ('asympuzl_derived', 'correct', 'none', 'no label applies', 'AsymPuzl formats section 9')
 ) as lines (taxonomy, category, common, meaning, source);

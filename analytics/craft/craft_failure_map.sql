@@ -4,9 +4,9 @@
 --   category  text  category inside it
 --   common  text  none: nothing went wrong; format: the output is not in the required form; infeasible_action: what the engine must refuse;
 --                 wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
---                 unanswered_request: a partner's request or question comes to nothing; flawed_pragmatics: says what does not help the
---                 listener now; inefficient_inference: does not conclude what follows from what it knows; limited_search: tries what
---                 does not lead on, too early or again
+--                 unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help
+--                 the partner now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on
+--                 what the agent cannot know; no_progress: an action that does not advance the goal, too early, repeated or idle
 --   meaning  text  what the category is, in a few words
 --   source  text  paper, table or section the category comes from
 -- Reads: nothing.

@@ -4,9 +4,9 @@
 --   category  text  category inside it
 --   common  text  none: nothing went wrong; format: the output is not in the required form; infeasible_action: what the engine must refuse;
 --                 wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
---                 unanswered_request: a partner's request or question comes to nothing; flawed_pragmatics: says what does not help the
---                 listener now; inefficient_inference: does not conclude what follows from what it knows; limited_search: tries what
---                 does not lead on, too early or again
+--                 unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help
+--                 the partner now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on
+--                 what the agent cannot know; no_progress: an action that does not advance the goal, too early, repeated or idle
 --   meaning  text  what the category is, in a few words
 --   source  text  paper, table or section the category comes from
 -- Reads: nothing.
@@ -23,7 +23,7 @@ from (values
         ('einstein_published', 'redundant_sharing', 'redundant_talk', 'the item was shared before', 'Einstein Puzzles, Table 2, communication'),
         ('einstein_published', 'seek_known_object', 'redundant_talk', 'asks for what it knows', 'Einstein Puzzles, Table 2, communication'),
         ('einstein_published', 'no_share_after_seek', 'unanswered_request', 'a question is not answered by a share', 'Einstein Puzzles, Table 2, communication'),
-        ('einstein_published', 'wrong_share_after_seek', 'flawed_pragmatics', 'answers a question with something else', 'Einstein Puzzles, Table 2, communication'),
-        ('einstein_published', 'wrong_rule', 'inefficient_inference', 'moves a known object against what follows from what it knows', 'Einstein Puzzles, Table 2, reasoning'),
-        ('einstein_published', 'wrong_guess', 'limited_search', 'moves an unknown object to a bin that is wrong', 'Einstein Puzzles, Table 2, reasoning')
+        ('einstein_published', 'wrong_share_after_seek', 'unhelpful_message', 'answers a question with something else', 'Einstein Puzzles, Table 2, communication'),
+        ('einstein_published', 'wrong_rule', 'wrong_inference', 'moves a known object against what follows from what it knows', 'Einstein Puzzles, Table 2, reasoning'),
+        ('einstein_published', 'wrong_guess', 'unsupported_guess', 'moves an unknown object to a bin that is wrong', 'Einstein Puzzles, Table 2, reasoning')
 ) as lines (taxonomy, category, common, meaning, source);

@@ -4,9 +4,9 @@
 --   category  text  category inside it
 --   common  text  none: nothing went wrong; format: the output is not in the required form; infeasible_action: what the engine must refuse;
 --                 wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
---                 unanswered_request: a partner's request or question comes to nothing; flawed_pragmatics: says what does not help the
---                 listener now; inefficient_inference: does not conclude what follows from what it knows; limited_search: tries what
---                 does not lead on, too early or again
+--                 unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help
+--                 the partner now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on
+--                 what the agent cannot know; no_progress: an action that does not advance the goal, too early, repeated or idle
 --   meaning  text  what the category is, in a few words
 --   source  text  paper, table or section the category comes from
 -- Reads: nothing.
@@ -15,17 +15,17 @@ create or replace view overcooked_failure_map as
 select *
 from (values
         ('overcooked_initiating', 'correct', 'none', 'the request fits the next step', 'Collab-Overcooked, initiating collaboration'),
-        ('overcooked_initiating', 'premature', 'limited_search', 'asks for a later step first', 'Collab-Overcooked, premature initiation'),
+        ('overcooked_initiating', 'premature', 'no_progress', 'asks for a later step first', 'Collab-Overcooked, premature initiation'),
         ('overcooked_initiating', 'repetitive', 'redundant_talk', 'asks again for what is done', 'Collab-Overcooked, repetitive initiation'),
-        ('overcooked_initiating', 'irrelevant', 'flawed_pragmatics', 'asks for what the task never needs', 'Collab-Overcooked, irrelevant collaboration'),
+        ('overcooked_initiating', 'irrelevant', 'unhelpful_message', 'asks for what the task never needs', 'Collab-Overcooked, irrelevant collaboration'),
         ('overcooked_initiating', 'infeasible', 'infeasible_action', 'asks for what the partner cannot do now', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_initiating', 'wrong_parameter', 'wrong_reference', 'right action, wrong object or place', 'Collab-Overcooked formats section 7, event rules'),
-        ('overcooked_initiating', 'no_request', 'flawed_pragmatics', 'says nothing the partner could act on', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_initiating', 'no_request', 'unhelpful_message', 'says nothing the partner could act on', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_responding', 'correct', 'none', 'the response fits the request', 'Collab-Overcooked, responding to collaboration'),
-        ('overcooked_responding', 'followed_wrong_request', 'inefficient_inference', 'carries out a request that does not fit the task', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'followed_wrong_request', 'wrong_inference', 'carries out a request that does not fit the task', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_responding', 'refused', 'unanswered_request', 'does not act on a request', 'Collab-Overcooked formats section 7, event rules'),
-        ('overcooked_responding', 'repetitive', 'limited_search', 'does again what is done', 'Collab-Overcooked formats section 7, event rules'),
-        ('overcooked_responding', 'missing_step', 'limited_search', 'leaves a step of the request out', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'repetitive', 'no_progress', 'does again what is done', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'missing_step', 'no_progress', 'leaves a step of the request out', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_responding', 'wrong_parameter', 'wrong_reference', 'right action, wrong object or place', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_responding', 'infeasible', 'infeasible_action', 'tries what cannot be done now', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_engine', 'accepted', 'none', 'an action changed the world', 'Collab-Overcooked formats section 2.1, recorded actions'),
@@ -62,10 +62,10 @@ from (values
         ('overcooked_engine', 'V_OP_BUSY', 'infeasible_action', 'starts a utensil that runs or is ready', 'Collab-Overcooked formats section 6.2, code V_OP_BUSY'),
         ('overcooked_engine', 'V_OP_HAND', 'infeasible_action', 'starts a utensil with a full hand', 'Collab-Overcooked formats section 6.2, code V_OP_HAND'),
         ('overcooked_engine', 'V_OTHER', 'infeasible_action', 'refused with a message that is not known', 'Collab-Overcooked formats section 6.2, validator errors'),
-        ('overcooked_engine', 'wrong_synthesis', 'limited_search', 'contents that make nothing were started, and are lost', 'Collab-Overcooked formats section 1.1, contents that match no entry'),
-        ('overcooked_initiating', 'missing_step', 'flawed_pragmatics', 'leaves out what the partner has to do on the way', 'Collab-Overcooked formats section 7, event rules'),
-        ('overcooked_initiating', 'next_step', 'flawed_pragmatics', 'the right next thing, together with too much else', 'Collab-Overcooked formats section 10, p = g[k]'),
-        ('overcooked_responding', 'premature', 'limited_search', 'does a later step first', 'Collab-Overcooked formats section 7, event rules'),
-        ('overcooked_responding', 'irrelevant', 'inefficient_inference', 'does what the task never needs', 'Collab-Overcooked formats section 7, event rules'),
-        ('overcooked_responding', 'excessive', 'limited_search', 'does more than pays', 'Collab-Overcooked formats section 7, event rules')
+        ('overcooked_engine', 'wrong_synthesis', 'no_progress', 'contents that make nothing were started, and are lost', 'Collab-Overcooked formats section 1.1, contents that match no entry'),
+        ('overcooked_initiating', 'missing_step', 'unhelpful_message', 'leaves out what the partner has to do on the way', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_initiating', 'next_step', 'unhelpful_message', 'the right next thing, together with too much else', 'Collab-Overcooked formats section 10, p = g[k]'),
+        ('overcooked_responding', 'premature', 'no_progress', 'does a later step first', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'irrelevant', 'wrong_inference', 'does what the task never needs', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'excessive', 'no_progress', 'does more than pays', 'Collab-Overcooked formats section 7, event rules')
 ) as lines (taxonomy, category, common, meaning, source);

@@ -37,7 +37,8 @@ WHERE {filters}
     AND ($category = '' OR (episode_id, turn) IN (
         SELECT (episode_id, turn) FROM failures WHERE taxonomy = $taxonomy AND category = $category))
     AND ($kind = '' OR (episode_id, turn) IN (
-        SELECT (episode_id, turn) FROM failure_turns INNER JOIN failure_map USING (taxonomy, category) WHERE counted AND common = $kind))
+        SELECT (episode_id, turn) FROM failure_turns INNER JOIN failure_map USING (taxonomy, category)
+        WHERE counted AND $kind IN (common, common_before)))
 """
 _COUNT = f"SELECT count(*) AS turns {_MATCHING}"
 _PAGE = f"""

@@ -30,10 +30,13 @@ KINDS = {
     "wrong_reference",
     "redundant_talk",
     "unanswered_request",
-    "flawed_pragmatics",
-    "inefficient_inference",
-    "limited_search",
+    "unhelpful_message",
+    "wrong_inference",
+    "unsupported_guess",
+    "no_progress",
 }
+_OF_CRAFT = {"limited_search", "inefficient_inference", "flawed_pragmatics"}
+"""CRAFT's names of its own failure modes F1, F3 and F2 (section 3.1)."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +51,29 @@ def test_every_category_has_one_kind_and_a_source(store: Store) -> None:
     assert lines.select("taxonomy", "category").is_unique().all()
     assert set(lines["common"]) <= KINDS
     assert lines.filter(lines["source"].str.len_chars() < 10).is_empty()
+
+
+def test_no_kind_has_a_name_that_craft_gives_another_failure(store: Store) -> None:
+    """CRAFT's F1 to F3 have fixed meanings; what the map means by its kinds is other things. The former name is in a column of its own."""
+    lines = query(store, "select common, category, common_before from failure_map")
+    assert not set(lines["common"]) & _OF_CRAFT
+    assert set(lines["common_before"]) >= _OF_CRAFT
+    before = dict(
+        lines.filter(lines["category"].is_in(["idle", "wrong_rule", "no_request"])).select("category", "common_before").iter_rows()
+    )
+    assert before == {"idle": "limited_search", "wrong_rule": "inefficient_inference", "no_request": "flawed_pragmatics"}
+
+
+def test_former_names_of_a_family_from_another_package_are_mapped(tmp_path: Path) -> None:
+    """A family that was written for the former names is counted under today's."""
+    store = played_store(tmp_path, judged=False)
+    with store.writing() as connection:
+        connection.execute(
+            "create or replace view craft_failure_map as select * from (values ('other', 'a', 'limited_search', 'm', 's'), "
+            "('other', 'b', 'flawed_pragmatics', 'm', 's')) as lines (taxonomy, category, common, meaning, source)"
+        )
+        mapped = connection.execute("select common from failure_map where taxonomy = 'other' order by category").fetchall()
+    assert mapped == [("no_progress",), ("unhelpful_message",)]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_family_of_another_distribution_is_played_read_judged_and_seen(install
     )
     assert "lockbox" in helped
     (family,) = json.loads(families)
-    assert (family["benchmark"], family["games"], family["commonest_failure"]) == ("lockbox", 12, "inefficient_inference")
+    assert (family["benchmark"], family["games"], family["commonest_failure"]) == ("lockbox", 12, "wrong_inference")
     store = Store(Path(installed["COTRACE_STORE"]))
     games = query(store, SCORES).to_dicts()
     assert games[0] == {"model": "clear", "score": 1.0, "won": True}

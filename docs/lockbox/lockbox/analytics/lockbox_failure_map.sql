@@ -11,5 +11,5 @@ create or replace view lockbox_failure_map as
 select *
 from (values
         ('lockbox_try', 'right', 'none', 'the lock opens', 'this package'),
-        ('lockbox_try', 'wrong_digits', 'inefficient_inference', 'a code that does not open the lock', 'this package')
+        ('lockbox_try', 'wrong_digits', 'wrong_inference', 'a code that does not open the lock', 'this package')
 ) as lines (taxonomy, category, common, meaning, source);
