@@ -153,7 +153,15 @@ def proof_of(played: Played, mended: Sequence[MendedTurn] = (), level: str | Non
     first: dict[str, int] = {}
     for episode, turn, agent, link, cost in rows:
         planted = faults[episode][1].agent
-        kinds["undecided" if link == "undecided" else "nobody" if agent is None else "planted" if agent == planted else "innocent"] += cost
+        kinds[
+            "undecided"
+            if link in ("undecided", "not_understood")
+            else "nobody"
+            if agent is None
+            else "planted"
+            if agent == planted
+            else "innocent"
+        ] += cost
         if agent is not None and cost > 0:
             costs.setdefault(episode, {})[agent] = costs.get(episode, {}).get(agent, 0.0) + cost
         if agent == planted:

@@ -275,15 +275,21 @@ class Attribution(NamedTuple):
 
     episode_id: Annotated[str, Col("the game", key=True)]
     turn: Annotated[int, Col("from 1", key=True)]
-    agent: Annotated[str | None, Col("whose; null: nobody's", key=True)]
-    link: Annotated[str, Col("the broken link, docs/attribution.md; undecided where nothing can be proven", key=True)]
+    agent: Annotated[str | None, Col("whose; null: no agent's, or `status` is not answered", key=True)]
+    link: Annotated[
+        str,
+        Col(
+            "the failure point, docs/attribution.md; not_understood where a message was not, undecided where nothing can be proven",
+            key=True,
+        ),
+    ]
     cost: Annotated[float, Col("part of the turn's cost, in the unit of view turn_costs; 0 of a fault without consequence")]
     regained: Annotated[
         float | None, Col("how much the ideal action in its place keeps by the rules of the game; null where that is not known")
     ]
     evidence: Annotated[str, Col("words, places and rules that show it")]
     judge: Annotated[str, Col("`engine`, or `engine:<reader>` where others than the rules read the messages", key=True)]
-    status: Annotated[str, Col("answered, or undecided")]
+    status: Annotated[str, Col("answered; unattributed: a message was not understood; undecided: nothing can be proven")]
 
 
 class Request(NamedTuple):

@@ -8,19 +8,19 @@
 --   builder  text  the builder's model; null where the team has no builder
 --   task_id  text  the structure, puzzle, order or question
 --   level  text  the task's tier; null if the log does not say
---   agent  text  whose; null: nobody's
+--   agent  text  whose; null: no agent's, or status is not answered
 --   role  text  the agent's role; null where the cost is nobody's
 --   agent_model  text  the agent's model; null where the cost is nobody's, or the log does not say
 --   archetype  text  the agent's character or script; null where it is nobody's or the log names none
---   link  text  the broken link; undecided where nothing can be proven
+--   link  text  the failure point; not_understood where a message was not, undecided where nothing can be proven
 --   cost  number  part of the turn's cost, in `unit`
 --   unit  text  progress (0 to 1), steps, turns, points or probability; null in games without values
 --   regained  number  what the ideal in its place would have kept, in `unit`; null where that is not known
 --   evidence  text  words, places and rules that show it
 --   judge  text  who says so
---   status  text  answered or undecided
+--   status  text  answered; unattributed: a message was not understood; undecided: nothing can be proven
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
--- Shows: model, task_id, turn, agent, link, cost, evidence
+-- Shows: model, task_id, turn, agent, link, status, cost, evidence
 -- Reads: attributions, agents, games, turn_costs.
 create or replace view attributed_costs as
 

@@ -3,12 +3,12 @@
 --   episode_id  text  the game
 --   turn  number  from 1
 --   agent  text  whose; null: nobody's
---   link  text  the broken link, docs/attribution.md; undecided where nothing can be proven
+--   link  text  the failure point, docs/attribution.md; not_understood where a message was not, undecided where nothing can be proven
 --   fault_cost  number  part of the turn's cost, in `cost_unit`; 0 of a fault without consequence
 --   regained  number  how much the ideal action in its place keeps by the rules of the game; null where that is not known
 --   fault_evidence  text  words, places and rules that show it
 --   fault_judge  text  `engine`, or `engine:<reader>` where others than the rules read the messages
---   fault_status  text  answered, or undecided
+--   fault_status  text  answered; unattributed: a message was not understood; undecided: nothing can be proven
 --   benchmark  text  its benchmark
 --   team_name  text  the team in short, as in team_names
 --   condition  text  the condition of the run, as in run_conditions

@@ -45,7 +45,9 @@ _COSTS: Final = f"""
 """Attributed games, and of families that have some those that lost nothing, where there is nothing to attribute: a mean without them would
 be one of the games that went wrong. Not those of a team with losses that nobody has attributed: of it they alone would count."""
 _FOUND: Final = """
-    SELECT episode_id, turn, agent, role, archetype, link, cost, evidence FROM attributed_costs
+    SELECT episode_id, turn, agent, role, archetype, link, cost, evidence,
+        CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS holder
+    FROM attributed_costs
     WHERE starts_with(judge, 'engine') AND cost > 0 AND isfinite(cost) ORDER BY ALL
     """
 _CATEGORIES: Final = """
@@ -187,18 +189,14 @@ def _turns_in_words(turns: int) -> str:
 
 
 def _shares(found: pl.DataFrame, total: float) -> str:
-    """`; director 61 %, mostly ...; nobody 30 %`."""
+    """`; director 61 %, mostly ...; nobody 30 %; unattributed 9 %: message not understood`."""
     if total <= _NOTHING:
         return ""
-    import polars as pl
-
-    holders = found.with_columns(
-        pl.when(pl.col("link") == "undecided").then(pl.lit("undecided")).otherwise(pl.col("role").fill_null("nobody")).alias("holder")
-    )
     told = []
-    for (holder,), part in sorted(holders.group_by("holder"), key=_costliest):
+    for (holder,), part in sorted(found.group_by("holder"), key=_costliest):
         share = f"{holder} {100 * float(part['cost'].sum()) / total:.0f} %"
-        told.append(share if holder in ("nobody", "undecided") else f"{share}, mostly {of_link(_most(part, 'link'))}")
+        more = "" if holder in ("nobody", "undecided") else f", mostly {of_link(_most(part, 'link'))}"
+        told.append(f"{share}: message not understood" if holder == "unattributed" else share + more)
     return "; " + "; ".join(told) if told else ""
 
 
@@ -304,11 +302,16 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
     """Each agent with what it lost, mostly how, and its costliest turn."""
     import polars as pl
 
-    for (agent,), part in sorted(found.group_by("agent"), key=_costliest):
+    by_agent = found.with_columns(whose=pl.coalesce("agent", "holder"), owned=pl.col("agent").is_not_null())
+    for (_, whose), part in sorted(
+        by_agent.group_by("owned", "whose"), key=lambda group: (not group[0][0], *_costliest(((group[0][1],), group[1])))
+    ):
+        agent = part["agent"][0]
         cost, turns = amount(float(part["cost"].sum()), unit), part["turn"].n_unique()
         link = _most(part, "link")
         if agent is None:
-            yield f"nobody's {cost}, mostly {of_link(link)}"
+            named = {"unattributed": f"unattributed {cost}: message not understood", "undecided": f"undecided {cost}"}
+            yield named.get(str(whose), f"nobody's {cost}, mostly {of_link(link)}")
             continue
         worst = part.filter(pl.col("link") == link).sort("cost", "turn", descending=[True, False]).row(0, named=True)
         often = _turns_in_words(turns)

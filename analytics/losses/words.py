@@ -26,6 +26,7 @@ LINK_WORDS: Final[Mapping[str, str]] = {
     "acted_wrong": "acting against what it could know",
     "idle": "doing nothing where it could know what to do",
     "luck": "luck",
+    "not_understood": "unattributed: message not understood",
     "undecided": "what cannot be decided",
 }
 """Link -> what somebody lost something by."""

@@ -33,6 +33,8 @@ REPORT = "lost"
 
 _APART: Final = 24
 """Pixels between bands, so that the labels of the thinnest do not touch."""
+_NO_ROLE: Final = ("nobody", "unattributed", "undecided")
+"""What stands in the place of a role where a loss is no agent's, or nothing shows whose it is."""
 _MOST_TEAMS: Final = 8
 """Teams with a band of their own; the others are one."""
 
@@ -41,12 +43,14 @@ _STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "it was not said, or said wrong": ("not_said", "said_wrong", "said_unclear", "said_too_late"),
     "it was not understood": ("not_heard", "misread", "needless_question"),
     "it was not done right": ("rule_forgotten", "format", "acted_wrong", "idle", "verifier"),
+    "unattributed: message not understood": ("not_understood",),
     "nobody can tell": ("undecided",),
 }
 """Where the chain from view to action broke -> links."""
 
 _FLOWS: Final = """
-    SELECT model, link, coalesce(role, 'nobody') AS role, sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
+    SELECT model, link, CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS role,
+        sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
     FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL ORDER BY cost DESC, model, link, role
     """
 _COUNT: Final = """
@@ -64,7 +68,7 @@ _CURVE: Final = """
     FROM turns INNER JOIN games USING (model) ORDER BY model, turn
     """
 _TURNS: Final = """
-    SELECT model, task_id, turn, coalesce(agent, 'nobody') AS whose, link, cost, evidence, episode_id
+    SELECT model, task_id, turn, coalesce(agent, if(status = 'answered', 'nobody', status)) AS whose, link, cost, evidence, episode_id
     FROM attributed_costs WHERE {filters} AND benchmark = $benchmark AND cost > 0 AND isfinite(cost)
     ORDER BY cost DESC, episode_id, turn, whose
     """
@@ -142,14 +146,18 @@ def _lead(flows: pl.DataFrame, unit: str, turns: int) -> str:
     import polars as pl
 
     total = float(flows["cost"].sum())
-    owned = flows.filter(pl.col("role") != "nobody")
+    owned = flows.filter(~pl.col("role").is_in(_NO_ROLE))
+    unread = float(flows.filter(pl.col("role") == "unattributed")["cost"].sum())
+    open_part = f"; {share(unread / total)} is unattributed: message not understood" if unread else ""
     said = f"{amount(total, unit)}{' of progress was' if unit == 'progress' else ' were'} lost in {counted(turns, 'turn')}"
     if owned.is_empty():
-        return f"{said}; nobody could have done better by what was seen and said."
+        known = flows.filter(pl.col("role") == "nobody")
+        free = "; nobody could have done better by what was seen and said" if len(known) == len(flows) else "; no part of it is an agent's"
+        return f"{said}{free}{open_part}."
     first = owned.group_by("role", "link").agg(pl.col("cost").sum()).sort("cost", "role", "link", descending=[True, False, False])
     role, link, cost = first.row(0)
     whose = share(float(owned["cost"].sum()) / total)
-    return f"{said}; {whose} of it has a cause, and most of that is a {role}'s: {of_link(link)} ({share(cost / total)})."
+    return f"{said}; {whose} of it has a cause, and most of that is a {role}'s: {of_link(link)} ({share(cost / total)}){open_part}."
 
 
 # -- figures ----------------------------------------------------------------------------------------------
@@ -175,7 +183,7 @@ def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
     for row in flows.iter_rows(named=True):
         team = row["model"] if row["model"] in teams[:_MOST_TEAMS] else "other teams"
         stage = _stage(row["link"])
-        end = in_words(row["link"]) + ("" if row["role"] == "nobody" else f", {row['role']}")
+        end = in_words(row["link"]) + ("" if row["role"] in _NO_ROLE else f", {row['role']}")
         for ends in ((team, stage), (stage, end)):
             bands[ends] = bands.get(ends, 0.0) + row["cost"]
     names = list(dict.fromkeys(name for ends in bands for name in ends))
@@ -213,7 +221,7 @@ def _as_list(flows: pl.DataFrame, unit: str) -> Part:
         lines.append(html.Li([html.B(stage), f" {amount(cost, unit)} ({share(cost / total)})"]))
         inside = ends.filter(pl.col("stage") == stage).sort("cost", "link", "role", descending=[True, False, False])
         for row in inside.iter_rows(named=True):
-            whose = "" if row["role"] == "nobody" else f", {row['role']}"
+            whose = "" if row["role"] in _NO_ROLE else f", {row['role']}"
             lines.append(html.Li(f"{in_words(row['link'])}{whose} {amount(row['cost'], unit)}", className="inside"))
     return html.Ul(lines, className="plain narrow-only")
 

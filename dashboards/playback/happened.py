@@ -164,8 +164,11 @@ def _charged(here: TurnFacts, draw: Drawing) -> str:
     """Whose the cost is and by what; where it is of one alone, with the evidence, else each with what it did."""
     charged = [one for one in here.links if one["agent"]]
     if not charged:
-        linked = next((one["evidence"] for one in here.links if one["evidence"]), None)
-        return _capital(_ended(_evidence(linked, draw))) if linked else ""
+        linked = next((one for one in here.links if one["evidence"]), None)
+        if linked is None:
+            return ""
+        why = _evidence(linked["evidence"], draw)
+        return _capital(_ended(f"{of_link(linked['link'])} ({why})" if linked["status"] == "unattributed" else why))
     ways: dict[str, list[str]] = {}
     for one in charged:
         ways.setdefault(of_link(one["link"]), []).append(printable(one["agent"]))
@@ -249,8 +252,8 @@ def _links(here: TurnFacts, draw: Drawing) -> Part:
     lines = [
         html.Li(
             [
-                html.B(_whose(one)),
-                f": {of_link(one['link'])}",
+                html.B(f"{_whose(one)}: ") if one["status"] == "answered" else None,
+                of_link(one["link"]) if one["status"] == "answered" else html.B(of_link(one["link"])),
                 html.Span(f", {cost_in_words(one['cost'], one['unit'] or '')}", className="source") if isfinite(one["cost"]) else None,
                 html.Div(_in_prose(one["evidence"], draw), className="evidence") if one["evidence"] else None,
             ]
@@ -287,7 +290,7 @@ def _log_in_words(facts: GameFacts, why: str) -> str:
 
 
 def _whose(one: Mapping[str, Any]) -> str:
-    return "undecided" if one["link"] == "undecided" else printable(one["agent"] or "nobody's")
+    return printable(one["agent"] or "nobody's")
 
 
 def _rules(here: TurnFacts, draw: Drawing) -> Part:

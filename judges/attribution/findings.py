@@ -24,6 +24,7 @@ __all__ = [
     "Ideal",
     "Link",
     "Lost",
+    "not_understood",
     "shared_out",
     "undecided",
 ]
@@ -48,6 +49,7 @@ Link = Literal[
     "acted_wrong",
     "idle",
     "luck",
+    "not_understood",
     "undecided",
 ]
 
@@ -68,6 +70,7 @@ LINKS: Final[Mapping[Link, str]] = {
     "acted_wrong": "the actor could know better by what it saw and had been told",
     "idle": "the actor could do something useful by what it knew, and did nothing",
     "luck": "nobody's: a draw of the game decided",
+    "not_understood": "unattributed: a message that bears on the turn was not understood in every clause",
     "undecided": "nothing can be proven",
 }
 """Link -> what it means."""
@@ -115,8 +118,8 @@ class Finding(NamedTuple):
 
     @property
     def status(self) -> str:
-        """``answered``, or ``undecided`` where nothing can be proven."""
-        return "undecided" if self.link == "undecided" else "answered"
+        """``unattributed`` where a message was not understood, ``undecided`` where nothing else can be proven, or ``answered``."""
+        return {"not_understood": "unattributed", "undecided": "undecided"}.get(self.link, "answered")
 
 
 class Cause(NamedTuple):
@@ -161,6 +164,17 @@ Attribute = Callable[[Transcript, Mapping[int, Lost]], Attributed]
 def undecided(turn: int, cost: float, why: str) -> Finding:
     """A finding that nothing is proven."""
     return Finding(turn, None, "undecided", max(cost, 0.0), why)
+
+
+def not_understood(turn: int, cost: float, why: str) -> Finding:
+    """A finding that a loss is attributed to no agent: a message was not understood, so what it says cannot be held against anyone.
+
+    Args:
+        turn: from 1.
+        cost: of the turn; below 0 counts as 0.
+        why: whose message, and the words that were not understood.
+    """
+    return Finding(turn, None, "not_understood", max(cost, 0.0), why)
 
 
 def shared_out(turn: int, cost: float, causes: Sequence[Cause], otherwise: tuple[Link, str]) -> Iterator[Finding]:

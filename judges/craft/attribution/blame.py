@@ -116,7 +116,7 @@ def _without_move(case: TurnCase) -> Blame:
     if clash:
         both = " against ".join(f"{wish.author}: {wish.request}" for wish in clash)
         return Blame([_author(case, _wrong(wish)) for wish in clash if wish.wrong], ("conflict", both))
-    if case.doable:
+    if case.doable and not case.not_understood:
         return _builder(case, "needless_question", f'asked "{question}", and had been told: {case.doable[0].request}')
     return _speakers(case, ("not_seen", f'nobody who spoke could tell better; the builder asked "{question}"'))
 
@@ -136,9 +136,9 @@ def _wrong(wish: Wish) -> BrokenLink:
 
 
 def _speakers(case: TurnCase, otherwise: tuple[Link, str]) -> Blame:
-    """What the turn's messages leave to be desired, message by message; undecided where one was not understood."""
-    if case.unread:
-        return _nobody("undecided", f"{case.unread[0].agent}'s message was not understood whole")
+    """What the turn's messages leave to be desired, message by message; unattributed where one was not understood."""
+    if case.not_understood:
+        return _nobody("not_understood", case.not_understood)
     return Blame([_author(case, fault) for fault in faulty_messages(case)], otherwise)
 
 
@@ -154,7 +154,7 @@ def _refused(case: TurnCase, move: Move) -> Blame:
     if told is not None:
         return told
     found = _speakers(case, ("not_seen", ""))
-    if found.causes or found.otherwise[0] == "undecided":
+    if found.causes or case.not_understood:
         return found
     return _builder(case, "rule_forgotten", f"{done}; nobody asked for it", listed=True)
 
@@ -171,9 +171,14 @@ def _accepted(case: TurnCase, move: Move) -> Blame:
 
 
 def _told(case: TurnCase, done: str) -> Blame | None:
-    """What the move has to do with what was asked for; None if nobody asked for anything that could be done."""
+    """What the move has to do with what was asked for; None if nobody asked for anything that could be done.
+
+    That the builder did not do what it was asked for needs every message of the turn: one that was not understood may have asked for it.
+    """
     if case.same:
         return _carried_out(case, done)
+    if case.not_understood:
+        return _nobody("not_understood", case.not_understood)
     near = next((found for found in case.followed if found.how == "differs" and found.wish in case.doable), None)
     if near is not None:
         return _builder(case, "misread", f"{done}; {near.wish.author} asked for another {' and '.join(near.differs)}: {near.wish.request}")

@@ -14,7 +14,7 @@ from judges.claims.reading import Open
 from judges.craft.attribution.following import following
 from judges.craft.attribution.wishes import Wish, asked_in, wishes_of
 from judges.craft.attribution.worth import Worth
-from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn
 
 __all__ = ["BUILDER", "Agent", "BrokenLink", "TurnCase"]
 
@@ -51,13 +51,14 @@ class TurnCase:
 
     @cached_property
     def wishes(self) -> list[Wish]:
-        """What was asked for, as far as it was read with certainty."""
+        """What was asked for in messages that were understood in every clause."""
         return wishes_of(self.game, self.prepared)
 
     @cached_property
-    def unread(self) -> list[Speech]:
-        """Messages that may ask for more."""
-        return [speech for speech in self.prepared.current if isinstance(asked_in(speech), Open)]
+    def not_understood(self) -> str:
+        """Whose message was not understood, and which words of it; empty if all were."""
+        unread = ((speech, asked) for speech in self.prepared.current if isinstance(asked := asked_in(speech), Open))
+        return next((f"{speech.agent}'s message was not understood whole: {asked.why}" for speech, asked in unread), "")
 
     @cached_property
     def followed(self) -> list[_Followed]:

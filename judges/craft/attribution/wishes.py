@@ -52,15 +52,13 @@ def asked_in(speech: Speech) -> tuple[Request, ...] | Open:
 
 
 def wishes_of(game: PreparedGame, prepared: PreparedTurn) -> list[Wish]:
-    """All requests of a turn's messages that were read with certainty."""
+    """All requests of those messages of a turn that were understood in every clause: another clause may retract or change a request."""
     return [wish for speech in prepared.current for wish in _wishes(game, prepared, speech)]
 
 
 def _wishes(game: PreparedGame, prepared: PreparedTurn, speech: Speech) -> Iterator[Wish]:
     asked = asked_in(speech)
-    certain = speech.asks() if isinstance(asked, Open) else None
-    requests = asked if not isinstance(asked, Open) else getattr(certain, "claims", ())
-    for request in requests:
+    for request in () if isinstance(asked, Open) else asked:
         missing = tuple(_missing(prepared.board, request, speech.agent))
         yield Wish(
             speech.agent,

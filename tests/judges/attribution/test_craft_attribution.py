@@ -61,7 +61,7 @@ def test_the_planted_player_has_the_cost(planted: Store) -> None:
     rows = query(planted, "select episode_id, agent, link, sum(cost) as cost from attributions where cost > 0 group by all").rows()
     total = sum(cost for *_, cost in rows)
     innocent = sum(cost for episode, agent, _, cost in rows if agent not in (None, faulty[episode]))
-    undecided = sum(cost for *_, link, cost in rows if link == "undecided")
+    undecided = sum(cost for *_, link, cost in rows if link in ("undecided", "not_understood"))
     assert total > 1
     assert innocent <= 0.05 * total
     assert undecided <= 0.2 * total
@@ -126,13 +126,13 @@ def test_a_call_that_failed_is_nobodys_fault(tmp_path: Path, failed: str, questi
 
 @pytest.mark.shared
 def test_links_of_logged_turns(real: Store) -> None:
-    """Turns of a logged game of gpt-4o-mini, read by hand."""
+    """Turns of a logged game of gpt-4o-mini, read by hand; in turn 2 a message was not understood whole, so no agent is at fault."""
     rows = query(
         real,
         "select turn, agent, link from attributed_costs where condition = 'api/no_oracle_tools' and cost > 0 and agent is not null "
         "order by 1",
     ).rows()
-    assert rows[:3] == [(2, "Builder", "needless_question"), (3, "Builder", "needless_question"), (4, "Builder", "misread")]
+    assert rows[:2] == [(3, "Builder", "needless_question"), (4, "Builder", "misread")]
 
 
 def test_requests_are_held_against_what_was_done(planted: Store) -> None:

@@ -289,7 +289,10 @@ HANDS = {
         [("D1", "no", False)],
     ),
     "not understood": Hand(
-        played(("D1", "Add something to the middle somewhere in that area."), move=WRONG_RED), (), "undecided", "was not understood whole"
+        played(("D1", "Add something to the middle somewhere in that area."), move=WRONG_RED),
+        (),
+        "not_understood",
+        "was not understood whole",
     ),
     "on a full stack": Hand(
         played(

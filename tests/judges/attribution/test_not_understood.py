@@ -1,0 +1,61 @@
+"""A loss in a turn whose messages were not understood is attributed to no agent, and every report and page says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from analytics.losses.lost import lost_report
+from analytics.query import query
+from dashboards.address import Address
+from dashboards.markup import to_html
+from dashboards.pages import game, why
+from dashboards.reader import reader
+from games.craft.play import PlayRequest, play
+from schemas.store import Store
+from tests.judges.attribution.test_craft_attribution import attributed
+
+OPEN = "Add something to the middle somewhere in that area."
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Games whose public messages were all replaced by one that no rule can understand."""
+    folder = tmp_path_factory.mktemp("open")
+    play(PlayRequest(out=folder / "logs", personas=("over_remover",), structures=1, turns=12, seed=7, processes=1))
+    for path in (folder / "logs").rglob("*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines:
+            for utterance in line.get("utterances", ()):
+                if utterance["channel"] == "public":
+                    utterance |= {"text": OPEN, "claims": None}
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return attributed(folder / "logs", folder)
+
+
+def test_no_director_is_at_fault_for_what_was_not_understood(store: Store) -> None:
+    rows = query(store, "SELECT DISTINCT agent, link, status FROM attributions WHERE agent IS DISTINCT FROM 'Builder' AND cost > 0").rows()
+    assert (None, "not_understood", "unattributed") in rows
+    assert not [row for row in rows if row[0] is not None]
+    assert all(status == ("unattributed" if link == "not_understood" else "answered") for _, link, status in rows)
+
+
+def test_every_report_and_page_says_unattributed(store: Store) -> None:
+    told = lost_report(store)
+    for what in ("model", "game"):
+        (sentence,) = told.filter(what=what)["sentence"]
+        assert "unattributed" in sentence
+        assert "message not understood" in sentence
+    (link,) = told.filter(what="link", name="not_understood")["sentence"]
+    assert link.endswith("unattributed: message not understood.")
+    with reader(store, Address(why.PATH)) as read:
+        page, flow = to_html(why.content(read)), why.report_figure(read)
+    assert "is unattributed: message not understood" in page
+    assert flow is not None
+    assert "unattributed: message not understood" in flow.data[0].node.label
+    episode, turn = query(store, "SELECT episode_id, turn FROM attributions WHERE status = 'unattributed' ORDER BY cost DESC").row(0)
+    with reader(store, Address("/game", {"episode": (episode,), "turn": (str(turn),)})) as read:
+        shown = to_html(game.content(read))
+    assert "unattributed: message not understood" in shown
+    assert "was not understood" in shown
