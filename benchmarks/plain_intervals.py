@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.comparison.differences import ValueRange, paired
+from analytics.courses.transitions import Turns, beside_any_order
 from analytics.statistics.cluster_intervals import mean_interval, share_interval
 from analytics.statistics.partial_correlations import correlation
 from analytics.statistics.regressions import clustered_regression, mean_by
@@ -70,12 +71,15 @@ def _successes(scene: Scene, data_sets: int, random: np.random.Generator) -> Dra
 
 
 def _after(scene: Scene, data_sets: int, random: np.random.Generator) -> Drawn:
-    """A share after a failure and else, equal in each game: the truth is 0. A third of the turns are failures."""
-    sizes, levels = sizes_of(scene, TURNS), levels_of(scene, data_sets, random)
-    after = np.maximum(1, np.round(sizes / 3)).astype(int)
-    rest = np.maximum(1, sizes.astype(int) - after)
-    hits, other = random.binomial(after, levels).astype(float), random.binomial(rest, levels).astype(float)
-    found = [share_difference(one, after.astype(float), two, rest.astype(float)) for one, two in zip(hits, other, strict=True)]
+    """After a failure another one, in games that fail on as many turns as their level says, whatever came before: the truth is 0."""
+    games = np.repeat(np.arange(scene.games), sizes_of(scene, TURNS).astype(int))
+    has_next = np.append(games[1:] == games[:-1], [False])
+    found = []
+    for level in levels_of(scene, data_sets, random):
+        failed = random.random(len(games)) < level[games]
+        turns = Turns(failed & has_next, np.append(failed[1:], [False]), failed, np.ones_like(failed))
+        hits, sizes, expected = beside_any_order(games, np.ones(len(games)), turns)
+        found.append(share_difference(hits, sizes, expected, sizes) if sizes.sum() else (None, None, None))
     return _column(found, 1), _column(found, 2)
 
 
@@ -118,7 +122,7 @@ PLAIN: Final[dict[str, Method]] = {
     "scores by task": Method("leaderboard: `clustered_low`, `clustered_high`", _scores, is_rate=True),
     "differences on shared tasks, repeated": Method("compare", _paired),
     "success on shared tasks": Method("compare, of yes and no: one team always succeeds", _successes, is_rate=True),
-    "differences of shares": Method("transitions", _after),
+    "failures after failures": Method("transitions: difference from the turns of each game in any order", _after),
     "effects": Method("effects", _effect, fraction=0.2),
     "correlations, pooled": Method("correlations", _correlated, fraction=0.2),
 }

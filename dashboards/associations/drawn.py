@@ -75,7 +75,7 @@ def mediation_figure(rows: pl.DataFrame) -> go.Figure | None:
 
 
 def transition_figure(rows: pl.DataFrame) -> go.Figure | None:
-    """What comes after a failure, over all teams, beside how often it comes else, the surest first."""
+    """What comes after a failure, over all teams, and how often it would come in any order of turns, the surest first."""
     import polars as pl
 
     dots = []
@@ -85,7 +85,7 @@ def transition_figure(rows: pl.DataFrame) -> go.Figure | None:
         n = f"{counted(row['turns'], 'turn')} of {counted(row['games'], 'game')}"
         dots += [
             Dot(line=line, detail=n, value=row["share"], low=row["low"], high=row["high"], n=row["games"], series="after it"),
-            Dot(line=line, value=row["share_else"], series="after other turns"),
+            Dot(line=line, value=row["share_expected"], series="in any order"),
         ]
     return _plot(dots[: 2 * _MOST], Axis(title="share of turns", is_share=True))
 

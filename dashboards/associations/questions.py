@@ -43,7 +43,7 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
     "transitions": EffectsSection(
         "What follows on what",
         "transitions",
-        "From one turn to the next, after a failure beside after all other turns of the same games.",
+        "From one turn to the next, compared with the same games if their turns came in any order.",
         transition_figure,
         {
             "team": GridColumn(heading="Team"),
@@ -53,7 +53,7 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
             "turns": GridColumn(heading="Turns", kind="count"),
             "games": GridColumn(heading="Games", kind="count"),
             "share": GridColumn(heading="Share (95 %)", kind="share", low="low", high="high"),
-            "share_else": GridColumn(heading="Else", kind="share"),
+            "share_expected": GridColumn(heading="In any order", kind="share"),
             "difference": GridColumn(heading="Difference (95 %)", kind="score", low="difference_low", high="difference_high"),
             **_P,
             **_SAYS,
