@@ -21,6 +21,7 @@ from cotrace.lazy_group import LazyGroup
 from schemas.errors import CotraceError
 from schemas.extras import mend
 from schemas.interrupts import is_interrupt
+from schemas.secrets import strike
 
 __all__ = ["COMMANDS", "cli", "main"]
 
@@ -165,6 +166,6 @@ def _with_guess(error: click.ClickException) -> str:
 
 def _complain(message: str, error: BaseException) -> int:
     if os.environ.get("COTRACE_DEBUG"):
-        traceback.print_exception(error)
-    click.echo(f"cotrace: {' '.join(message.split())}", err=True)
+        click.echo(strike("".join(traceback.format_exception(error))), err=True, nl=False)
+    click.echo(f"cotrace: {strike(' '.join(message.split()))}", err=True)
     return 2

@@ -51,7 +51,7 @@ class Drawn(NamedTuple):
     """What the store was: a browser that is told another one has an old page. Empty where there was no telling."""
 
 
-def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, is_whole: bool = True) -> Drawn:
+def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, is_whole: bool = True, raises: bool = False) -> Drawn:
     """The page of an address.
 
     Args:
@@ -59,6 +59,10 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
         address: of the page.
         rubric_folders: folders with rubrics of the user's own.
         is_whole: with all its cards; a browser asks for those that take long one by one.
+        raises: an error is raised; otherwise the page shows it.
+
+    Raises:
+        CotraceError: with `raises`, the store cannot be read or the address makes no sense.
     """
     page = next((found for found in pages() if address.path == found.PATH), None)
     state = state_told(store)
@@ -70,7 +74,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
         return Drawn(navigation(address, pages(), page), None, _headed(said, page.TITLE), page.TITLE, state)
 
     def draw() -> Drawn:
-        with _with_views(store, address, rubric_folders, is_whole=is_whole) as read:
+        with _with_views(store, address, rubric_folders, is_whole=is_whole, raises=raises) as read:
             state = state_told(store)  # after the views, which are no news, and before anything else is read
             found = read.rows(_GAMES)
             if found.is_empty():
@@ -81,7 +85,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
                 found = found.filter(found["benchmark"] == about)
             return Drawn(head, filters.bar(read, found, used), _headed(page.content(read), page.TITLE), _title(page, read), state)
 
-    return _or_why(draw, lambda said: alone(said, state))
+    return draw() if raises else _or_why(draw, lambda said: alone(said, state))
 
 
 def state_told(store: Store) -> str:
@@ -116,16 +120,16 @@ def _edited(rubric_folders: Sequence[Path]) -> tuple[tuple[str, int], ...]:
 
 
 @contextmanager
-def _with_views(store: Store, address: Address, rubric_folders: Sequence[Path], *, is_whole: bool) -> Iterator[Reader]:
+def _with_views(store: Store, address: Address, rubric_folders: Sequence[Path], *, is_whole: bool, raises: bool) -> Iterator[Reader]:
     """A reader of a store that has the views. Asked once for each state of the store, by what reads the page: to open it takes time."""
     import polars as pl
 
-    with reader(store, address, rubric_folders, is_whole=is_whole) as read:
+    with reader(store, address, rubric_folders, is_whole=is_whole, raises=raises) as read:
         if kept(store.path, "views", lambda: pl.DataFrame([are_current(read.connection)])).item():
             yield read
             return
     ensure_installed(store)
-    with reader(store, address, rubric_folders, is_whole=is_whole) as read:
+    with reader(store, address, rubric_folders, is_whole=is_whole, raises=raises) as read:
         yield read
 
 

@@ -39,7 +39,7 @@ const drawn = setInterval(() => {
 """
 
 
-def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, prints: bool = False) -> str:
+def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, prints: bool = False, raises: bool = False) -> str:
     """The page of an address as a document. Links to other pages become text: a file has no store beside it.
 
     Args:
@@ -47,11 +47,12 @@ def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (
         address: of the page.
         rubric_folders: folders with rubrics of the user's own.
         prints: it opens the browser's dialogue for printing as soon as its figures are drawn.
+        raises: what fails while the page is drawn is raised; otherwise the page shows it.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    drawn = draw_page(store, address, rubric_folders)
+    drawn = draw_page(store, address, rubric_folders, raises=raises)
     frozen = _Frozen()
     content = to_html(frozen(drawn.content))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

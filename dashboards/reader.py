@@ -52,6 +52,8 @@ class Reader:
         """Folders with rubrics of the user's own."""
         self.is_whole = is_whole
         """Cards that take long are drawn with the page; a browser asks for them one by one."""
+        self.raises = False
+        """An error in what a user wrote is raised; otherwise the page shows it."""
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -132,8 +134,12 @@ def limited(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 @contextmanager
-def reader(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, is_whole: bool = True) -> Iterator[Reader]:
+def reader(
+    store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, is_whole: bool = True, raises: bool = False
+) -> Iterator[Reader]:
     """What one page, or one of its cards, reads the store with; closed on leaving."""
     with ExitStack() as stack:
         opened = cache(lambda: stack.enter_context(store.reading()))
-        yield Reader(store, opened, address, rubric_folders, is_whole=is_whole)
+        read = Reader(store, opened, address, rubric_folders, is_whole=is_whole)
+        read.raises = raises
+        yield read

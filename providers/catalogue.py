@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from providers.provider import Mode, ModelSettings
 from schemas.errors import UsageError
+from schemas.secrets import use_secret
 from schemas.text import excerpt
 
 __all__ = ["PROVIDERS", "Provider", "address_of", "key_in", "key_of", "provider_of"]
@@ -135,7 +136,7 @@ def key_in(variable: str) -> str | None:
     key = os.environ.get(variable, "").strip()
     if any(not letter.isprintable() for letter in key):
         raise UsageError(f"{variable} holds a line end or another character that no key has: set it to the key alone")
-    return key or None
+    return use_secret(key or None)
 
 
 def key_of(settings: ModelSettings) -> str:

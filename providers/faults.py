@@ -12,6 +12,7 @@ import orjson
 from tenacity import RetryCallState, wait_random_exponential
 
 from schemas.errors import CotraceError
+from schemas.secrets import strike
 from schemas.text import excerpt
 
 __all__ = [
@@ -142,7 +143,7 @@ def classify(error: BaseException) -> Fault:
     if beyond is not None:
         return Fault(str(beyond), status=None, retry_after_s=None, again=False, came=True)
     status = _status(error)
-    reason = f"{type(error).__name__}: {excerpt(str(error), _LONGEST_REASON)}"
+    reason = f"{type(error).__name__}: {excerpt(strike(str(error)), _LONGEST_REASON)}"
     if status is None:
         came = isinstance(error, ValueError | RecursionError)  # a body that is no JSON, or too deep
         return Fault(reason, status=None, retry_after_s=None, again=True, came=came)

@@ -259,7 +259,8 @@ def _phrase(key: str, value: object, beside: Mapping[str, Any]) -> str:
     if isinstance(value, Mapping):
         return condition_in_words(value)
     text = " and ".join(in_words(part) for part in value) if isinstance(value, Sequence) and not isinstance(value, str) else in_words(value)
-    return _FORMS.get(key, f"{in_words(key)} {{}}").format(text)
+    form = _FORMS.get(key)  # a key comes from a log: it is never a format string
+    return f"{in_words(key)} {text}" if form is None else form.format(text)
 
 
 def _is_number(value: float | None) -> TypeGuard[float]:

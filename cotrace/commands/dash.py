@@ -115,7 +115,7 @@ def _print_page(store: Store, address: str, folders: tuple[Path, ...]) -> None:
     paths = [page.PATH for page in pages()]
     if path not in paths:
         raise UsageError(f"--page {address}: there is no page {path}{near(path, paths)}")
-    click.echo(page_file(store, Address.parse(path, search), folders))
+    click.echo(page_file(store, Address.parse(path, search), folders, raises=True))
     say(f"{address} of {store.path} as one self-contained page; open it in a browser")
 
 

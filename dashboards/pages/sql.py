@@ -102,6 +102,8 @@ def _answer(read: Reader, asked: str) -> Part:
                 return card("Plan", html.Pre("\n".join(str(row[-1]) for row in frame(read.connection, sql).rows())))
             found = block(read, _rows(read, ""), RowRange(size=_CHARTED))
     except CotraceError as error:
+        if read.raises:
+            raise
         return note(str(error))
     address = read.address
     kind = address.one("chart") if address.one("chart") in CHARTS else "none"

@@ -246,7 +246,7 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
             line={"shape": "hv", "color": color_of(str(model), order)},
             marker={"size": 5},
             name=plain(model),
-            hovertemplate="turn %{x}: %{y:.3g}<extra>" + plain(model) + "</extra>",
+            hovertemplate="turn %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
         )
     drawn.update_xaxes(title="turn")
     drawn.update_yaxes(title=f"lost so far, {unit}", rangemode="tozero")

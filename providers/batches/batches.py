@@ -22,6 +22,7 @@ from providers.protocols.openai_chat import OpenAIChat
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion, Taken
 from schemas.errors import CotraceError
+from schemas.secrets import strike
 from schemas.text import excerpt
 
 if TYPE_CHECKING:
@@ -166,4 +167,4 @@ def taken_of(reply: BatchReply) -> Taken:
 
 def _told(error: Exception) -> str:
     """What a provider's error says, in one line."""
-    return excerpt(str(beyond_bounds(error) or error))
+    return excerpt(strike(str(beyond_bounds(error) or error)))

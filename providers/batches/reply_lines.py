@@ -10,6 +10,7 @@ import msgspec
 from providers.completion import Completion, UnreadableError
 from providers.protocols.openai_chat import OpenAIChat
 from schemas.errors import CotraceError
+from schemas.secrets import strike_bytes
 from schemas.text import excerpt
 
 __all__ = ["BatchReply", "read"]
@@ -53,7 +54,7 @@ def read(chunks: Iterable[bytes], most_bytes: int) -> Iterator[BatchReply]:
     """
     for line in _lines(chunks, most_bytes):
         try:
-            found = _LINE.decode(line)
+            found = _LINE.decode(strike_bytes(line))
         except (msgspec.DecodeError, RecursionError):
             continue
         if found.custom_id.isdecimal() and found.custom_id.isascii() and len(found.custom_id) <= _DIGITS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 from typing import Any, Final
@@ -17,11 +18,14 @@ from providers.protocols.protocol import Sheet
 from providers.provider import ModelSettings
 from schemas.errors import CotraceError
 from schemas.extras import needed
+from schemas.secrets import strike, use_secret
 
 __all__ = ["LiteLlmEndpoint"]
 
 _PLAIN: Final = {"max_retries": 0, "num_retries": 0, "_skip_mcp_handler": True}
 """Retries are ours; without the last, a request with tools loads the package mcp, which LiteLLM does not bring."""
+_SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS", "KEY_ID")
+"""How variables with secrets end."""
 
 
 class LiteLlmEndpoint:
@@ -39,6 +43,9 @@ class LiteLlmEndpoint:
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)
         litellm.suppress_debug_info = True
         litellm.drop_params = True
+        for name, value in os.environ.items():  # which of them it sends, LiteLLM decides
+            if name.upper().endswith(_SECRET):
+                use_secret(value)
         self._ask: Any = litellm.acompletion
         self._settings = settings
         self._protocol = OpenAIChat()
@@ -61,7 +68,8 @@ class LiteLlmEndpoint:
         except Exception as error:
             raise classify(error) from error
         try:
-            return completion_of(msgspec.convert(reply.model_dump(), ChatReply), typed=sheet.form is not None)
+            body = json.loads(strike(json.dumps(reply.model_dump(), default=str)))
+            return completion_of(msgspec.convert(body, ChatReply), typed=sheet.form is not None)
         except ErrorCameError as came:
             raise of_error(came.error) from came
         except (msgspec.ValidationError, UnreadableError) as error:

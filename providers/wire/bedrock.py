@@ -8,6 +8,7 @@ from typing import Final
 
 from schemas.errors import UsageError
 from schemas.extras import needed
+from schemas.secrets import use_secret
 
 __all__ = ["address_in_region", "signer"]
 
@@ -43,6 +44,8 @@ class signer:  # noqa: N801 - used as a function
             raise UsageError(
                 "bedrock/ needs credentials: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
             )
+        for secret in found.get_frozen_credentials():
+            use_secret(secret)
         self._credentials = found
 
     def __call__(self, body: bytes) -> Mapping[str, str]:

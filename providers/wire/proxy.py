@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
+from schemas.secrets import use_secret
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -29,6 +30,7 @@ def proxy_of(url: URL) -> str | None:
     try:
         parts = urlsplit(address)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+        use_secret(parts.password)
     except ValueError:
         usable = False
     if not usable:

@@ -15,6 +15,7 @@ from providers.faults import DamagedError, Fault, HopelessError, NobodyThere, Ov
 from providers.wire.proxy import proxy_of
 from providers.wire.unpacking import Counted
 from schemas.errors import UsageError
+from schemas.secrets import strike, strike_bytes
 from schemas.text import excerpt
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ Headers = Mapping[str, str] | Callable[[bytes], Mapping[str, str]]
 
 
 class Response(NamedTuple):
-    """What came back."""
+    """What came back, without the secrets in use."""
 
     status: int
     headers: Mapping[str, str]
@@ -107,8 +108,8 @@ class Transport:
                 if response.status in _REDIRECTS and "Location" in response.headers:
                     url = self._followed(url, response.headers["Location"])
                     continue
-                told = {name.lower(): value for name, value in response.headers.items()}
-                return Response(response.status, told, await self._read(response))
+                told = {name.lower(): strike(value) for name, value in response.headers.items()}
+                return Response(response.status, told, strike_bytes(await self._read(response)))
         raise HopelessError(f"{self._url.host} sends requests round in circles: give its address with --base-url")
 
     def _open(self) -> aiohttp.ClientSession:
@@ -125,7 +126,7 @@ class Transport:
         there = _target(here, location)
         if there is None:
             raise HopelessError(
-                f"{here.host} sends requests on to {excerpt(location)}; keys and texts of logs go to no server that was not named: "
+                f"{here.host} sends requests on to {excerpt(strike(location))}; keys and texts of logs go to no server that was not named: "
                 "give its address with --base-url"
             )
         return there
@@ -165,7 +166,7 @@ def _distrusted(error: aiohttp.ClientConnectorCertificateError) -> str:
 
 
 def _told(error: Exception) -> str:
-    return excerpt(str(error)) or type(error).__name__
+    return excerpt(strike(str(error))) or type(error).__name__
 
 
 def _certificates() -> SSLContext:

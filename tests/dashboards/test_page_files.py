@@ -36,6 +36,7 @@ from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas import wording
 from schemas.store import Store
+from tests.command_line import run
 from tests.dashboards.sites import serve
 
 PATHS = [page.PATH for page in pages() if page.PATH not in {"/labelling", "/sql"}]
@@ -322,3 +323,15 @@ def test_figures_and_tables_are_saved_and_facets_narrow_one_another(played: Stor
     page.locator(".facet-box > summary").click()
     counts = page.locator(".facet", has_text="Condition").locator(".facet-count").all_inner_texts()
     assert sum(map(int, counts)) == query(played, "SELECT count(*) FROM games WHERE model = 'clear'").item()
+
+
+@pytest.mark.parametrize(("address", "reason"), [("/turns", "utterances"), ("/sql?query=SELECT+nothing", "nothing")])
+def test_a_page_that_cannot_be_drawn_is_a_failure_of_the_command(address: str, reason: str, played: Store, tmp_path: Path) -> None:
+    """One line with the reason, and no page: a script must not take one for the other."""
+    broken = tmp_path / "broken.duckdb"
+    shutil.copy(played.path, broken)
+    with Store(broken).writing() as connection:
+        connection.execute("DROP TABLE utterances")
+    done = run("dash", "--page", address, store=broken)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert reason in done.stderr

@@ -88,3 +88,11 @@ def test_shares_stand_with_their_counts_and_intervals_with_both_ends() -> None:
 def test_conditions_are_sentences_not_codes(condition: object, words: str) -> None:
     """What is usual goes without saying; what is unknown is said as it is; without a condition the run has its name."""
     assert wording.condition_in_words(condition, "my_run") == words  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("key", ["prompt {style}", "p {:>300000000}", "{0.mro}", "{", "}}", "%s %(a)d", "$x ${y}"])
+def test_a_key_of_a_log_is_plain_text(key: str) -> None:
+    """Never a format string, as a key, as a value, or deeper: people write `{style}` into the names of their conditions."""
+    assert wording.condition_in_words({key: "terse"}) == f"{key} terse"
+    assert wording.condition_in_words({"layout": key}) == key
+    assert wording.condition_in_words({"a": {key: [key]}}) == f"{key} {key}"

@@ -1,0 +1,142 @@
+"""A server that repeats the request's key: it reaches no verdict, no call, no journal, no terminal and no traceback."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from aiohttp import web
+
+from analytics.query import query
+from judges.runs.runner import run as judge
+from providers.asker import Request
+from providers.faults import HopelessError
+from schemas.store import Store
+from tests.command_line import run
+from tests.judges.judged_games import ask_model, store_of
+from tests.providers.test_asker import ask_all, said, settings
+from tests.servers.serving import application, served
+
+KEY = "sk/canary+0001=AAAA<BBBB&CCCC"
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "as it is": lambda key: f"context too long for Bearer {key}",
+    "cut off": lambda key: f"no account for {key[:20]}",
+    "percent-encoded": lambda key: f"GET /v1?key={quote(key, safe='')}",
+    "percent-encoded in small letters": lambda key: f"GET /v1?key={quote(key, safe='').lower()}",
+    "JSON in JSON": lambda key: json.dumps({"authorization": key}).replace("<", "\\u003c").replace("&", "\\u0026").replace("+", "\\u002B"),
+    "slashes escaped": lambda key: key.replace("/", "\\/"),
+    "base64": lambda key: base64.b64encode(f"Bearer {key}".encode()).decode(),
+    "base64 for addresses": lambda key: base64.urlsafe_b64encode(f"me:{key}".encode()).decode(),
+    "hexadecimal": lambda key: key.encode().hex(),
+}
+"""How servers repeat a header."""
+
+
+def traces(text: str) -> list[str]:
+    """What of the key can be read in a text."""
+    pieces = [
+        KEY[:12],
+        KEY[-12:],
+        quote(KEY[:12], safe=""),
+        KEY[:9].encode().hex(),
+        *(base64.b64encode(KEY[n : n + 9].encode()).decode() for n in range(3)),
+    ]
+    return [piece for piece in pieces if piece.lower() in text.lower()]
+
+
+@contextmanager
+def echoing(status: int, form: Callable[[str], str]) -> Iterator[str]:
+    """A server that answers with that status and the key of the request, in that form."""
+
+    async def answer(request: web.Request) -> web.Response:
+        text = form(request.headers["Authorization"].removeprefix("Bearer "))
+        if status == 302:
+            return web.Response(status=307, headers={"Location": f"http://elsewhere.example/?key={quote(text)}"})
+        if status == 200:
+            message = {"role": "assistant", "content": text, "reasoning_content": text, "refusal": None}
+            choices = [{"index": 0, "finish_reason": text, "message": message}]
+            return web.json_response({"model": text, "choices": choices, "usage": {"prompt_tokens": 9, "completion_tokens": 9}})
+        return web.json_response({"error": {"message": text}}, status=status)
+
+    app = application()
+    app.router.add_post("/v1/chat/completions", answer)
+    with served(app) as url:
+        yield url
+
+
+def content(store: Store) -> str:
+    """Every byte of the store and its journals, and its verdicts and calls as text."""
+    files = [store.path, *(path for path in store.journals.rglob("*") if path.is_file())]
+    rows = [str(query(store, f"FROM {table}").to_dicts()) for table in ("verdicts", "calls")]
+    return "".join([*(path.read_bytes().decode("latin-1") for path in files), *rows])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_of_the_key_comes_back(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in an error nor in a reply: what came says that something was removed."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for status in (422, 200):
+        with echoing(status, FORMS[form]) as url:
+            (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+        assert traces(str(reply)) == []
+        assert "secret removed" in str(reply)
+
+
+@pytest.mark.parametrize("status", [422, 200])
+def test_neither_an_error_nor_a_reply_brings_the_key_into_the_store(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor into a journal."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    store = store_of(tmp_path / "s.duckdb", turns=2)
+    with echoing(status, FORMS["as it is"]) as url:
+        judge(ask_model(url), store)
+    found = content(store)
+    assert traces(found) == []
+    assert "secret removed" in found
+
+
+@pytest.mark.parametrize("status", [400, 401, 302])
+def test_the_terminal_shows_no_key(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in the line, and not in the traceback that --debug asks for."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    store = store_of(tmp_path / "s.duckdb", turns=6)
+    options = ("--rubric", "pragmatic_sufficiency", "--model", "openai/any", "--mode", "json")
+    with echoing(status, FORMS["as it is"]) as url:
+        done = run("--debug", "judge", *options, "--base-url", url, store=store)
+    assert done.returncode == 2
+    assert "secret removed" in done.stderr
+    assert "Traceback" in done.stderr
+    assert traces(done.stdout + done.stderr + content(store)) == []
+
+
+def test_a_placeholder_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers of one's own take any key: its letters stay in what a model writes."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with echoing(200, lambda _: "There is none.") as url:
+        (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+    assert reply.text == "There is none."
+
+
+def test_a_proxy_that_repeats_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name and password of a proxy are part of its address in the environment."""
+    password = "proxy-canary-0001"  # noqa: S105 - planted
+
+    async def refuse(request: web.Request) -> web.Response:
+        return web.Response(status=407, text=f"not {request.headers['Proxy-Authorization']} {password}")
+
+    app = application()
+    app.router.add_route("*", "/{path:.*}", refuse)
+    with served(app) as url:
+        for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("http_proxy", url.removesuffix("/v1").replace("http://", f"http://me:{password}@"))
+        with pytest.raises(HopelessError) as raised:
+            ask_all(settings("http://model.invalid/v1"), [Request(messages=said(1))])
+    assert "secret removed" in str(raised.value)
+    assert password not in str(raised.value)
+    assert base64.b64encode(f"me:{password}".encode()).decode()[:12] not in str(raised.value)
