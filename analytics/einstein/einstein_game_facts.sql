@@ -13,8 +13,8 @@
 --   action_mode  text  provide_seek, provide, seek or none; for mixed pairs both, joined by +
 --   use_cot  flag  reasoning was asked for; null if neither prompts nor manifest tell
 --   verifier  text  none, affordance_verifier, communication_verifier or reasoning_verifier; null for published logs without manifest
---   policy_p1  text  name of the first player; null if it is not known
---   policy_p2  text  name of the second player; null if it is not known
+--   policy_p1  text  name of the first player: its script, its model, or human; null if it is not known
+--   policy_p2  text  name of the second player likewise
 --   num_objects  count  objects of the puzzle
 --   step_count  count  steps
 --   terminated  flag  all objects were in their goal bins at the end; null if the end is not known, as the other numbers of the end
@@ -130,8 +130,8 @@ labelled as (
 players as (
     select
         episode_id,
-        max(persona) filter (agent = 'Player1') as policy_p1,
-        max(persona) filter (agent = 'Player2') as policy_p2
+        max(coalesce(persona, nullif(model, 'unknown'))) filter (agent = 'Player1') as policy_p1,
+        max(coalesce(persona, nullif(model, 'unknown'))) filter (agent = 'Player2') as policy_p2
     from agents
     group by all
 ),

@@ -16,7 +16,10 @@ _SHORT: Final = (
     "CASE action_mode WHEN 'provide_seek' THEN 'Provide & Seek' WHEN 'provide' THEN 'Provide Only' WHEN 'seek' THEN 'Seek Only' "
     "WHEN 'none' THEN 'None' ELSE action_mode END"
 )
-_MODEL: Final = "coalesce(nullif(policy_p1, ''), model) || CASE WHEN use_cot = 1 THEN ' CoT' ELSE '' END"
+_MODEL: Final = (
+    "CASE WHEN policy_p1 = policy_p2 OR model = 'unknown' THEN coalesce(nullif(policy_p1, ''), model) ELSE model END "
+    "|| CASE WHEN use_cot = 1 THEN ' CoT' ELSE '' END"
+)
 _VERIFIER: Final = "CASE verifier WHEN 'none' THEN 'no verifier' ELSE replace(verifier, '_', ' ') END"
 _PERCENT: Final = ("SR", "Sub.R", "Corr.R")
 _RUNS: Final = "runs of self-play in each mode, without and with the reasoning verifier"
@@ -57,6 +60,13 @@ _ERRORS: Final = " UNION ALL ".join(
     for name, column in _CATEGORIES.items()
 )
 
+_WITH_A_PERSON: Final = "cotrace play einstein --seat Player1=openai/gpt-4o-mini --seat Player2=human"
+_SURVEY: Final = (
+    f'SELECT {_SHORT} AS "row", labels.question AS col, base_game_id AS "cluster", labels.score AS value '
+    "FROM labels INNER JOIN einstein_game_facts USING (episode_id) WHERE labels.source = 'survey' AND labels.rubric = 'partner_survey'"
+)
+"""Each answer of a person about its partner; one of no number (`na`) is left out."""
+
 ITEMS: Final = (
     PaperItem(
         kind="table",
@@ -91,8 +101,8 @@ ITEMS: Final = (
         kind="table",
         number="4",
         title="People with each mode: success and steps",
-        needs="games with a person at the second seat (cotrace play einstein --seat p2=human)",
-        cells=units(_measures(_SHORT, "''", "coalesce(policy_p1, '') || coalesce(policy_p2, '') LIKE '%human%'"), ddof=0, percent=_PERCENT),
+        needs=f"games that a person played ({_WITH_A_PERSON})",
+        cells=units(_measures(_SHORT, "''", "'human' IN (policy_p1, policy_p2)"), ddof=0, percent=_PERCENT),
     ),
     PaperItem(
         kind="table",
@@ -101,7 +111,13 @@ ITEMS: Final = (
         needs="runs with reasoning, for each verifier",
         cells=units(_measures(f"{_SHORT} || ': ' || {_VERIFIER}", "''", "use_cot = 1"), ddof=0, percent=_PERCENT),
     ),
-    PaperItem(kind="figure", number="2", title="Answers of the survey", needs="people's questionnaires, not published"),
+    PaperItem(
+        kind="figure",
+        number="2",
+        title="Answers of people about their partners, from 0 (strongly disagree) to 1 (strongly agree)",
+        needs=f"answers that people give after a game ({_WITH_A_PERSON}, or cotrace dash --play)",
+        cells=units(_SURVEY, with_sem=False),
+    ),
 )
 
 NOTES: Final = (

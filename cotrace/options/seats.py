@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -63,7 +63,13 @@ def terms_of(options: Mapping[str, Any]) -> RunTerms:
     models = [replace(settings, model=model) for model in sorted(named)]
     refuse_contradictions(models, options["prices"], options["max_cost"])
     tell_models(models, options["prices"], options["max_cost"])
-    return RunTerms(settings=settings, prices=options["prices"], concurrency=options["concurrency"], max_cost=options["max_cost"])
+    return RunTerms(
+        settings=settings,
+        prices=options["prices"],
+        concurrency=options["concurrency"],
+        max_cost=options["max_cost"],
+        after_game=_ask_people,
+    )
 
 
 def refuse_contradictions(models: Iterable[ModelSettings], prices: Path | None, max_cost: float | None) -> None:
@@ -78,3 +84,35 @@ def refuse_contradictions(models: Iterable[ModelSettings], prices: Path | None, 
         wrong = contradiction(settings, max_cost, prices)
         if wrong is not None:
             raise UsageError(wrong.message)
+
+
+def _ask_people(log: Path, agents: Sequence[str], show: Callable[[str], None], read_line: Callable[[], str]) -> None:
+    """Ask each person who played at this terminal about its partner, and store the answers in the game's log; the end of the input ends it.
+
+    Raises:
+        OSError: the log cannot be written.
+    """
+    from dashboards.playing.survey import keep, questions
+
+    show(f"\nThe game is over. {len(questions())} questions about your partner; an empty line leaves one out.")
+    for agent in agents:
+        answers: dict[str, str] = {}
+        for question in questions():
+            choices = question["answers"]
+            numbered = ", ".join(f"{number} {answer.replace('_', ' ')}" for number, answer in enumerate(choices, start=1))
+            show(f"\n{agent}: {question['ask']}\n{numbered}")
+            try:
+                while written := read_line().strip().lower():
+                    chosen = [
+                        answer
+                        for number, answer in enumerate(choices, start=1)
+                        if written in (str(number), answer, answer.replace("_", " "))
+                    ]
+                    if chosen:
+                        answers[question["id"]] = chosen[0]
+                        break
+                    show(f"{written!r} is not an answer: write a number from 1 to {len(choices)}, or an empty line")
+            except EOFError:
+                break
+        if answers:
+            keep(log, agent, answers)

@@ -46,6 +46,8 @@ class RunTerms:
     """USD for all games, earlier starts included; None: no limit."""
     prices: Path | None = None
     """A price file of the user's own."""
+    after_game: Callable[[Path, Sequence[str], Callable[[str], None], Callable[[], str]], None] | None = None
+    """Called with the log of a finished game, the agents that people played at this terminal, and how to show and read a line."""
 
     def of(self, model: str) -> ModelSettings:
         """How a model is asked."""
@@ -212,6 +214,9 @@ async def _play_all(jobs: Sequence[Job], seats: _PlayersOfJobs, report: RunRepor
             except OutOfBudgetError:
                 report.stopped += 1
                 return
+            here = [agent for agent, name in job.taken.items() if name == PERSON and agent not in seats.table.people]
+            if here and len(job.taken) > 1 and seats.table.terms.after_game is not None:
+                await asyncio.to_thread(seats.table.terms.after_game, job.path, here, seats.table.show, seats.table.read_line)
         report.turns += turns
         report.played += 1
         seats.watch.ended(job.path, turns)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from analytics.papers.tables import items_of, paper_table
 from analytics.query import query
 from games.einstein.engine.generator import generate
 from games.einstein.engine.modes import ActionMode
 from games.einstein.game import AGENTS, Game, GameSettings
+from games.einstein.seated import SEATS
 from games.einstein.text.prompts import read_system_prompt, system_prompt
+from games.players.seats import seated
 from ingest.files.run import ingest_paths
 from schemas.store import Store
-from tests.games.seats import play, seat_server, turns
+from tests.games.seats import ingested, play, seat_server, turns
 
 PUZZLES = ("--games", "3", "--step-limit", "16")
 
@@ -74,3 +80,33 @@ def test_what_a_player_is_told_follows_the_switches(mode: ActionMode) -> None:
         assert read_system_prompt(text)[0] == mode
         assert ("so I share it" in text, "so I ask" in text) <= (mode in ("provide_seek", "provide"), mode in ("provide_seek", "seek"))
         assert all(name in text for name in ("block0", "same, diagonal", "common"))
+
+
+def test_a_game_that_a_person_played_in_the_terminal_fills_the_human_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 4 counts it, its player is named, and the survey follows: a word or number answers, an empty line does not."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("<ACTION>pass</ACTION>\n\n" * 2 + "5\n\nquite\nstrongly disagree\n"))
+    options = ("--games", "1", "--objects", "4", "--mode", "seek", "--step-limit", "4")
+    done = play("einstein", tmp_path / "logs", ["Player1=script:sensible", "Player2=human"], *options)
+    assert done.returncode == 0, done.stderr
+    assert "'quite' is not an answer" in done.stdout + done.stderr
+    ((*_, last),) = turns(tmp_path / "logs")
+    assert [(one["agent"], one["question"], one["answer"]) for one in last["end"]["survey"]] == [
+        ("Player2", "Q1", "strongly_agree"),
+        ("Player2", "Q3", "strongly_disagree"),
+    ]
+    store = ingested(tmp_path)
+    assert query(store, "SELECT policy_p1, policy_p2 FROM einstein_games").rows() == [("script:sensible", "human")]
+    study = paper_table(store, "einstein", "table", "4").cells.filter(column="SR")
+    assert study.filter(row="Seek Only").select("value", "n").rows() == [(0.0, 1)]
+    survey = paper_table(store, "einstein", "figure", "2").cells
+    assert survey.select("row", "column", "value", "n").rows() == [("Seek Only", "Q1", 1.0, 1), ("Seek Only", "Q3", 0.0, 1)]
+
+
+def test_the_command_that_a_table_names_for_its_games_works() -> None:
+    """Every seat in it exists, and all are taken."""
+    hints = [item.needs for item in items_of("einstein") if "--seat" in item.needs]
+    assert len(hints) == 2
+    for hint in hints:
+        words = shlex.split(hint.replace("(", " ").replace(")", " ").replace(",", " "))
+        asked = [word for before, word in pairwise(words) if before == "--seat"]
+        assert "human" in seated(asked, SEATS, {"player": ()}).values()
