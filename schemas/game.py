@@ -101,6 +101,8 @@ class UtteranceEntry:
 
     text: str
     superseded: bool = False
+    """A later one of this turn took its place. What reached every agent all the same is stored as not superseded."""
+
     claims: Sequence[Mapping[str, Any]] | None = None
     """What the author knows the text to claim (`schemas.claims`); None: not known, empty: nothing.
 

@@ -192,7 +192,9 @@ class Utterance(NamedTuple):
     audience: Annotated[list[str], Col("who could read it, the author included")]
     text: Annotated[str, Col("verbatim")]
     tokens: Annotated[int | None, Col("length as logged; null if the log does not count", "tokens")]
-    superseded: Annotated[bool, Col("the log kept only a later utterance of this agent as its answer of the turn")]
+    superseded: Annotated[
+        bool, Col("a later utterance of this agent took its place before all others could read it, so judges and metrics leave it out")
+    ]
 
 
 class Claim(NamedTuple):

@@ -77,11 +77,7 @@ def _game(read: Reader, game: Transcript, turn: int) -> Part:
         return html.Section([head, line, html.P("This game was over.", className="hint")], className="card")
     shown = game.turn(turn)
     draw = drawing_of(game.benchmark)
-    said = [
-        html.Div([html.B(printable(u.agent)), " ", html.Span(u.text, className="text")], className="speech")
-        for u in shown.said("public")
-        if not u.superseded
-    ]
+    said = [html.Div([html.B(printable(u.agent)), " ", html.Span(u.text, className="text")], className="speech") for u in shown.received()]
     return html.Section(
         [head, line, tried(shown, facts.at(turn), draw), html.P(what_went_wrong(shown, facts, draw)), draw.turn(game, shown), *said],
         className="card",

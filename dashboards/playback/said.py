@@ -44,7 +44,7 @@ def _speech(
     is_thought = utterance.channel == "private"
     marks: list[Part] = []
     if utterance.superseded:
-        marks.append(html.Span("said earlier in this turn", className="pill warn"))
+        marks.append(html.Span("replaced later in this turn: not received by all", className="pill warn"))
     if not is_thought:
         own = [objection for objection in objections if objection["agent"] == utterance.agent]
         marks += [html.Span(f"✕ {in_words(one['question'])}", className="pill bad", title=one["ask"] or one["question"]) for one in own]

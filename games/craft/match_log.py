@@ -19,7 +19,7 @@ from games.craft.players.match import Team, play_match
 from games.craft.players.truth import planted_labels
 from games.craft.targets.start_boards import start_board
 from games.craft.targets.structures import Structure
-from games.craft.text.director_output import DirectorAnswer
+from games.craft.text.director_output import NO_MESSAGE, DirectorAnswer
 from schemas.game import ActionEntry, AgentEntry, End, Header, LogWriter, OracleEntry, Turn, UtteranceEntry
 
 __all__ = ["header_of", "state_json", "turn_entry", "write_match"]
@@ -124,19 +124,16 @@ def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn
 
 
 def _utterances(record: TurnRecord) -> list[UtteranceEntry]:
-    last = {director: number for number, (director, _) in enumerate(record.answers)}
-    entries = [
-        entry
-        for number, (director, answer) in enumerate(record.answers)
-        for entry in _spoken(director, answer, kept=last[director] == number)
-    ]
+    entries = [entry for director, answer in record.answers for entry in _spoken(director, answer)]
     text = record.confirmation if record.clarification is None else record.clarification
     return [*entries, UtteranceEntry(agent=_BUILDER, channel="public", audience=_EVERYBODY, text=text or "")]
 
 
-def _spoken(director: Director, answer: DirectorAnswer, *, kept: bool) -> tuple[UtteranceEntry, UtteranceEntry]:
-    thought = UtteranceEntry(agent=director, channel="private", audience=(director,), text=answer.thinking, superseded=not kept)
-    return thought, UtteranceEntry(agent=director, channel="public", audience=_EVERYBODY, text=answer.message, superseded=not kept)
+def _spoken(director: Director, answer: DirectorAnswer) -> tuple[UtteranceEntry, UtteranceEntry]:
+    """Thought and message. The builder is not shown the stand-in for a missing message."""
+    thought = UtteranceEntry(agent=director, channel="private", audience=(director,), text=answer.thinking)
+    audience = DIRECTORS if answer.message == NO_MESSAGE else _EVERYBODY
+    return thought, UtteranceEntry(agent=director, channel="public", audience=audience, text=answer.message)
 
 
 def _action(record: TurnRecord) -> ActionEntry:

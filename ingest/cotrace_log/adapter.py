@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -37,7 +37,7 @@ from schemas.records import Turn as TurnRow
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "cotrace"
-VERSION: Final = 7
+VERSION: Final = 8
 PATH_PARTS: Final = 0
 
 UNKNOWN_MODEL: Final = "unknown"
@@ -243,7 +243,15 @@ def _turn(episode: str, turn: Turn, progress: float | None, *, replayed: bool) -
 def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[Utterance]:
     for seq, said in enumerate(turn.utterances, start=1):
         audience = _audience(said, everybody)
-        yield Utterance(episode, turn.turn, seq, said.agent, said.channel, audience, said.text, None, said.superseded)
+        dropped = said.superseded and not _was_received(turn.utterances[seq - 1 :], everybody)
+        yield Utterance(episode, turn.turn, seq, said.agent, said.channel, audience, said.text, None, dropped)
+
+
+def _was_received(from_here: Sequence[UtteranceEntry], everybody: list[str]) -> bool:
+    """Whether the first of these, marked as superseded, reached all agents all the same; a thought goes with the message after it."""
+    first = from_here[0]
+    message = next((said for said in from_here if said.agent == first.agent and (said is not first or said.channel == "public")), first)
+    return message.channel == "public" and set(everybody) <= {*_audience(message, everybody)}
 
 
 def _audience(said: UtteranceEntry, everybody: list[str]) -> list[str]:

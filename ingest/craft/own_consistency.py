@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final
 
 from games.craft.engine.blocks import DIRECTORS
@@ -15,6 +16,7 @@ from games.craft.engine.errors import ErrorCode
 from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
 from games.craft.targets.start_boards import START_BOARDS
 from games.craft.text.builder import Clarification, parse_answer
+from games.craft.text.director_output import NO_MESSAGE
 from ingest.craft.game import BUILDER
 from ingest.craft.target import target_differences
 from ingest.craft.views import OTHER_VIEW, shown_views
@@ -69,14 +71,25 @@ def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -
     for rank, candidate in enumerate(turn.oracle or (), start=1):
         if candidate.undoes != (candidate.verb == "remove"):
             yield Difference(f"oracle[{rank}].undoes", dumps(candidate.undoes), dumps(candidate.verb == "remove"))
+    yield from _utterance_differences(header, turn)
+
+
+def _utterance_differences(header: Header, turn: Turn) -> Iterator[Difference]:
     everybody = [agent.agent for agent in header.agents]
-    last = {(said.agent, said.channel): seq for seq, said in enumerate(turn.utterances)}
     for seq, said in enumerate(turn.utterances):
         due = everybody if said.channel == "public" else [said.agent]
-        if said.audience is not None and said.audience != due and sorted(said.audience) != sorted(due):
+        hidden = said.channel == "public" and (said.superseded or said.text == NO_MESSAGE)  # the builder is not shown it
+        possible = [sorted(due), *([sorted({*due} - {BUILDER})] if hidden else [])]
+        if said.audience is not None and sorted(said.audience) not in possible:
             yield Difference(f"utterances[{seq + 1}].audience", dumps(list(said.audience)), dumps(sorted(due)))
-        if not said.superseded and last[said.agent, said.channel] != seq:
-            yield Difference(f"utterances[{seq + 1}].superseded", dumps(said.superseded), dumps(not said.superseded))
+    thinking = {BUILDER, *(said.agent for said in turn.utterances if said.channel == "private")}
+    for number, (said, following) in enumerate(pairwise(turn.utterances), start=1):
+        if said.agent != following.agent:
+            continue
+        if said.channel == following.channel and said.agent in thinking:  # a thought before each message, one answer of the builder
+            yield Difference(f"utterances[{number + 1}].channel", dumps(following.channel), None)
+        if (said.channel, following.channel) == ("private", "public") and said.superseded != following.superseded:
+            yield Difference(f"utterances[{number}].superseded", dumps(said.superseded), dumps(following.superseded))
 
 
 def _action_differences(action: ActionEntry, error_code: ErrorCode | None) -> Iterator[Difference]:

@@ -106,7 +106,7 @@ def _shown(turns: Sequence[TurnView]) -> str:
 
 
 def _entries(turn: TurnView) -> list[Entry]:
-    said = [Entry(f"turn {turn.turn}, {one_line(one.agent)} said:", one.text) for one in turn.said("public") if not one.superseded]
+    said = [Entry(f"turn {turn.turn}, {one_line(one.agent)} said:", one.text) for one in turn.received()]
     outcome = {True: "carried out", False: "refused", None: "nothing to carry out"}
     return said + [
         Entry(f"turn {turn.turn}, {one_line(done.agent)} tried ({outcome[done.accepted]}):", action_text(done.verb, done.arguments))

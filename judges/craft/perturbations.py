@@ -154,7 +154,8 @@ def _is_clean(request: Request, game: PreparedGame, turn: Turn, director: Direct
 
 def _fits_thought(request: Request, said: UtteranceView, turn: Turn, director: Director) -> bool:
     """A public message is clean if it says what the reasoning, where there is one that can be read, came to."""
-    thought = turn.thought(director) if said.channel == "public" else None
+    meant_by = (thought for thought, message in turn.spoken(director) if message is not None and message.seq == said.seq)
+    thought = next(meant_by, None)
     meant = None if thought is None else thought.only()
     return thought is None or (isinstance(meant, Request) and meant.complete and compatible(meant, request))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
-from judges.evidence.transcript import JsonObject, TurnView, UtteranceView
+from judges.evidence.transcript import JsonObject, Transcript, TurnView, UtteranceView
 from schemas.families import offered
 
 __all__ = ["HISTORY_TURNS", "PIECES", "Viewer", "doc"]
@@ -83,15 +83,15 @@ def _event(context: UnitContext) -> list[Entry]:
 
 
 def _first_dialogue(context: UnitContext) -> list[Entry]:
-    return _record(context.game.turns)
+    return _record(context.game, context.game.turns)
 
 
 def _second_dialogue(context: UnitContext) -> list[Entry]:
-    return [] if context.other is None else _record(context.other.turns)
+    return [] if context.other is None else _record(context.other, context.other.turns)
 
 
 def _public_message(context: UnitContext) -> list[Entry]:
-    return _quoted(u for u in context.now.said("public", context.agent_name) if not u.superseded)
+    return _quoted(context.now.received(context.agent_name))
 
 
 def _private_reasoning(context: UnitContext) -> list[Entry]:
@@ -100,34 +100,49 @@ def _private_reasoning(context: UnitContext) -> list[Entry]:
 
 
 def _public_messages(context: UnitContext) -> list[Entry]:
-    return _quoted(u for u in context.now.said("public") if not u.superseded and context.is_judged_role(u.agent))
+    return _quoted(u for u in context.now.received() if context.is_judged_role(u.agent) and _reaches_others(context, u))
+
+
+def _reaches_others(context: UnitContext, message: UtteranceView) -> bool:
+    """Whether an agent outside the judged roles, who acts on the messages, could read it; where all agents are judged, always."""
+    others = {name for name in context.game.agents if not context.is_judged_role(name)}
+    return not others or not others.isdisjoint(message.audience)
 
 
 def _other_messages(context: UnitContext) -> list[Entry]:
-    said = context.now.said("public")
-    return _quoted(u for u in said if not u.superseded and u.agent != context.agent_name and context.is_judged_role(u.agent))
+    said = context.now.received()
+    return _quoted(u for u in said if u.agent != context.agent_name and context.is_judged_role(u.agent))
 
 
 def _history(context: UnitContext) -> list[Entry]:
     turn = context.now.turn
-    return _record(t for t in context.game.turns if turn - HISTORY_TURNS <= t.turn < turn)
+    return _record(context.game, (t for t in context.game.turns if turn - HISTORY_TURNS <= t.turn < turn))
 
 
 def _dialogue(context: UnitContext) -> list[Entry]:
-    return _record(context.game.turns)
+    return _record(context.game, context.game.turns)
 
 
-def _record(turns: Iterable[TurnView]) -> list[Entry]:
-    """What everybody could hear and see happen; not the state, which not everybody could see."""
+def _record(game: Transcript, turns: Iterable[TurnView]) -> list[Entry]:
+    """Public messages, each with who of the agents did not receive it, and actions; not the state, which not everybody could see."""
     entries: list[Entry] = []
     for turn in turns:
-        entries += [Entry(f"turn {turn.turn}, {one_line(u.agent)} said:", u.text) for u in turn.said("public") if u.text.strip()]
+        entries += [
+            Entry(f"turn {turn.turn}, {one_line(u.agent)} said{_not_received(game, u)}:", u.text)
+            for u in turn.said("public")
+            if u.text.strip()
+        ]
         entries += [
             Entry(f"turn {turn.turn}, {one_line(a.agent)} tried:", f"{action_text(a.verb, a.arguments)}: {_outcome(accepted=a.accepted)}")
             for a in turn.actions
             if a.accepted is not None
         ]
     return entries
+
+
+def _not_received(game: Transcript, message: UtteranceView) -> str:
+    absent = [one_line(name) for name in game.agents if name != message.agent and name not in message.audience]
+    return f" ({', '.join(absent)} did not receive this)" if absent and message.audience else ""
 
 
 def _outcome(*, accepted: bool | None) -> str:

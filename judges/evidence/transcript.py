@@ -60,7 +60,7 @@ class UtteranceView:
     audience: tuple[str, ...]
     text: str
     superseded: bool
-    """The log kept only a later utterance of this agent as its answer of the turn."""
+    """A later utterance of this agent took its place before all others could read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,10 @@ class TurnView:
     def said(self, channel: str, agent: str | None = None) -> list[UtteranceView]:
         """Utterances of one channel, of one agent if given, in order."""
         return [u for u in self.utterances if u.channel == channel and (agent is None or u.agent == agent)]
+
+    def received(self, agent: str | None = None) -> list[UtteranceView]:
+        """The public messages that count in this turn, in order, of one author if given: who acted on them had them all before it."""
+        return [u for u in self.said("public", agent) if not u.superseded]
 
     def action_of(self, agent: str | None) -> ActionView | None:
         """What an agent did, the first of several actions; None if nothing."""

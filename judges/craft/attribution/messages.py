@@ -22,7 +22,7 @@ def faulty_messages(case: TurnCase) -> Iterator[BrokenLink]:
         fault = _of_message(case, speech)
         if fault is not None:
             yield fault
-    called = {u.agent for u in case.prepared.view.said("public") if not u.superseded and u.text != FAILED_CALL_MESSAGE}
+    called = {u.agent for u in case.prepared.view.received() if u.text != FAILED_CALL_MESSAGE}
     spoke = {speech.agent for speech in case.prepared.current}
     for name in DIRECTORS:
         if name in called - spoke and (unsaid := _unsaid(case, name, "says nothing")) is not None:

@@ -11,7 +11,7 @@ from typing import Final
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible, same_place
 from games.craft.engine.blocks import SEEN_BY, WALLS, Director
 from judges.claims.reading import Absent, Open, Shown, TextClaims, all_whole, find_in
-from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, game_of, undecided
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -25,6 +25,7 @@ class _Subject:
     game: PreparedGame
     prepared: PreparedTurn
     director: Director
+    thought: Speech | None
     message: Speech
 
     def others(self) -> list[Speech]:
@@ -94,7 +95,7 @@ def asks_for_new(subject: _Subject) -> Decision:
 
 def carries_reasoning_over(subject: _Subject) -> Decision:
     """MM4: the message says what the reasoning arrived at, with all its attributes."""
-    thought = subject.prepared.thought(subject.director)
+    thought = subject.thought
     if thought is None:
         return undecided("there is no reasoning to compare")
     match thought.main():
@@ -282,14 +283,25 @@ def _check(answer: Callable[[_Subject], Decision]) -> Check:
         prepared = game.prepared(turn)
         if not any(u.agent == director for u in prepared.view.utterances):
             return undecided(f"{director} did not speak on this turn")
-        message = prepared.message(director)
-        if message is None and answer is carries_reasoning_over and prepared.thought(director) is None:
-            return undecided("there is neither reasoning nor message to compare")
-        if message is None:
-            return Decision("no", "the message is empty") if answer in _EMPTY_FAILS else undecided("the message is empty")
-        return answer(_Subject(game, prepared, director, message))
+        said = [_answered(answer, game, prepared, director, one) for one in prepared.spoken(director)]
+        return agreed(said, "the director spoke more than once in this turn")
 
     return check
+
+
+def _answered(
+    answer: Callable[[_Subject], Decision],
+    game: PreparedGame,
+    prepared: PreparedTurn,
+    director: Director,
+    said: tuple[Speech | None, Speech | None],
+) -> Decision:
+    thought, message = said
+    if message is None and answer is carries_reasoning_over and thought is None:
+        return undecided("there is neither reasoning nor message to compare")
+    if message is None:
+        return Decision("no", "the message is empty") if answer in _EMPTY_FAILS else undecided("the message is empty")
+    return answer(_Subject(game, prepared, director, thought, message))
 
 
 _QUESTIONS: Final[Iterable[Callable[[_Subject], Decision]]] = (

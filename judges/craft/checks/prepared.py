@@ -16,10 +16,17 @@ from judges.engine.checks import Decision
 from judges.engine.recent import kept_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
-__all__ = ["PreparedGame", "PreparedTurn", "Speech", "ViewedBlock", "board_of", "game_of", "move_text", "undecided"]
+__all__ = ["PreparedGame", "PreparedTurn", "Speech", "ViewedBlock", "agreed", "board_of", "game_of", "move_text", "undecided"]
 
 ViewedBlock = tuple[str, str]
 """Colour letter and apparent size letter."""
+
+
+def agreed(decisions: Sequence[Decision], of: str) -> Decision:
+    """Give the answer that holds for all of several things; undecided where they differ."""
+    if len({decision.answer for decision in decisions}) == 1:
+        return decisions[0]
+    return undecided(f"{of}, and the answer is not the same for all: {'; '.join(decision.reason for decision in decisions)}")
 
 
 def undecided(reason: str) -> Decision:
@@ -78,11 +85,11 @@ class PreparedTurn:
     def messages(self) -> tuple[Speech, ...]:
         """Public messages of the directors in order, superseded ones included, empty and placeholder ones left out."""
         said = self.view.said("public")
-        return tuple(self._speech(u) for u in said if reads(u))
+        return tuple(self._speeches(u) for u in said if reads(u))
 
     @cached_property
     def current(self) -> tuple[Speech, ...]:
-        """The messages that the log keeps as the turn's answers."""
+        """The messages that the builder received."""
         return tuple(message for message in self.messages if not message.superseded)
 
     @cached_property
@@ -113,14 +120,24 @@ class PreparedTurn:
         """Whether the builder asked instead of moving."""
         return any(a.verb == "clarify" for a in self.view.actions)
 
-    def thought(self, agent: Director) -> Speech | None:
-        """The director's private reasoning; None where the log has none."""
-        found = [u for u in self.view.said("private", agent) if not u.superseded and reads(u)]
-        return self._speeches(found[-1]) if found else None
+    def spoken(self, agent: Director) -> list[tuple[Speech | None, Speech | None]]:
+        """Reasoning and message of each time that the director spoke and the builder received it; None for one that is empty or missing.
 
-    def message(self, agent: Director) -> Speech | None:
-        """The director's public message; None if it is empty or a placeholder."""
-        return next((m for m in reversed(self.current) if m.agent == agent), None)
+        Without any: one pair of nothing.
+        """
+        pairs: list[tuple[Speech | None, Speech | None]] = []
+        thought: Speech | None = None
+        received = self.view.received(agent)
+        for said in self.view.utterances:
+            if said.agent != agent or said.superseded:
+                continue
+            speech = self._speeches(said) if reads(said) else None
+            if said.channel == "private":
+                thought = speech
+            elif said in received:
+                pairs.append((thought, speech))
+                thought = None
+        return pairs if pairs and thought is None else [*pairs, (thought, None)]
 
     def _speeches(self, utterance: UtteranceView) -> Speech:
         key = utterance.seq

@@ -13,11 +13,13 @@ from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_larg
 from games.craft.engine.move import Move
 from games.craft.engine.rules import execute
 from judges.claims.reading import Open, Shown
-from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, game_of, move_text, undecided
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, move_text, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
+
+_REPEATED: Final = "the director spoke more than once in this turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +244,7 @@ def _is_move(request: Request, move: Move) -> bool:
 
 
 def _unanimous(decisions: Iterable[Decision]) -> Decision:
-    answers = list(decisions)
-    if len({decision.answer for decision in answers}) == 1:
-        return answers[0]
-    reasons = "; ".join(decision.reason for decision in answers)
-    return undecided(f"the reasoning asks for several things, and the answer is not the same for all: {reasons}")
+    return agreed([*decisions], "the reasoning asks for several things")
 
 
 def _whole(answer: Callable[[_Subject], Decision]) -> Check:
@@ -258,10 +256,10 @@ def _whole(answer: Callable[[_Subject], Decision]) -> Check:
         if director is None or not game.has_view(director):
             return undecided(f"{agent or 'nobody'} is no director whose target view is known")
         prepared = game.prepared(turn)
-        thought = prepared.thought(director)
-        if thought is None:
+        thoughts = [thought for thought, _ in prepared.spoken(director) if thought is not None]
+        if not thoughts:
             return undecided("the log has no reasoning of this director on this turn")
-        return answer(_Subject(game, prepared, director, thought))
+        return agreed([answer(_Subject(game, prepared, director, thought)) for thought in thoughts], _REPEATED)
 
     return check
 

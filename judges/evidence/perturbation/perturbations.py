@@ -101,6 +101,8 @@ def perturbed(rubric: Rubric, unit: Unit) -> Unit | None:
         changed = {said.seq: _WORDINGS[kind](said.text) for said in judged}
     elif rubric.unit == "turn":
         changed = dict(_planter(rubric).planted_in_turn(kind, context, judged, defects_of(rubric.name)[kind]))
+    elif len(judged) > 1:  # with the defect in one of several texts, the answer would not be known
+        return None
     else:
         changed = {said.seq: text for said in judged if (text := _planter(rubric).planted(kind, context, said))}
     told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in context.now.utterances)
@@ -156,8 +158,9 @@ def _new_names(context: UnitContext) -> dict[str, str]:
 
 def _reversed(context: UnitContext) -> tuple[UtteranceView, ...] | None:
     """The messages of the judged roles change places, last first; all else stays where it is."""
-    said = context.now.utterances
-    places = [i for i, u in enumerate(said) if u.channel == "public" and not u.superseded and context.is_judged_role(u.agent)]
+    now = context.now
+    said = now.utterances
+    places = [i for i, u in enumerate(said) if u in now.received() and context.is_judged_role(u.agent)]
     if context.agent is not None:
         places = [place for place in places if said[place].agent != context.agent]
     if len(places) < 2:  # noqa: PLR2004 - an order needs two
@@ -184,7 +187,7 @@ def _own(channel: str) -> _Texts:
 _JUDGED: Final[Mapping[str, _Texts]] = {
     "public_message": _own("public"),
     "private_reasoning": _own("private"),
-    "public_messages": lambda context: [u for u in context.now.said("public") if not u.superseded and context.is_judged_role(u.agent)],
+    "public_messages": lambda context: [u for u in context.now.received() if context.is_judged_role(u.agent)],
     "utterance": lambda context: [u for u in context.now.utterances if u.seq == context.seq],
 }
 """What a rubric is about -> the texts that are judged."""

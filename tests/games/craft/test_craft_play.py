@@ -20,6 +20,7 @@ from games.craft.replay import replay
 from games.craft.targets.generator import generate_structures
 from games.craft.targets.start_boards import START_BOARDS, StartBoard, start_board
 from games.craft.text.builder import ParsedMove, parse_answer
+from games.craft.text.director_output import NO_MESSAGE
 from schemas.errors import UsageError
 
 Line = dict[str, Any]
@@ -135,10 +136,10 @@ def test_every_line_keeps_to_the_format(experiment: list[list[Line]]) -> None:
 
 
 def test_private_text_is_for_its_author_only(experiment: list[list[Line]]) -> None:
-    """Reasoning has its author as its whole audience, messages are for all four."""
+    """Reasoning has its author as its whole audience, messages are for all four, the stand-in for a missing one for directors."""
     for _, *turns, _ in experiment:
         for said in (said for turn in turns for said in turn["utterances"]):
-            everybody = ["D1", "D2", "D3", "Builder"]
+            everybody = ["D1", "D2", "D3", *([] if said["text"] == NO_MESSAGE else ["Builder"])]
             assert said["audience"] == ([said["agent"]] if said["channel"] == "private" else everybody)
 
 
