@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import threading
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ __all__ = [
     "BudgetSpentError",
     "Price",
     "PriceLine",
+    "SharedBudget",
     "TokenEstimate",
     "price_line",
     "price_of",
@@ -240,3 +242,34 @@ class Budget:
             self._reserved = max(0.0, self._reserved - reserved)
             self._spent += spent
             self._changed.notify_all()
+
+
+class SharedBudget(Budget):
+    """A budget that several event loops share, each in a thread of its own."""
+
+    _OTHERS_S = 0.05
+    """How often a request looks whether those of other loops have given money back, in seconds."""
+
+    def __init__(self, limit: float | None) -> None:
+        super().__init__(limit)
+        self._one = threading.Lock()
+
+    async def reserve(self, cost: float) -> None:
+        """As `Budget.reserve`."""
+        while not self._reserve(cost):
+            await asyncio.sleep(self._OTHERS_S)
+
+    def _reserve(self, cost: float) -> bool:
+        with self._one:
+            if self._limit is not None and self._spent + self._reserved + cost > self._limit:
+                if self._reserved <= 0.0 or self._spent + cost > self._limit:
+                    raise BudgetSpentError
+                return False
+            self._reserved += cost
+            return True
+
+    async def settle(self, reserved: float, spent: float) -> None:
+        """As `Budget.settle`."""
+        with self._one:
+            self._reserved = max(0.0, self._reserved - reserved)
+            self._spent += spent

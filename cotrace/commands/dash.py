@@ -55,7 +55,7 @@ def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> st
 @click.option("--partner", "partners", multiple=True, metavar="MODEL", help="With --play: a provider/model that may sit there; repeat.")
 @click.option("--base-url", help="With --play: address of an OpenAI-compatible server for the partners.")
 @click.option("--key-env", "key_variable", help="With --play: environment variable with the partners' key.")
-@click.option("--max-cost", type=Number(min=0), help="With --play: USD that the models of one game may cost.")
+@click.option("--max-cost", type=Number(min=0), help="With --play: USD that the models of all games may cost, until the server ends.")
 @click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="With --play: price file of your own (YAML).")
 @click.option(
     "--out",

@@ -81,7 +81,7 @@ def _add_opening(app: Flask, tables: Tables) -> None:
     def begin() -> tuple[Response, HTTPStatus]:
         try:
             asked = _Opening.model_validate_json(request.get_data())
-            seats = tables.open(asked.game, asked.players, asked.number, asked.kind)
+            seats = tables.open(asked.game, asked.players, asked.number, asked.kind, client=request.remote_addr or "")
         except ValidationError as error:
             return _refused(str(error.errors()[0]["msg"]))
         except CotraceError as error:

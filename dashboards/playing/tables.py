@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
 from games.players.running import Job, RunTerms, Seating, run_games
 from games.players.seats import PERSON, is_model, seated, team_name
+from providers.prices import SharedBudget
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
 from schemas.text import near
@@ -27,7 +29,17 @@ from schemas.text import near
 __all__ = ["Seat", "Tables"]
 
 _MOST_TABLES = 100
-_OUT_OF_BUDGET = "the game ends here: its models have used up what they may cost"
+"""Games under way at once."""
+_MOST_WITH_MODELS = 4
+"""Those of them with models, opened by one client."""
+_MOST_ENDED = 400
+"""Ended games whose pages still answer."""
+_REQUESTS_A_MINUTE = 120.0
+"""To the models of one game."""
+_AWAY_S = 1800.0
+"""A game whose players have not looked at it for so long gives its place to another, in seconds."""
+_OUT_OF_BUDGET = "the game ends here: the models of this server have used up what they may cost (--max-cost)"
+_LEFT = f"this game was ended: no player looked at it for {_AWAY_S / 60:.0f} minutes, and another game needed its place"
 
 
 class Seat:
@@ -44,6 +56,7 @@ class Seat:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
         self._one_by_one = asyncio.Lock()
+        self._is_ended = False
 
     async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:  # noqa: ARG002 - the same face for all players
         """Wait for the answer of the browser; who is asked several things at once is asked them one after the other."""
@@ -53,6 +66,8 @@ class Seat:
             answer: asyncio.Future[str] = loop.create_future()
             with self._lock:
                 self._loop, self._asked, self._shown, self._answer = loop, seen, shown, answer
+                if self._is_ended:
+                    answer.set_exception(CotraceError(_LEFT))
             return PlayerReply(await answer)
 
     def say(self, number: int, text: str) -> bool:
@@ -63,6 +78,14 @@ class Seat:
             answer, self._answer, self._asked, self._shown = self._answer, None, None, None
             self._loop.call_soon_threadsafe(answer.set_result, text)
             return True
+
+    def end(self) -> None:
+        """Let the game fail as soon as it asks this player, or now where it waits for the answer."""
+        with self._lock:
+            self._is_ended = True
+            if self._answer is not None and self._loop is not None:
+                self._loop.call_soon_threadsafe(self._answer.set_exception, CotraceError(_LEFT))
+                self._answer = self._asked = self._shown = None
 
     def shown(self) -> dict[str, Any]:
         """All that the browser is told."""
@@ -90,26 +113,39 @@ class _Running:
     job: Job
     seats: list[Seat]
     thread: threading.Thread
+    model_client: str | None
+    """Who opened it, of a game with models; None: there are none."""
+    seen_at: float = field(default_factory=time.monotonic)
+    """When a player last looked at it."""
     error: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.thread.ident is not None and not self.thread.is_alive()
 
 
 @dataclass(slots=True)
 class Tables:
-    """All tables of a server.
+    """All tables of a server. Games with models have a person among their players, and begin when the first one comes.
 
     Args:
         out: folder for the logs.
         partners: models that may take seats.
-        terms: how models are asked.
+        terms: how models are asked; `max_cost` is for all games together.
     """
 
     out: Path
     partners: Sequence[str]
     terms: RunTerms
     _running: list[_Running] = field(default_factory=list)
+    _changing: threading.Lock = field(default_factory=threading.Lock)
     _writing: threading.Lock = field(default_factory=threading.Lock)
 
-    def open(self, game_name: str, players: Mapping[str, str], number: int, kind: str | None = None) -> list[Seat]:
+    def __post_init__(self) -> None:
+        paced = replace(self.terms.settings, requests_per_minute=self.terms.settings.requests_per_minute or _REQUESTS_A_MINUTE)
+        self.terms = replace(self.terms, settings=paced, budget=SharedBudget(self.terms.max_cost))
+
+    def open(self, game_name: str, players: Mapping[str, str], number: int, kind: str | None = None, *, client: str = "") -> list[Seat]:
         """Begin a game; gives the seats of people.
 
         Args:
@@ -117,12 +153,11 @@ class Tables:
             players: seat -> player.
             number: of the game.
             kind: which of the family's games; None: its first.
+            client: who asks for it: one client has a small number of games with models at once.
 
         Raises:
-            UsageError: there is no such game, seat or player.
+            UsageError: there is no such game, seat or player, there are too many games, or models would play without a person.
         """
-        if len(self._running) >= _MOST_TABLES:
-            raise UsageError(f"there are {_MOST_TABLES} tables already: start the server anew")
         game = game_of(game_name)
         kind = game.KINDS[0] if kind is None else kind
         if kind not in game.KINDS:
@@ -134,7 +169,10 @@ class Tables:
         for player in taken.values():
             if is_model(player) and player not in self.partners:
                 raise UsageError(f"{player} may not play here: name it with --partner when the server is started")
+        has_models = any(map(is_model, taken.values()))
         seats = [Seat(agent, role, game_name) for agent, role in known.roles.items() if taken[agent] == PERSON]
+        if has_models and not seats:
+            raise UsageError("a game with a model needs a person among its players: `cotrace play` has models play alone")
         (task, *_) = game.tasks(asked, self.out)
         episode = f"table_{secrets.token_hex(4)}/{team_name(taken)}/{task.name}_{number}"
         match = Match(task, game.Condition(), taken, number, self.out / f"{episode}.jsonl", "people", episode, {})
@@ -142,20 +180,57 @@ class Tables:
         table = Seating(
             scripts=known.scripts, seats=known.roles, terms=self.terms, journal=(self.out / episode).parents[1] / ".journal", people=people
         )
-        running = _Running(game.job(match), seats, threading.Thread())
+        running = _Running(game.job(match), seats, threading.Thread(), client if has_models else None)
         running.thread = threading.Thread(target=_play, args=(running, table), daemon=True, name=episode)
-        self._running.append(running)
-        running.thread.start()
+        with self._changing:
+            self._make_room(running)
+            self._running.append(running)
+            if not has_models:
+                running.thread.start()
         return seats
+
+    def _make_room(self, coming: _Running) -> None:
+        """Forget old games, and end those that their players have left, where the one that comes needs a place.
+
+        Raises:
+            UsageError: there is none.
+        """
+        ended = [game for game in self._running if game.is_over]
+        for game in ended[: max(0, len(ended) - _MOST_ENDED)]:
+            self._running.remove(game)
+        under_way = [game for game in self._running if not game.is_over]
+        mine = [game for game in under_way if coming.model_client is not None and game.model_client == coming.model_client]
+        for games, most, which in ((under_way, _MOST_TABLES, "games"), (mine, _MOST_WITH_MODELS, "games with models that you opened")):
+            if len(games) < most:
+                continue
+            oldest = min((game for game in games if game.seats), key=lambda game: game.seen_at, default=None)
+            if oldest is None or time.monotonic() - oldest.seen_at < _AWAY_S:
+                raise UsageError(f"there are {most} {which} under way, which is the limit: open one when another has ended")
+            if oldest.thread.ident is None:
+                self._running.remove(oldest)
+            for seat in oldest.seats:
+                seat.end()
+
+    def _at(self, token: str) -> tuple[_Running, Seat] | None:
+        """The seat with that secret and its game."""
+        with self._changing:
+            games = list(self._running)
+        given = token.encode("utf-8", "replace")
+        found = ((game, seat) for game in games for seat in game.seats if secrets.compare_digest(seat.token.encode(), given))
+        return next(found, None)
 
     def state(self, token: str) -> dict[str, Any] | None:
         """What the browser of a seat is told; None: there is no such seat."""
-        for running in self._running:
-            for seat in running.seats:
-                if secrets.compare_digest(seat.token, token):
-                    ended = None if running.thread.is_alive() else _end(running.job.path)
-                    return {**seat.shown(), "error": running.error, "ended": ended, "survey": list(questions()) if ended else []}
-        return None
+        found = self._at(token)
+        if found is None:
+            return None
+        running, seat = found
+        running.seen_at = time.monotonic()
+        with self._changing:
+            if running.thread.ident is None:
+                running.thread.start()
+        ended = _end(running.job.path) if running.is_over else None
+        return {**seat.shown(), "error": running.error, "ended": ended, "survey": list(questions()) if ended else []}
 
     def survey(self, token: str, answers: Mapping[str, str]) -> bool:
         """Keep what a player says of its partner in the log of the game; False: there is no such seat, or its game is not over.
@@ -163,18 +238,17 @@ class Tables:
         Raises:
             UsageError: there is no such question or answer.
         """
-        for running in self._running:
-            for seat in running.seats:
-                if secrets.compare_digest(seat.token, token) and not running.thread.is_alive() and _end(running.job.path):
-                    with self._writing:
-                        keep(running.job.path, seat.agent, answers)
-                    return True
-        return False
+        found = self._at(token)
+        if found is None or not found[0].is_over or not _end(found[0].job.path):
+            return False
+        with self._writing:
+            keep(found[0].job.path, found[1].agent, answers)
+        return True
 
     def say(self, token: str, number: int, text: str) -> bool:
         """Answer for a seat; False: there is no such seat, or it is not asked that."""
-        seats = (seat for running in self._running for seat in running.seats if secrets.compare_digest(seat.token, token))
-        return any(seat.say(number, text) for seat in seats)
+        found = self._at(token)
+        return found is not None and found[1].say(number, text)
 
 
 def _play(running: _Running, table: Seating) -> None:

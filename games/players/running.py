@@ -48,6 +48,8 @@ class RunTerms:
     """A price file of the user's own."""
     after_game: Callable[[Path, Sequence[str], Callable[[str], None], Callable[[], str]], None] | None = None
     """Called with the log of a finished game, the agents that people played at this terminal, and how to show and read a line."""
+    budget: Budget | None = None
+    """One that other runs share, in place of one of `max_cost` alone."""
 
     def of(self, model: str) -> ModelSettings:
         """How a model is asked."""
@@ -178,6 +180,8 @@ def _price(model: str, terms: RunTerms) -> Price | None:
 
 def _budget(jobs: Sequence[Job], table: Seating, journal: Journal[dict[str, str], JournalEntry], report: RunReport) -> Budget:
     """What is left of it: games and replies that are there already have cost something."""
+    if table.terms.budget is not None:
+        return table.terms.budget
     if table.terms.max_cost is None:
         return Budget(None)
     report.cost_before = spent_before((job.path for job in jobs if job.path.exists()), journal.before)

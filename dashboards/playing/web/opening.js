@@ -25,7 +25,7 @@ byId('form').addEventListener('submit', async (event) => {
   const body = JSON.stringify({game: game.game, kind: game.kind, players, number: Number(byId('number').value)});
   const reply = await fetch('/open', {method: 'POST', body}), found = await reply.json();
   byId('begun').hidden = false;
-  byId('told').textContent = reply.ok ? (found.length ? 'The game has begun.' : 'Nobody sits here: the game is played.') : found.error;
+  byId('told').textContent = reply.ok ? (found.length ? 'Open the links below. A game with a model begins when the first one is opened.' : 'Nobody sits here: the game is played.') : found.error;
   byId('links').replaceChildren(...(reply.ok ? found : []).map((one) => {
     const item = document.createElement('li'), link = document.createElement('a');
     link.href = one.href; link.textContent = 'Seat of ' + one.agent; link.target = '_blank'; item.append(link);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from flask.testing import FlaskClient
 
 from analytics.query import query
 from dashboards.access import LOCAL, Access
+from dashboards.playing import tables
 from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
 from games.experiments.family import games
@@ -21,13 +23,13 @@ from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from schemas.store import Store
 from tests import command_line
-from tests.games.seats import seat_server
+from tests.games.seats import seat_server, stats
 
 
 def client(out: Path, *, access: Access = LOCAL, partners: tuple[str, ...] = (), terms: RunTerms | None = None) -> FlaskClient:
     """A browser of this machine."""
-    tables = Tables(out, partners, terms or RunTerms(settings=ModelSettings(model="")))
-    return create_play_app(tables, access=access).test_client()
+    places = Tables(out, partners, terms or RunTerms(settings=ModelSettings(model="")))
+    return create_play_app(places, access=access).test_client()
 
 
 def asked_at(address: str) -> ModelSettings:
@@ -193,6 +195,73 @@ def test_a_game_whose_models_may_cost_no_more_says_so(tmp_path: Path) -> None:
         browser = client(tmp_path / "out", partners=("openai/stub",), terms=terms)
         seats = opened(browser, "einstein", {"player1": "openai/stub", "player2": "human"})
         assert "may cost" in waited(browser, seats["Player2"])["error"]
+
+
+def test_what_models_may_cost_is_for_all_games_together(tmp_path: Path) -> None:
+    """A second game has what the first one left."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai/stub: {input: 0, output: 1000000}\n")  # one USD a token of the reply
+    with seat_server("script") as address:
+        terms = RunTerms(settings=asked_at(address), max_cost=asked_at(address).limit + 1, prices=prices)
+        browser = client(tmp_path / "out", partners=("openai/stub",), terms=terms)
+        first, second = (opened(browser, "einstein", {"player1": "openai/stub", "player2": "human"}) for _ in range(2))
+        assert waited(browser, first["Player2"])["asked"]
+        assert "may cost" in waited(browser, second["Player2"])["error"]
+
+
+def test_models_ask_nothing_until_a_person_comes_and_one_client_has_few_of_them(tmp_path: Path) -> None:
+    """Who may open tables cannot have models play alone, nor begin a hundred games with them."""
+    with seat_server("steady") as address:
+        before = stats(address)["requests"]
+        browser = client(tmp_path, partners=("openai/stub",), terms=RunTerms(settings=asked_at(address)))
+        alone = browser.post("/open", json={"game": "asympuzl", "players": {"all": "openai/stub"}})
+        assert (alone.status_code, "needs a person" in alone.get_json()["error"]) == (400, True)
+        asked = {"game": "asympuzl", "players": {"A": "openai/stub", "B": "human"}}
+        replies = [browser.post("/open", json=asked) for _ in range(8)]
+        assert [reply.status_code for reply in replies] == [200] * 4 + [400] * 4
+        assert "limit" in replies[-1].get_json()["error"]
+        assert browser.post("/open", json=asked, environ_base={"REMOTE_ADDR": "127.0.0.2"}).status_code == 200
+        assert stats(address)["requests"] == before
+        assert waited(browser, replies[0].get_json()[0]["href"])["asked"]
+        assert stats(address)["requests"] == before + 1
+
+
+def test_games_that_have_ended_or_were_left_give_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server goes on for as many games as people play; the game of people who look at it stays."""
+    monkeypatch.setattr(tables, "_MOST_TABLES", 3)
+    browser = client(tmp_path)
+    people = {"player1": "human", "player2": "human"}
+    before = {*threading.enumerate()}
+    for _ in range(7):
+        opened(browser, "asympuzl", {"A": "script:sharing", "B": "script:sharing"})
+        for thread in {*threading.enumerate()} - before:
+            thread.join(20)
+    left, mine, other = (opened(browser, "einstein", people)["Player1"] for _ in range(3))
+    assert waited(browser, left)["asked"]
+    full = browser.post("/open", json={"game": "einstein", "players": people})
+    assert (full.status_code, "limit" in full.get_json()["error"]) == (400, True)
+    monkeypatch.setattr(tables, "_AWAY_S", 0.2)
+    time.sleep(0.3)
+    for href in (mine, other):
+        assert waited(browser, href)["asked"]
+    opened(browser, "einstein", people)
+    deadline = time.monotonic() + 20
+    while not (ended := browser.get(f"{left}/state").get_json())["error"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert "another game needed its place" in ended["error"]
+    assert browser.get(f"{mine}/state").get_json()["asked"]
+
+
+def test_a_seat_with_letters_that_no_secret_has_is_not_there(tmp_path: Path) -> None:
+    """Whatever the address: 404 or 409, no fault of the server."""
+    browser = client(tmp_path)
+    opened(browser, "asympuzl", {"A": "human", "B": "human"})
+    for name in ("%C3%A9", "é", "%F0%9F%98%80", "%ff%fe", "%00"):
+        assert browser.get(f"/seat/{name}").status_code == 404
+        assert browser.get(f"/seat/{name}/state").status_code == 404
+        assert browser.post(f"/seat/{name}/say", json={"number": 1, "text": "x"}).status_code == 409
+        assert browser.post(f"/seat/{name}/survey", json={"answers": {}}).status_code == 409
 
 
 @pytest.mark.parametrize(
