@@ -256,7 +256,7 @@ class SharedBudget(Budget):
 
     async def reserve(self, cost: float) -> None:
         """As `Budget.reserve`."""
-        while not self._reserve(cost):
+        while not self._reserve(cost):  # noqa: ASYNC110 - an event belongs to one loop
             await asyncio.sleep(self._OTHERS_S)
 
     def _reserve(self, cost: float) -> bool:
