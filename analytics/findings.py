@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, Final, NamedTuple
 
-from analytics.comparison.team_names import unlike_names
+from analytics.comparison.compare import behind, compare, is_shown
+from analytics.comparison.team_names import short_names, unlike_names
 from analytics.query import query
-from schemas.families import family, title_of
+from schemas.families import family, games_apart, title_of
 from schemas.store import Store
-from schemas.wording import count, counted, in_words, interval, number, score, share, share_interval
+from schemas.wording import (
+    chance,
+    condition_in_words,
+    count,
+    counted,
+    from_to,
+    in_words,
+    interval,
+    number,
+    score,
+    share,
+    share_interval,
+    signed,
+)
 
-__all__ = ["TOPICS", "Finding", "findings", "told_apart"]
+__all__ = ["TOPICS", "Finding", "findings", "headlines"]
 
 TOPICS: Final[Mapping[str, str]] = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
 """Topic of a finding -> as people read it, in order."""
 
 Row = Mapping[str, Any]
-_Losses = Mapping[tuple[str, str, str | None], str]
+_Losses = Mapping[tuple[str, str | None, str | None], str]
+_Side = tuple[str, str | None, int | None]
+"""Team, condition, turn limit."""
 
+_MOST_CONDITIONS: Final = 3
 _WENT_RIGHT: Final = ("correct", "no_error", "none_of_these", "accepted", "right")
 
 
@@ -34,76 +52,186 @@ class Finding(NamedTuple):
     """The report that has the numbers."""
 
 
+class _Board(NamedTuple):
+    """Teams that can be compared."""
+
+    benchmark: str
+    rows: Sequence[Row]
+    """Of the leaderboard, the highest mean first."""
+    pairs: Sequence[Row]
+    """Of the report `compare`, those that played two tasks or more in common."""
+    has_other_pairs: bool
+    """Whether some pair of the teams has not played the same tasks."""
+
+    def shown(self) -> tuple[Row, Row] | None:
+        """The team that is behind most others, and the pair in which it is behind by most; None where `compare` shows none."""
+        most = behind(self.pairs)
+        return None if most is None else (self.row(_side(most, "_b")), most)
+
+    def row(self, side: _Side) -> Row:
+        """Of the leaderboard."""
+        return next(row for row in self.rows if _side(row) == side)
+
+
 def findings(store: Store) -> list[Finding]:
     """The sentences of each benchmark with games that ended, in order: who, where, why, how sure.
+
+    Which team is behind is what the report `compare` shows of it: on shared tasks, corrected for all pairs. Where and why are about that
+    team; where none is shown to be behind, about all teams together.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    board = query(store, "SELECT * FROM leaderboard WHERE n > 0 ORDER BY benchmark, score_mean DESC, team_name").to_dicts()
-    boards: dict[tuple[str, str | None], list[Row]] = {}
-    for row in board:
-        boards.setdefault(_comparable(row), []).append(row)
     losses = _losses(store)
-    found = [finding for (benchmark, _), rows in boards.items() for finding in _of_benchmark(store, benchmark, rows, losses)]
-    return [*found, *_of_judges(store)]
+    return [*(finding for board in _boards(store) for finding in _of_board(store, board, losses)), *_of_judges(store)]
+
+
+def headlines(store: Store) -> dict[str, list[str]]:
+    """Benchmark -> which of its teams is shown to be behind, as in `findings`; of logs of other programs, a sentence an experiment.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    found: dict[str, list[str]] = {}
+    for board in _boards(store):
+        found.setdefault(board.benchmark, []).append(_who(board))
+    return found
+
+
+def _boards(store: Store) -> list[_Board]:
+    rows = query(store, "SELECT * FROM leaderboard WHERE n > 0 ORDER BY benchmark, score_mean DESC, team_name").to_dicts()
+    pairs = compare(store).to_dicts()
+    boards: dict[tuple[str, str | None], list[Row]] = {}
+    for row in rows:
+        boards.setdefault(_comparable(row), []).append(row)
+    return [_board(benchmark, own, [pair for pair in pairs if pair["benchmark"] == benchmark]) for (benchmark, _), own in boards.items()]
+
+
+def _board(benchmark: str, rows: Sequence[Row], pairs: Sequence[Row]) -> _Board:
+    sides = {_side(row) for row in rows}
+    own = [pair for pair in pairs if {_side(pair, "_a"), _side(pair, "_b")} <= sides]
+    paired = [pair for pair in own if pair["paired"]]
+    return _Board(benchmark, rows, paired, len(paired) < len(own))
+
+
+def _side(row: Row, end: str = "") -> _Side:
+    return row[f"team{end}" if end else "team_name"], row[f"condition{end}"], row[f"max_turns{end}"]
 
 
 def _comparable(row: Row) -> tuple[str, str | None]:
     """Teams of one game are compared; of logs of other programs, those of one experiment, since each can be about something else."""
+    if games_apart(row["benchmark"]):
+        return row["benchmark"], _game_of(row["condition"])
     return row["benchmark"], None if family(row["benchmark"]) else row["condition"]
 
 
-def _of_benchmark(store: Store, benchmark: str, rows: Sequence[Row], losses: _Losses) -> Iterator[Finding]:
-    told = told_apart(rows)
-    about = told[0] if told else rows[-1]
-    yield Finding("who", benchmark, _who(benchmark, rows), "leaderboard")
+def _of_board(store: Store, board: _Board, losses: _Losses) -> Iterator[Finding]:
+    about = _about(board)
+    yield Finding("who", board.benchmark, _who(board), "leaderboard" if len(board.rows) == 1 else "compare")
     sentences = (
         ("where", _where(store, about), "decisive-turns"),
-        ("why", losses.get((benchmark, about["model"], about["condition"])), "lost"),
+        *(("why", losses.get((board.benchmark, about.model, condition)), "lost") for condition in _conditions(board, about)),
         ("why", _failures(store, about), "failures"),
         ("why", _spirals(store, about), "spirals"),
     )
     for topic, sentence, report in sentences:
         if sentence is not None:
-            yield Finding(topic, benchmark, sentence, report)
-    yield Finding("sure", benchmark, _how_sure(rows), "compare")
+            yield Finding(topic, board.benchmark, sentence, report)
+    yield Finding("sure", board.benchmark, _how_sure(board), "compare")
 
 
-def told_apart(rows: Sequence[Row]) -> tuple[Row, Row] | None:
-    """The team that is shown to be behind, and one it is behind: their 95 % intervals over tasks do not overlap; None if no two are.
-
-    Args:
-        rows: of the leaderboard that can be compared, the highest mean first.
-    """
-    best = max((row for row in rows if row["score_low"] is not None), key=lambda row: row["score_low"], default=None)
-    if best is None:
-        return None
-    behind = [row for row in rows if row["score_high"] is not None and row["score_high"] < best["score_low"]]
-    return (behind[-1], best) if behind else None
+def _game_of(condition: str | None) -> str:
+    """Where games of one benchmark have scores of different units, a condition begins with the game's name."""
+    return (condition or "").partition("/")[0]
 
 
-def _who(benchmark: str, rows: Sequence[Row]) -> str:
+class _About(NamedTuple):
+    """Whose games the sentences are about."""
+
+    benchmark: str
+    name: str
+    """Of the team, or `all teams`."""
+    model: str | None
+    """None: all models."""
+    condition: str | None
+    """None: all conditions, or the one of games without a condition."""
+    is_team: bool
+
+    def where(self) -> str:
+        """SQL condition on `benchmark`, `model` and `condition`."""
+        of_team = "model = $model AND condition IS NOT DISTINCT FROM $condition"
+        of_all = "coalesce(model = $model, true) AND coalesce(condition = $condition, true)"
+        return f"benchmark = $benchmark AND {of_team if self.is_team else of_all}"
+
+    def values(self) -> dict[str, Any]:
+        """Of its parameters."""
+        return {"benchmark": self.benchmark, "model": self.model, "condition": self.condition}
+
+
+def _about(board: _Board) -> _About:
+    """The team that is shown to be behind, or the only one; else all teams of the board."""
+    shown = board.shown()
+    if shown or len(board.rows) == 1:
+        row = shown[0] if shown else board.rows[0]
+        return _About(board.benchmark, _team(row), row["model"], row["condition"], is_team=True)
+    conditions = {row["condition"] for row in board.rows}
+    return _About(board.benchmark, "all teams", None, conditions.pop() if len(conditions) == 1 else None, is_team=False)
+
+
+def _conditions(board: _Board, about: _About) -> list[str | None]:
+    """Those that are spoken of one by one: the team's, or of all teams those with most games."""
+    if about.is_team:
+        return [about.condition]
+    games = Counter[str | None]()
+    for row in board.rows:
+        games[row["condition"]] += row["n"]
+    return [condition for condition, _ in games.most_common(_MOST_CONDITIONS)]
+
+
+def _who(board: _Board) -> str:
+    rows, benchmark = board.rows, board.benchmark
     last, first = rows[-1], rows[0]
     known = family(benchmark)
-    main = in_words((known.score_words or known.score) if known else "score")
     title = title_of(benchmark) if known else f"{title_of(benchmark)} {first['condition']}"
+    main = in_words((known.score_words or known.score) if known else "score")
+    if games_apart(benchmark):
+        title, main = f"{title}, {condition_in_words({'game': _game_of(first['condition'])})}", "score"
     games = sum(row["n"] for row in rows)
     opening = f"{title}, {counted(games, 'game')} of {counted(len(rows), 'team')} ({main})"
     if len(rows) == 1:
         return f"{opening}: {_team(first)} reaches {_mean(first)} on average."
-    names = dict(zip(map(id, rows), unlike_names([(_team(row), row["condition"], row["max_turns"]) for row in rows]), strict=True))
-    told = told_apart(rows)
-    if told is None:
+    short = short_names([_team(row) for row in rows])
+    names = dict(
+        zip(map(_side, rows), unlike_names([(short[_team(row)], row["condition"], row["max_turns"]) for row in rows]), strict=True)
+    )
+    unlike = "not all teams played the same tasks; " if board.has_other_pairs or _differ_in_tasks(rows) else ""
+    shown = board.shown()
+    if shown is None:
+        means = f"{names[_side(last)]} has the lowest mean, {_over(last)}, {names[_side(first)]} the highest, {_over(first)}"
+        return f"{opening}: {unlike}{_nothing_shown(board)}; {means}."
+    last, pair = shown
+    difference = f"{signed(pair['difference']).lstrip('+')} ({from_to(pair['low'], pair['high'])})"
+    sure = chance(pair["p"], pair["p_holm"], pair["tests"], "comparisons")
+    return (
+        f"{opening}: {unlike}{names[_side(last)]} is behind {names[_side(pair, '_a')]} by {difference} "
+        f"on {counted(pair['tasks'], 'shared task')} ({sure})."
+    )
+
+
+def _differ_in_tasks(rows: Sequence[Row]) -> bool:
+    return len({row["tasks"] for row in rows}) > 1
+
+
+def _nothing_shown(board: _Board) -> str:
+    if not board.pairs:
+        return "teams and tasks cannot be distinguished, so no difference between teams is shown"
+    most = max(pair["tasks"] for pair in board.pairs)
+    needed = min(pair["tasks_needed"] for pair in board.pairs)
+    if most < needed:
         return (
-            f"{opening}: not enough games to say which team gets least far; {names[id(last)]} has the lowest mean, "
-            f"{_over(last)}, and {names[id(first)]} the highest, {_over(first)}."
+            f"no difference between teams can be shown with {counted(most, 'shared task')}, for so many teams at least {needed} are needed"
         )
-    behind, ahead = told
-    shown = f"{names[id(behind)]} gets least far, {_over(behind)}, and {names[id(ahead)]} further, {_over(ahead)}"
-    if behind is last:
-        return f"{opening}: {shown}."
-    return f"{opening}: {shown}; not enough games to place {names[id(last)]}, {_over(last)}."
+    return f"no difference is shown between {counted(len(board.pairs), 'pair')} of teams, which share up to {counted(most, 'task')}"
 
 
 def _over(row: Row) -> str:
@@ -120,25 +248,20 @@ def _team(row: Row) -> str:
     return str(row["team_name"] or row["model"])
 
 
-def _games(row: Row) -> dict[str, Any]:
-    return {"benchmark": row["benchmark"], "model": row["model"], "condition": row["condition"]}
-
-
-_OF_TEAM: Final = "benchmark = $benchmark AND model = $model AND condition IS NOT DISTINCT FROM $condition"
-
-
 def _losses(store: Store) -> _Losses:
-    """Benchmark, model and condition -> who lost its games and by what, where that was attributed."""
+    """Benchmark, model and condition -> who lost its games and by what, where that was attributed; model None: all of a condition."""
     if query(store, "SELECT 1 FROM attributions LIMIT 1").is_empty():
         return {}
+    import polars as pl
+
     from analytics.losses.lost import lost_report
 
-    models = lost_report(store).filter(what="model").remove(lost=0).iter_rows(named=True)
-    return {(row["benchmark"], row["model"], row["condition"]): row["sentence"] for row in models}
+    found = lost_report(store).filter(pl.col("what").is_in(["model", "condition"]), pl.col("lost") > 0)
+    return {(row["benchmark"], row["model"], row["condition"]): row["sentence"] for row in found.iter_rows(named=True)}
 
 
-def _where(store: Store, worst: Row) -> str | None:
-    decisive = query(store, f"SELECT turn, share, why FROM decisive_turns WHERE {_OF_TEAM}", _games(worst)).to_dicts()
+def _where(store: Store, about: _About) -> str | None:
+    decisive = query(store, f"SELECT turn, share, why FROM decisive_turns WHERE {about.where()}", about.values()).to_dicts()
     if not decisive:
         return None
     shares = [row["share"] for row in decisive if row["share"] is not None]
@@ -146,48 +269,50 @@ def _where(store: Store, worst: Row) -> str | None:
     out = sum(row["why"] == "out_of_reach" for row in decisive)
     lost = f" After it the goal could no more be reached in {count(out)} of {count(len(decisive))} games." if out else ""
     middle = number(median(row["turn"] for row in decisive))
-    return f"The turn that decides a game of {_team(worst)} is turn {middle} at the median{carried}.{lost}"
+    return f"The turn that decides a game of {about.name} is turn {middle} at the median{carried}.{lost}"
 
 
-def _failures(store: Store, worst: Row) -> str | None:
+def _failures(store: Store, about: _About) -> str | None:
     sql = (
         f"SELECT category, sum(turns) AS turns, sum(denominator) AS denominator, min(share_low) AS low, max(share_high) AS high, "
-        f"count(*) AS parts FROM failure_breakdown WHERE is_default AND share IS NOT NULL AND {_OF_TEAM} GROUP BY category "
+        f"count(*) AS parts FROM failure_breakdown WHERE is_default AND share IS NOT NULL AND {about.where()} GROUP BY category "
         "ORDER BY turns DESC, category"
     )
-    wrong = [row for row in query(store, sql, _games(worst)).to_dicts() if row["category"] not in _WENT_RIGHT and row["turns"]]
+    wrong = [row for row in query(store, sql, about.values()).to_dicts() if row["category"] not in _WENT_RIGHT and row["turns"]]
     if not wrong:
         return None
     first = wrong[0]
     sure = f" {share_interval(first['low'], first['high'])}" if first["parts"] == 1 and first["low"] is not None else ""
     more = f"; next comes {in_words(wrong[1]['category'])}, {share(wrong[1]['turns'] / wrong[1]['denominator'])}" if len(wrong) > 1 else ""
     return (
-        f"The commonest failure of {_team(worst)} is {in_words(first['category'])}: {share(first['turns'] / first['denominator'])} "
+        f"The commonest failure of {about.name} is {in_words(first['category'])}: {share(first['turns'] / first['denominator'])} "
         f"of {count(first['denominator'])} turns{sure}{more}."
     )
 
 
-def _spirals(store: Store, worst: Row) -> str | None:
-    sql = f"SELECT count(*) AS n, count(DISTINCT episode_id) AS games, mode(kind) AS kind FROM correction_spirals WHERE {_OF_TEAM}"
-    found = query(store, sql, _games(worst)).to_dicts()[0]
+def _spirals(store: Store, about: _About) -> str | None:
+    sql = f"SELECT count(*) AS n, count(DISTINCT episode_id) AS games, mode(kind) AS kind FROM correction_spirals WHERE {about.where()}"
+    found = query(store, sql, about.values()).to_dicts()[0]
     if not found["n"]:
         return None
-    games = query(store, f"SELECT sum(games) AS n FROM leaderboard WHERE {_OF_TEAM}", _games(worst))["n"][0]
+    games = query(store, f"SELECT sum(games) AS n FROM leaderboard WHERE {about.where()}", about.values())["n"][0]
     where = f"in {count(found['games'])} of {count(games)} games"
     stretches = "1 stretch" if found["n"] == 1 else f"{count(found['n'])} stretches"
-    return f"{_team(worst)} spends {stretches} {where} on correcting without getting anywhere, mostly {in_words(found['kind'])}."
+    verb = "spends" if about.is_team else "spend"
+    whose = about.name if about.is_team else about.name.capitalize()
+    return f"{whose} {verb} {stretches} {where} on correcting without getting anywhere, mostly {in_words(found['kind'])}."
 
 
-def _how_sure(rows: Sequence[Row]) -> str:
-    if len(rows) == 1:
-        return f"With one team there is nothing to compare; {_interval_over(rows[0])}"
-    if told_apart(rows):
+def _how_sure(board: _Board) -> str:
+    if len(board.rows) == 1:
+        return f"With one team there is nothing to compare; {_interval_over(board.rows[0])}"
+    shown = sum(map(is_shown, board.pairs))
+    if shown:
         return (
-            "The 95 % intervals over tasks of these two do not overlap; cotrace report compare has all pairs, corrected for their number."
+            f"{count(shown)} of {counted(len(board.pairs), 'pair')} of teams with shared tasks differ; the chance of a single false claim "
+            "among them is 5 % (Holm)."
         )
-    if all(row["score_low"] is None for row in rows):
-        return "Too few games for intervals: what the teams differ by may be chance."
-    return "The intervals of all teams overlap: more games would tell whether they differ (cotrace report power)."
+    return "cotrace report power states how many tasks show a difference of a given size."
 
 
 def _interval_over(only: Row) -> str:

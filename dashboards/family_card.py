@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from dash import html
 
+from analytics.findings import headlines
 from dashboards.address import GAME, game_at
+from dashboards.computed import kept
 from dashboards.costs import Measure, cost_in_words, measure_of
 from dashboards.leaderboard import LEAST_GAMES, games_of_team, leaderboard_rows
 from dashboards.one_benchmark import narrowed
@@ -17,11 +19,12 @@ from dashboards.strip import StripLine, strip
 from dashboards.teams import team_names
 from schemas import wording
 from schemas.families import family, games_apart, title_of
+from schemas.text import printable
 
 __all__ = ["family_card"]
 
 _IN_CARD: Final = 6
-"""Teams that a card shows."""
+"""Teams that a card shows, and sentences."""
 _BY_GAME = """
     SELECT string_split(condition, '/')[1] AS game, count(*) AS n, count(*) FILTER (success) AS won,
         wilson_low(won, n) AS low, wilson_high(won, n) AS high
@@ -70,10 +73,21 @@ def family_card(read: Reader, benchmark: str) -> Part:
     return card(
         title_of(benchmark),
         html.Div(_headlines(benchmark, row), className="headlines"),
+        *_who_is_behind(read, benchmark),
         html.P((_what_is_known if is_foreign else _what_goes_wrong)(read, benchmark, row), className="card-lead"),
         None if is_alone else _strip(read, benchmark),
         menu=menu,
     )
+
+
+def _who_is_behind(read: Reader, benchmark: str) -> list[Part]:
+    """What the report `compare` shows of its teams; nothing under a filter, since it is about all games."""
+    if any(read.address.all(key) for key in ("condition", "model", "level")):
+        return []
+    found = kept(
+        read.store.path, ("headlines",), lambda: headlines(read.store), size_of=lambda of: sum(len(str(one)) for one in of.values())
+    )
+    return [html.P(printable(sentence), className="card-lead") for sentence in found.get(benchmark, [])[:_IN_CARD]]
 
 
 def _headlines(benchmark: str, row: Mapping[str, Any]) -> list[Part]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,12 +17,13 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SUMMARY", "compare"]
+__all__ = ["SUMMARY", "behind", "compare", "is_shown"]
 
 SUMMARY: Final = ("benchmark", "team_a", "team_b", "tasks", "difference", "low", "high", "wins", "losses", "p_holm")
 """The columns that fit a terminal, beside the advice."""
 
 _SURE: Final = 0.05
+"""Corrected p-value below which a difference is shown."""
 _HELD_BY_FEW: Final = "91 %"
 """How often the intervals of five shared tasks hold the truth, in simulation (tests/analytics/comparison); of yes and no it is more."""
 _SIDE: Final = ("condition", "max_turns", "team_name")
@@ -46,6 +48,8 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
     - p: of no difference, by exact permutation (`analytics.comparison.differences`); null below six shared tasks, where no test could
       give one below 0.05. p_holm, p_bh: corrected for all rows of the benchmark: Holm's (1979) holds the chance of a single false claim to
       5 %, Benjamini and Hochberg's (1995, Journal of the Royal Statistical Society B 57) the expected share of false ones.
+    - tests: rows of the benchmark with a p. tasks_needed: shared tasks from which on a team that wins all of them can have p_holm below
+      0.05 among so many rows; null if unpaired.
     - advice: what follows, and what does not.
 
     Args:
@@ -74,6 +78,23 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
     return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
 
 
+def is_shown(pair: Mapping[str, Any]) -> bool:
+    """Whether a row of `compare` shows a difference between teams: on shared tasks, with p_holm below 0.05."""
+    return bool(pair["paired"]) and pair["p_holm"] is not None and pair["p_holm"] < _SURE
+
+
+def behind(pairs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Of rows of `compare` the one in which the team that is behind most others (team_b) is behind by most; None where none is shown.
+
+    The chance that it names a pair of equal teams is at most 5 %, however many teams there are: it is Holm's of the rows of a benchmark.
+    """
+    lost: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
+    for pair in filter(is_shown, pairs):
+        lost.setdefault(tuple(pair[f"{name}_b"] for name in ("team", "condition", "max_turns")), []).append(pair)
+    most = max(lost.values(), key=lambda own: (len(own), max(pair["difference"] for pair in own)), default=None)
+    return None if most is None else max(most, key=lambda pair: pair["difference"])
+
+
 def _schema() -> dict[str, pl.DataType]:
     import polars as pl
 
@@ -83,7 +104,7 @@ def _schema() -> dict[str, pl.DataType]:
     schema |= dict.fromkeys(("tasks", "games_a", "games_b"), count)
     schema |= dict.fromkeys(("mean_a", "mean_b", "difference", "low", "high"), number)
     schema |= dict.fromkeys(("wins", "ties", "losses"), count) | dict.fromkeys(("p", "p_holm", "p_bh"), number)
-    return schema | {"advice": text}
+    return schema | {"tests": count, "tasks_needed": count, "advice": text}
 
 
 def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
@@ -152,18 +173,30 @@ def _named(found: MeanDifference) -> _Row:
 def _correct(family: list[_Row]) -> None:
     from scipy import stats
 
-    for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
-        row |= {"p_holm": p, "p_bh": None, "tests": sum(other["p"] is not None for other in family)}
+    values = [row["p"] for row in family]
+    compared = sum(row["paired"] or row["p"] is not None for row in family)
+    tests = [p for p in values if p is not None]
+    for row, p in zip(family, holm(values), strict=True):
+        row |= {"p_holm": p, "p_bh": None, "tests": len(tests)}
+        row["tasks_needed"] = max(FEWEST, math.ceil(1 + math.log2(compared / _SURE))) if row["paired"] else None
+        row["can_show"] = not row["paired"] or (bool(tests) and _least_p_holm(tests, row["tasks"]) < _SURE)
     tested = [row for row in family if row["p"] is not None]
     for row, p in zip(tested, stats.false_discovery_control([row["p"] for row in tested]) if tested else [], strict=True):
         row["p_bh"] = float(p)
+
+
+def _least_p_holm(values: Sequence[float], tasks: int) -> float:
+    """Of a row whose shared tasks were all won, beside the p-values of all rows as they are: what so many tasks can show at most."""
+    least = 2.0 ** (1 - tasks)
+    smaller = sorted(p for p in values if p < least)
+    return max((len(values) - place) * p for place, p in enumerate([*smaller, least]))
 
 
 def _advice(row: _Row) -> str:
     told = f"{_side(row, 'a')} against {_side(row, 'b')}: {wording.signed(row['difference'])}{_interval(row)} {_where(row)}"
     if row["low"] is None:
         return f"{told}; {_why_no_interval(row)}, so nothing follows about others"
-    return f"{told}; {_follows(row)}{_does_not_follow(row)}"
+    return f"{told}; {_does_not_follow(row)}{_follows(row)}"
 
 
 def _why_no_interval(row: _Row) -> str:
@@ -190,21 +223,31 @@ def _where(row: _Row) -> str:
 
 def _follows(row: _Row) -> str:
     if row["p"] is None:
-        told = "" if row["is_yes_or_no"] else f", and an interval from so few holds the truth in about {_HELD_BY_FEW} instead of 95 %"
-        return f"fewer than {FEWEST} shared tasks cannot show a difference{told}: play more tasks"
+        few = "" if row["is_yes_or_no"] else f", and the coverage of an interval from so few is about {_HELD_BY_FEW} instead of 95 %"
+        needed = f"at least {row['tasks_needed']} are needed" if row["paired"] else "play more tasks"
+        return f"fewer than {FEWEST} shared tasks cannot show a difference{few}: {needed}"
     chance = wording.chance(row["p"], row["p_holm"], row["tests"], "comparisons")
+    if not row["paired"]:
+        return f"their values {'differ' if row['p_holm'] < _SURE else 'do not differ beyond chance'} ({chance})"
     if row["p_holm"] < _SURE:
         return f"a difference on tasks like these ({chance})"
+    if not row["can_show"]:
+        few = f"{row['tasks']} shared tasks cannot show a difference among {row['tests']} comparisons, even if all are won"
+        return f"{few}: at least {row['tasks_needed']} are needed ({chance})"
     if row["p"] < _SURE:
-        return f"it may differ, but among {row['tests']} comparisons chance alone gives such a one ({chance}): play more tasks"
-    if (row["low"] or 0) > 0:
-        return f"the interval leaves 0 out but the exact test does not ({chance}): not shown, play more tasks"
-    return f"no difference shown ({chance}); one beyond that interval is unlikely"
+        return f"no difference shown: among {row['tests']} comparisons chance alone gives such a one ({chance}): play more tasks"
+    beyond = (
+        "the interval excludes 0, the exact test does not: play more tasks"
+        if (row["low"] or 0) > 0
+        else "one beyond that interval is unlikely"
+    )
+    return f"no difference shown ({chance}); {beyond}"
 
 
 def _does_not_follow(row: _Row) -> str:
+    """What no number of the row can say, in front of what it says."""
     if not row["paired"]:
-        return "; whether teams or tasks differ cannot be told: have both play the same tasks, or see cotrace report ability"
+        return "teams and tasks cannot be distinguished: have both play the same tasks, or see cotrace report ability; "
     if " and " in row["differs"]:
-        return f"; {row['differs']} differ at once, so which of them matters is not said"
+        return f"{row['differs']} differ at once, so which of them matters is not known; "
     return ""

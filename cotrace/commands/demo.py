@@ -38,7 +38,7 @@ _PLANTED = {
     show_default=True,
     help="Where logs and store go.",
 )
-@click.option("--structures", default=6, show_default=True, type=click.IntRange(min=1), help="Targets for each persona.")
+@click.option("--structures", default=10, show_default=True, type=click.IntRange(min=1), help="Targets for each persona.")
 @click.option("--serve/--no-serve", default=True, show_default=True, help="Whether to end with the dashboard.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard.")
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(0, 65535), help="Port of the dashboard.")

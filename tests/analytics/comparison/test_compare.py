@@ -212,7 +212,7 @@ def test_only_shared_tasks_count_and_none_shared_is_said(tmp_path: Path) -> None
     apart = rows["c", "a"]
     assert (apart["paired"], apart["tasks"], apart["wins"]) == (False, 20, None)
     assert "on different tasks (20 in all)" in apart["advice"]
-    assert "whether teams or tasks differ cannot be told" in apart["advice"]
+    assert "teams and tasks cannot be distinguished" in apart["advice"]
 
 
 def test_one_shared_task_is_no_pair_and_is_said(tmp_path: Path) -> None:

@@ -37,23 +37,25 @@ def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.mark.shared
 def test_the_readme_says_what_is_found_in_the_published_games(published: Store) -> None:
-    """Which condition has the lowest mean, that the games are not enough to say it gets least far, and its commonest failure."""
+    """Which condition has the lowest mean, that the tasks are not enough to show a difference, and the commonest failure."""
     found = [finding.sentence for finding in findings(published)]
     row = next(line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("| Einstein Puzzles, "))
-    told = r"(\d+) games of (\d+) teams .*: not enough games to say .*; unknown under (\w+) has the lowest mean, (\S+) (\[.*?\])"
+    told = (
+        r"(\d+) games of (\d+) teams .*: not all teams played the same tasks; .* shown with (\d+) shared tasks, .*; "
+        r"unknown under (\w+) has the lowest mean, (\S+) (\[.*?\])"
+    )
     who = re.search(told, found[0])
     assert who is not None
-    games, conditions, last, mean, interval = who.groups()
+    games, conditions, shared_tasks, last, mean, interval = who.groups()
     played = query(published, "SELECT count(*) AS n FROM games WHERE condition = $last", {"last": last})["n"].item()
     assert (
-        f"{games} games under {conditions} conditions | `{last}` has the lowest mean, {mean} of the objects in their bins {interval}" in row
+        f"{games} games under {conditions} conditions | not all conditions were played on the same tasks, and {shared_tasks} shared" in row
     )
+    assert f"`{last}` has the lowest mean, {mean} of the objects in their bins {interval}" in row
     assert f"{interval} over {played} games" in row
-    failure = re.search(r"no share after seek: (\d+ % of \d+ turns)", " ".join(found))
+    failure = re.search(r"failure of all teams is wrong rule: (\d+ % of \d+ turns)", " ".join(found))
     assert failure is not None
-    assert f"not sharing after being asked, {failure[1]}" in row
-    assert "not enough games to say which team gets least far" in found[0]
-    assert "not enough to say which condition gets least far" in row
+    assert f"the commonest failure of all is a wrong rule, {failure[1]}" in row
 
 
 @pytest.fixture(scope="module")

@@ -178,10 +178,10 @@ def test_who_lost_the_same_is_named_in_one_order(planted: Store, tmp_path: Path)
 
 
 def test_what_a_store_shows_begins_its_why_with_who_lost_it(planted: Store) -> None:
-    """In the report's own words, of the team that all findings are about."""
+    """In the report's own words; no team is shown to be behind, so of each condition with all of its teams."""
     first = next(found for found in findings(planted) if found.topic == "why")
     assert first.report == "lost"
-    assert first.sentence in lost_report(planted).filter(what="model")["sentence"].to_list()
+    assert first.sentence in lost_report(planted).filter(what="condition")["sentence"].to_list()
 
 
 def test_attributing_again_changes_nothing(planted: Store) -> None:
