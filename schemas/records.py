@@ -265,11 +265,19 @@ class TurnValue(NamedTuple):
     episode_id: Annotated[str, Col("the game", key=True)]
     turn: Annotated[int, Col("from 1", key=True)]
     measure: Annotated[str, Col("`<benchmark>.<measure>`, docs/values.md; each benchmark has a main one (view turn_costs)", key=True)]
-    value_before: Annotated[float, Col("what the state before the turn was worth; inf where the goal could not be reached")]
-    value_after: Annotated[float, Col("what the state after the turn is worth; inf where the goal can no more be reached")]
-    cost: Annotated[float | None, Col("what the turn lost of it, less than 0 where it gained; null where neither value is finite")]
+    value_before: Annotated[
+        float | None, Col("what the state before the turn was worth; inf where the goal could not be reached; null where there is no value")
+    ]
+    value_after: Annotated[
+        float | None, Col("what the state after the turn is worth; inf where the goal can no more be reached; null where there is no value")
+    ]
+    cost: Annotated[
+        float | None, Col("what the turn lost of it, less than 0 where it gained; null where neither value is finite, or one is null")
+    ]
     unit: Annotated[str, Col("progress (0 to 1), steps, turns, probability or points")]
-    kind: Annotated[str, Col("exact, or bound where the true value could be better or worse than what is certain")]
+    kind: Annotated[
+        str, Col("exact; bound where the true value could be better or worse than what is certain; none where there is no value")
+    ]
 
 
 class Attribution(NamedTuple):
@@ -291,7 +299,9 @@ class Attribution(NamedTuple):
     ]
     evidence: Annotated[str, Col("words, places and rules that show it")]
     judge: Annotated[str, Col("`engine`, or `engine:<reader>` where others than the rules read the messages", key=True)]
-    status: Annotated[str, Col("answered; unattributed: a message was not understood; undecided: nothing can be proven")]
+    status: Annotated[
+        str, Col("answered; harness: it lost the answer; unattributed: a message was not understood; undecided: nothing can be proven")
+    ]
 
 
 class Request(NamedTuple):

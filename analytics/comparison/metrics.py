@@ -76,7 +76,11 @@ METRICS: Final[dict[str, Metric]] = {
 """By name. Beside these: each metric of `episode_metrics` by its name, `cost:<measure>` and `judge:<rubric>.<question>` (`game_values`)."""
 
 LOGGED: Final = "SELECT episode_id, value FROM episode_metrics WHERE metric = $name"
-COST: Final = "SELECT episode_id, sum(cost) AS value FROM turn_values WHERE measure = $name GROUP BY episode_id"
+COST: Final = """
+    SELECT episode_id, CASE WHEN NOT bool_or(kind = 'none') THEN sum(cost) END AS value
+    FROM turn_values WHERE measure = $name GROUP BY episode_id
+"""
+"""Unknown where a turn has no value."""
 JUDGED: Final = """
     SELECT episode_id, avg(score) AS value
     FROM (

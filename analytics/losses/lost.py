@@ -31,7 +31,7 @@ _COSTS: Final = f"""
         SELECT turns.episode_id, turns.turn, games.benchmark, games.model, games.condition, games.task_id, turns.unit, turns.value_before,
             greatest(turns.cost, 0) AS cost, turns.episode_id IN (SELECT episode_id FROM attributions) AS attributed
         FROM turn_costs AS turns INNER JOIN games USING (episode_id)
-        WHERE isfinite(turns.cost)
+        WHERE isfinite(turns.cost) AND turns.episode_id NOT IN (SELECT episode_id FROM turn_costs WHERE kind = 'none')
     ),
     totals AS (SELECT benchmark, model, condition, episode_id, attributed, sum(cost) AS lost FROM costs GROUP BY ALL),
     teams AS (
@@ -310,7 +310,11 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
         cost, turns = amount(float(part["cost"].sum()), unit), part["turn"].n_unique()
         link = _most(part, "link")
         if agent is None:
-            named = {"unattributed": f"unattributed {cost}: message not understood", "undecided": f"undecided {cost}"}
+            named = {
+                "harness": f"the harness {cost}, mostly {of_link(link)}",
+                "unattributed": f"unattributed {cost}: message not understood",
+                "undecided": f"undecided {cost}",
+            }
             yield named.get(str(whose), f"nobody's {cost}, mostly {of_link(link)}")
             continue
         worst = part.filter(pl.col("link") == link).sort("cost", "turn", descending=[True, False]).row(0, named=True)

@@ -33,7 +33,7 @@ REPORT = "lost"
 
 _APART: Final = 24
 """Pixels between bands, so that the labels of the thinnest do not touch."""
-_NO_ROLE: Final = ("nobody", "unattributed", "undecided")
+_NO_ROLE: Final = ("nobody", "harness", "unattributed", "undecided")
 """What stands in the place of a role where a loss is no agent's, or nothing shows whose it is."""
 _MOST_TEAMS: Final = 8
 """Teams with a band of their own; the others are one."""
@@ -42,7 +42,8 @@ _STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "nobody could see it": ("not_seen", "conflict", "luck", "acted_alone"),
     "it was not said, or said wrong": ("not_said", "said_wrong", "said_unclear", "said_too_late"),
     "it was not understood": ("not_heard", "misread", "needless_question"),
-    "it was not done right": ("rule_forgotten", "format", "acted_wrong", "idle", "verifier"),
+    "it was not done right": ("rule_forgotten", "format", "acted_wrong", "idle"),
+    "the harness lost it": ("verifier", "harness"),
     "unattributed: message not understood": ("not_understood",),
     "nobody can tell": ("undecided",),
 }

@@ -15,7 +15,11 @@ _UNIT = "steps"
 
 
 def turn_values(setting: Setting, steps: Sequence[Step], episode: str) -> Iterator[TurnValue]:
-    """Value the steps of a game; a step that does all it could costs 0, since the step itself is spent."""
+    """Value the steps of a game; a step that does all it could costs 0, since the step itself is spent.
+
+    Where the goal cannot be reached by a measure there is no value: null, of kind `none`.
+    """
     for step, (before, after) in zip(steps, distances(setting, steps), strict=True):
         for name, was, now in zip(before._fields, before, after, strict=True):
-            yield TurnValue(episode, step.number + 1, f"einstein.{name}", was, now, 1 + now - was, _UNIT, "exact")
+            cost = None if was is None or now is None else 1 + now - was
+            yield TurnValue(episode, step.number + 1, f"einstein.{name}", was, now, cost, _UNIT, "none" if cost is None else "exact")

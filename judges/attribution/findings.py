@@ -49,6 +49,7 @@ Link = Literal[
     "acted_wrong",
     "idle",
     "luck",
+    "harness",
     "not_understood",
     "undecided",
 ]
@@ -64,16 +65,24 @@ LINKS: Final[Mapping[Link, str]] = {
     "acted_alone": "nobody asked for it, and nobody could ask for anything better; whose it is cannot be told from messages",
     "conflict": "nobody's: two asked for, or did, what does not fit together, both right by what they see",
     "rule_forgotten": "refused by a rule that the actor had been told",
-    "verifier": "a better sampled answer was turned down",
+    "verifier": "the harness: its verifier turned a better sampled answer down",
     "needless_question": "asked back although a clear request was there",
     "format": "an answer that its form makes unreadable",
     "acted_wrong": "the actor could know better by what it saw and had been told",
     "idle": "the actor could do something useful by what it knew, and did nothing",
     "luck": "nobody's: a draw of the game decided",
+    "harness": "the harness: a call failed, or it cut a reply at its token limit, so the agent's answer was lost",
     "not_understood": "unattributed: a message that bears on the turn was not understood in every clause",
     "undecided": "nothing can be proven",
 }
 """Link -> what it means."""
+
+_STATUS: Final[Mapping[Link, str]] = {
+    "verifier": "harness",
+    "harness": "harness",
+    "not_understood": "unattributed",
+    "undecided": "undecided",
+}
 
 How = Literal["fully", "partly", "differs", "no"]
 """The action is what was asked for; fits what was left open; fits but for a block, place or order; has nothing to do with it."""
@@ -118,14 +127,19 @@ class Finding(NamedTuple):
 
     @property
     def status(self) -> str:
-        """``unattributed`` where a message was not understood, ``undecided`` where nothing else can be proven, or ``answered``."""
-        return {"not_understood": "unattributed", "undecided": "undecided"}.get(self.link, "answered")
+        """Whether an agent, or no agent, is at fault (``answered``), the ``harness``, or nothing can be said.
+
+        That is ``unattributed`` where a message was not understood, and else ``undecided``.
+        """
+        return _STATUS.get(self.link, "answered")
 
 
 class Cause(NamedTuple):
     """An agent whose ideal in its place would have kept something."""
 
-    agent: str
+    agent: str | None
+    """None: the harness, which took part in it."""
+
     link: Link
     evidence: str
     gain: float

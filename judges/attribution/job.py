@@ -127,7 +127,9 @@ def _lost(store: Store, where: str, ways: Mapping[str, _Way]) -> tuple[dict[str,
             """
             SELECT valued.episode_id, turn, value_before, value_after, coalesce(cost, 0), max_turns - turn + 1
             FROM turn_values AS valued INNER JOIN episodes USING (episode_id)
-            WHERE valued.episode_id IN (SELECT unnest($1::VARCHAR[])) AND measure IN (SELECT unnest($2::VARCHAR[])) ORDER BY 1, 2
+            WHERE valued.episode_id IN (SELECT unnest($1::VARCHAR[])) AND measure IN (SELECT unnest($2::VARCHAR[]))
+                AND kind <> 'none'
+            ORDER BY 1, 2
             """,
             [wanted, [measure for way in ways.values() for measure in way.measures]],
         ).fetchall()

@@ -19,11 +19,11 @@ class Distances(NamedTuple):
     hands: int
     """For players who know everything."""
 
-    plan: int
-    """By the published planner, which passes only where it can do nothing else."""
+    plan: int | None
+    """By the published planner, which passes only where it can do nothing else; None: out of its reach."""
 
-    know: int
-    """For players who know what they were told and can talk."""
+    know: int | None
+    """For players who know what they were told and can talk; None: no agent can tell what a player has to know."""
 
 
 def distances(setting: Setting, steps: Sequence[Step]) -> Iterator[tuple[Distances, Distances]]:

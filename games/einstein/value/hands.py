@@ -1,15 +1,12 @@
 """The fewest steps to the goal for two players who know everything."""
 
 from functools import cache
-from typing import Final
 
 from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, PLAYERS, START_BINS, Player
 from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.table import Table
 
 __all__ = ["hands", "steps_left"]
-
-_FAR: Final = 1000
 
 
 @cache
@@ -27,9 +24,9 @@ def steps_left(finish: int, hand_over: int, partner_finishes: int, partner_hands
         return 0
     if not (a or u):
         return 1 + steps_left(b, v, a, u)
-    finishing = steps_left(b, v, a - 1, u) if a else _FAR
-    handing_over = steps_left(b + 1, v, a, u - 1) if u else _FAR
-    return 1 + min(finishing, handing_over)
+    finishing = [steps_left(b, v, a - 1, u)] if a else []
+    handing_over = [steps_left(b + 1, v, a, u - 1)] if u else []
+    return 1 + min(finishing + handing_over)
 
 
 def hands(puzzle: Puzzle, table: Table) -> int:

@@ -5,6 +5,7 @@ proven of each state for all positions of the game. What perfect hands need boun
 """
 
 from collections.abc import Iterator
+from math import inf
 from typing import Final, NamedTuple
 
 from games.einstein.engine.actions import Ask
@@ -17,8 +18,6 @@ from games.einstein.value.hands import hands, steps_left
 __all__ = ["Search"]
 
 _NOTHING: Final = -1
-_FAR: Final = 1000
-"""More steps than any solution takes."""
 
 
 class _State(NamedTuple):
@@ -62,16 +61,21 @@ class Search:
         self._goal_side = [sum(1 << block for block in blocks if puzzle.goals[block] in own) for own in OWN_DESTINATIONS]
         self._about = [1 << index | 1 << (puzzle.anchors[index] if index else 0) for index in blocks]
         self._everything = (1 << puzzle.num_objects) - 1
-        self._proven: dict[_State, tuple[int, int]] = {}
+        self._proven: dict[_State, tuple[int, float]] = {}
         """Steps it takes at least and at most."""
         self._easier = easier._proven if easier else {}  # noqa: SLF001 - another of the same kind
         self._follows: dict[tuple[int, int], int] = {}
 
-    def steps(self, table: Table) -> int:
-        """Give the steps left in a position of the game; where nobody can talk those of perfect hands: a right guess is always possible."""
+    def steps(self, table: Table) -> int | None:
+        """Give the steps left in a position of the game; None if the goal is out of reach, since nobody can tell what a player has to know.
+
+        Where no player can talk they are those of perfect hands: a right guess is always possible.
+        """
         if self._silent:
             return hands(self._puzzle, table)
         state = self._state(table)
+        if not self._reaches(state):
+            return None
         limit = self._bounds(state)[0]
         while not self._within(state, limit):
             limit += 1
@@ -93,12 +97,33 @@ class Search:
             asked=previous.block if isinstance(previous, Ask) and self._replies[table.player] else _NOTHING,
         )
 
-    def _bounds(self, state: _State) -> tuple[int, int]:
+    def _reaches(self, state: _State) -> bool:
+        """Whether the goal can be reached at all: no action takes away what else can be done, so all are done at once.
+
+        Only the chance to answer a question passes by: what else is done there instead is looked at case by case.
+        """
+        if state.asked != _NOTHING:
+            return any(self._reaches(after._replace(asked=_NOTHING)) for _, after in self._successors(state))
+        before = None
+        while state != before:
+            before = state
+            for player in PLAYERS:
+                for _, after in [*self._actions(state._replace(player=player))]:
+                    for _, found in ((0, after), *(self._shares(after) if after.asked != _NOTHING else ())):
+                        state = state._replace(
+                            common=state.common | found.common,
+                            placed=state.placed | found.placed,
+                            seen=state.seen | found.seen,
+                            told=(state.told[0] | found.told[0], state.told[1] | found.told[1]),
+                        )
+        return state.placed == self._everything
+
+    def _bounds(self, state: _State) -> tuple[int, float]:
         """Steps at least and at most, as far as is known."""
         known = self._proven.get(state)
         if known is None:
             least = self._easier[state][0] if state in self._easier else self._least(state)
-            known = self._proven[state] = least, 0 if state.placed == self._everything else _FAR
+            known = self._proven[state] = least, 0 if state.placed == self._everything else inf
         return known
 
     def _least(self, state: _State) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share
-from games.einstein.engine.bins import COMMON, DESTINATIONS, REACH
+from games.einstein.engine.bins import COMMON, DESTINATIONS, REACH, START_BINS
 from judges.attribution.findings import Link
 from judges.einstein.attribution.steps import Played
 
@@ -44,6 +44,12 @@ def _move(played: Played, action: Action) -> BrokenLink | None:
         (lies in DESTINATIONS, "acted_wrong", "it lay in its goal bin, where only right objects stay"),
         (goal is not None and action.target not in (goal, COMMON), "acted_wrong", f"by what it knew the object belongs to {goal}"),
         (action.source == action.target, "acted_wrong", "that moves nothing"),
+        (action.target in START_BINS, "acted_wrong", "no object belongs into a start bin"),
+        (
+            action.target in DESTINATIONS and action.target not in played.possible(action.block),
+            "acted_wrong",
+            "by what it had seen the object cannot belong there",
+        ),
     )
     found = next(((link, why) for is_so, link, why in reasons if is_so), None)
     return _unasked(played, action) if found is None else BrokenLink(found[0], f"{action.text}: {found[1]}")

@@ -1,17 +1,19 @@
 """The broken links of an Einstein game, step by step.
 
-Every step is one player's alone, so it is that player's or nobody's. Its ideal is the best of what a careful player would choose from who
-knows no more: an answer to a question just asked, else a known object placed or passed on, else news, a question, a guess. Which of these
-is best nobody can know; so whoever chose one of them is not at fault.
+Every step is one player's alone, so it is that player's, the harness's or no one's. Its ideal is what a careful player would choose who
+knows no more: an answer to a question just asked, else a known object placed or passed on, else news or a question. Which of several is
+best no player can know, so the ideal is worth their mean, and whoever chose one of them is not at fault. Where all that is left is a guess,
+the player cannot know better whatever it does: neither a wrong guess nor a lucky one nor a pass is a fault, unless a rule or a bin that
+refused the object before speaks against it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
-from games.einstein.engine.actions import Action, Ask, Share
+from games.einstein.engine.actions import Action, Ask, Move, Pass, Share
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Lost, shared_out, undecided
 from judges.einstein.attribution.blame import BrokenLink, broken_link_of
 from judges.einstein.attribution.steps import Played, played_steps
@@ -48,29 +50,61 @@ def _follows(game: Transcript, steps: Sequence[Played]) -> Iterator[Follow]:
 def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
     broken = broken_link_of(played)
     if lost.cost <= NOTHING:
-        if broken is not None:
+        if broken is not None and broken.link != "acted_wrong" and not played.lost:
             yield Finding(played.turn, played.agent, broken.link, 0.0, broken.evidence)
         return
     done = played.action.text if played.action else "an answer that cannot be read"
     nobody = f"{done}: by what {played.agent} knew nothing better could be told"
-    causes = [] if broken is None else [_cause(played, lost, broken)]
+    if played.lost:
+        kept = min(_best(played, lost, played.careful).kept, lost.cost)
+        if kept > NOTHING:
+            yield Finding(played.turn, None, "harness", kept, f"{played.lost}, so {played.agent} did nothing")
+        if lost.cost - kept > NOTHING:
+            yield Finding(played.turn, None, "not_seen", lost.cost - kept, nobody)
+        return
+    causes = [] if broken is None else [*_causes(played, lost, broken)]
     yield from shared_out(played.turn, lost.cost, causes, ("not_seen", nobody))
 
 
-def _cause(played: Played, lost: Lost, broken: BrokenLink) -> Cause:
-    turned_down = [action for action in played.turned_down if action in played.careful]
-    if turned_down:
-        kept, better = _best(played, lost, turned_down)
-        if kept > NOTHING:
-            evidence = f"{broken.evidence}; {better.text} had been sampled, and was turned down{_instead(kept, better)}"
-            return Cause(played.agent, "verifier", evidence, kept, Ideal("do", better.text))
-    kept, better = _best(played, lost, played.careful)
-    return Cause(played.agent, broken.link, f"{broken.evidence}{_instead(kept, better)}", kept, Ideal("do", better.text))
+def _causes(played: Played, lost: Lost, broken: BrokenLink) -> Iterator[Cause]:
+    """What the player did and, where its verifier had a better answer of it to choose, the harness."""
+    tries = [action for action in played.careful if not isinstance(action, Pass)]
+    best = _best(played, lost, tries if tries and isinstance(played.action, Move) else played.careful)
+    if best.kept > NOTHING or broken.link != "acted_wrong":
+        yield Cause(played.agent, broken.link, f"{broken.evidence}{_instead(best)}", best.kept, Ideal("do", best.action.text))
+    sampled = [action for action in played.turned_down if action in played.careful]
+    if sampled and Pass() not in played.careful:
+        other = _best(played, lost, sampled)
+        if other.kept > NOTHING:
+            yield Cause(None, "verifier", f"{other.action.text} had been sampled, and was turned down{_instead(other)}", other.kept)
 
 
-def _best(played: Played, lost: Lost, actions: Sequence[Action]) -> tuple[float, Action]:
-    return max(((lost.after - played.steps_left(action), action) for action in actions), key=lambda pair: pair[0])
+class _Best(NamedTuple):
+    """What a careful player would have kept."""
+
+    kept: float
+    """Steps: the mean of several actions of which the player cannot know the best; 0 where all of them are guesses."""
+
+    action: Action
+    """One of them, that keeps so much at least."""
+
+    alike: bool = True
+    """Whether all of them keep so much."""
 
 
-def _instead(kept: float, better: Action) -> str:
-    return f"; {better.text} would have kept {kept:.0f} {'step' if kept == 1 else 'steps'}" if kept > NOTHING else ""
+def _best(played: Played, lost: Lost, actions: Sequence[Action]) -> _Best:
+    gains = [(lost.after - left, action) for action in actions if (left := played.steps_left(action)) is not None]
+    if not gains or Pass() in actions:
+        return _Best(0.0, actions[0])
+    mean = sum(gain for gain, _ in gains) / len(gains)
+    alike = all(gain == mean for gain, _ in gains)
+    return _Best(max(mean, 0.0), next(action for gain, action in gains if alike or gain > mean), alike)
+
+
+def _instead(best: _Best) -> str:
+    if best.kept <= NOTHING:
+        return ""
+    steps = f"{best.kept:.2g} {'step' if best.kept == 1 else 'steps'}"
+    if best.alike:
+        return f"; {best.action.text} would have kept {steps}"
+    return f"; what it knew of, such as {best.action.text}, would have kept {steps} on average"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share, parse_action
 from games.einstein.engine.bins import COMMON, DESTINATIONS, REACH, Bin
-from games.einstein.engine.items import Item
+from games.einstein.engine.items import Grounding, Item
+from games.einstein.engine.knowledge import infer_goals
 from games.einstein.engine.modes import ALLOWED, Modes
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.rules import RULES
@@ -37,8 +38,14 @@ class Played:
     outcome: Outcome
     mind: Mind
     search: Search
+    refused: Mapping[int, frozenset[Bin]]
+    """Object -> corner bins that refused it before, for both players to see."""
+
     turned_down: Sequence[Action] = ()
     """What else had been sampled; the verifier chose `action`."""
+
+    lost: str = ""
+    """Why the harness lost the answer: its call failed, or its reply was cut; empty: it did not."""
 
     @property
     def agent(self) -> str:
@@ -53,26 +60,38 @@ class Played:
 
     @cached_property
     def careful(self) -> Sequence[Action]:
-        """What a careful player would choose from: answers, else known objects to place or pass on, else news, questions, guesses."""
+        """What a careful player would choose from: answers, else known objects to place or pass on, else news, questions.
+
+        Else nothing shows what is better: any guess that nothing contradicts, or a pass.
+        """
         mind = self.mind
         reply = [Share(item) for item in self.answers]
         tell = [Share(item) for item in mind.news] if mind.verbs.share else []
         can_ask = mind.verbs.ask and mind.partner_replies
         ask = [Ask(block) for block in mind.unknown if block not in mind.own_asks] if can_ask else []
-        levels: tuple[Sequence[Action], ...] = (reply, mind.useful_moves, tell, ask, self._guesses())
-        return next((level for level in levels if level), (Pass(),))
+        levels: tuple[Sequence[Action], ...] = (reply, mind.useful_moves, tell, ask)
+        return next((level for level in levels if level), (Pass(), *self._guesses()))
 
-    def steps_left(self, action: Action | None) -> int:
-        """The fewest steps to the goal after an action in the place of the logged one."""
+    def steps_left(self, action: Action | None) -> int | None:
+        """The fewest steps to the goal after an action in the place of the logged one; None: out of reach."""
         return self.search.steps(advance(self.setting, self.table, action).table)
+
+    def possible(self, block: int) -> frozenset[Bin]:
+        """Corner bins into which an object may belong by what the player has and what bins refused before."""
+        known = [*self.mind.seen.items, *(Grounding(placed, goal) for placed, goal in self.mind.placed.items())]
+        found = ((goal, infer_goals([*known, Grounding(block, goal)])) for goal in DESTINATIONS if self.mind.goals.get(block, goal) == goal)
+        return frozenset(goal for goal, all_goals in found if not any(bin_ in self.refused.get(b, ()) for b, bin_ in all_goals.items()))
 
     def _guesses(self) -> list[Action]:
         mind = self.mind
-        tried = {(move.block, move.target) for move in mind.own_failures}
-        unknown = [block for block in mind.in_hand if block not in mind.goals]
-        ideas = [(block, target) for block in unknown for target in sorted(mind.own_bins) if (block, target) not in tried]
-        ideas += [(block, COMMON) for block in unknown if mind.seen.positions[block] == mind.start_bin and not ideas]
-        return [Move(block, mind.seen.positions[block], target) for block, target in ideas]
+        ideas = [
+            (block, target)
+            for block in mind.in_hand
+            if block not in mind.goals
+            for target in (*sorted(mind.own_bins & self.possible(block)), COMMON)
+        ]
+        places = mind.seen.positions
+        return [Move(block, places[block], target) for block, target in ideas if target != places[block]]
 
 
 def played_steps(game: Transcript) -> Iterator[Played]:
@@ -89,15 +108,28 @@ def played_steps(game: Transcript) -> Iterator[Played]:
     setting = Setting(parse_game_id(game.task_id), cast("Modes", tuple(modes)), rules)
     search, table = Search(setting, planner=False), start_table(setting.puzzle)
     history: list[HistoryEntry] = []
+    refused: dict[int, frozenset[Bin]] = {}
+    lost = game.details.get("lost_replies", {})
     placed: tuple[dict[int, Bin], dict[int, Bin]] = {}, {}
     for turn in game.turns:
         action = _action(turn.actions[0]) if turn.actions else None
         placed[table.player].update({block: place for block, place in enumerate(table.positions) if place in DESTINATIONS})
         mind = Mind(_observation(setting, table, tuple(history)), dict(placed[table.player]))
         outcome = advance(setting, table, action)
-        yield Played(turn.turn, setting, table, action, outcome, mind, search, _turned_down(game, turn.turn, action))
+        agent = AGENTS[table.player]
+        why = "" if action else str(lost.get(str(turn.turn), {}).get(agent, ""))
+        yield Played(turn.turn, setting, table, action, outcome, mind, search, dict(refused), _turned_down(game, turn.turn, action), why)
+        if isinstance(action, Move) and _is_refused_by_its_bin(action, table, outcome):
+            refused[action.block] = refused.get(action.block, frozenset()) | {action.target}
         history.append(HistoryEntry(table.player, action, outcome.history_ok))
         table = outcome.table
+
+
+def _is_refused_by_its_bin(move: Move, table: Table, outcome: Outcome) -> bool:
+    """Whether nothing but the bin it was to go to can have been wrong with a move, as both players see."""
+    in_reach = move.block < len(table.positions) and {move.source, move.target} <= set(REACH[table.player])
+    tried = in_reach and table.positions[move.block] == move.source and move.source not in DESTINATIONS and move.target in DESTINATIONS
+    return tried and not outcome.state_changed
 
 
 def _turned_down(game: Transcript, turn: int, done: Action | None) -> Sequence[Action]:

@@ -36,6 +36,8 @@ COLUMN = "share (block0, block2, same, column)"
 ROW = "share (block0, block1, same, row)"
 DIAGONAL = "share (block0, block3, same, diagonal)"
 GROUND = "share (block0, in, bottom_right_bin)"
+TO_A_GUESS = (PLACE_0, HAND_OVER_1, HAND_OVER_3, "move block3 from commonbin to top_left_bin")
+"""After these all that is left to Player1 is block1, of which it knows nothing."""
 
 
 def logged(text: str) -> ActionView:
@@ -79,7 +81,8 @@ def played(texts: Sequence[str], modes: Modes) -> tuple[Setting, list[Table]]:
 
 
 def lost_by(setting: Setting, tables: Sequence[Table]) -> dict[int, Lost]:
-    known = [found.know for found in values(setting, tables)]
+    known = [found.know for found in values(setting, tables) if found.know is not None]
+    assert len(known) == len(tables)
     return {turn: Lost(before, after, 1 + after - before) for turn, (before, after) in enumerate(pairwise(known), start=1)}
 
 
@@ -162,14 +165,10 @@ HANDS = {
         ["ask block1"],
         SEEK,
     ),
-    "a guess": Hand(
-        [PLACE_0, HAND_OVER_1, HAND_OVER_3, "move block3 from commonbin to top_left_bin", "pass"],
-        "idle",
-        "by what it knew it could move block1 from commonbin to bottom_left_bin",
-        ["move block1 from commonbin to bottom_left_bin", "move block1 from commonbin to bottom_right_bin"],
-        SILENT,
-    ),
-    "a guess made": Hand(
+    "a pass before a guess": Hand([*TO_A_GUESS, "pass"], None, modes=SILENT),
+    "a lucky guess": Hand([*TO_A_GUESS, "move block1 from commonbin to bottom_left_bin"], None, modes=SILENT),
+    "an object that its player does not know handed over": Hand([PLACE_0, HAND_OVER_1], None, modes=SILENT),
+    "a wrong guess": Hand(
         [PLACE_0, HAND_OVER_1, HAND_OVER_3, "move block3 from commonbin to top_left_bin", "move block1 from commonbin to bottom_right_bin"],
         None,
         modes=SILENT,
@@ -185,7 +184,7 @@ HANDS = {
             "move block1 from commonbin to bottom_right_bin",
         ],
         "acted_wrong",
-        "by what it knew it could move block1 from commonbin to bottom_left_bin",
+        "by what it had seen the object cannot belong there",
         ["move block1 from commonbin to bottom_left_bin"],
         SILENT,
     ),
@@ -198,28 +197,29 @@ def last(found: Attributed, steps: Sequence[str]) -> list[Finding]:
 
 @pytest.mark.parametrize("hand", HANDS.values(), ids=HANDS)
 def test_hand_worked_steps(hand: Hand) -> None:
-    """The step's player would have kept what the best careful step leaves less to do; the rest of the cost is nobody's."""
+    """The step's player would have kept what careful steps leave less to do on average; the rest of the cost is no agent's."""
     setting, tables = played(hand.steps, hand.modes)
     lost = lost_by(setting, tables)
     turn, agent = len(hand.steps), f"Player{2 - len(hand.steps) % 2}"
     value = lost[turn]
     gains = {text: value.after - one.know for text, one in zip(hand.careful, careful(setting, tables[-2], hand.careful), strict=True)}
-    kept = max(gains.values(), default=0.0) if value.cost > 0 else 0.0
+    kept = sum(gains.values()) / max(len(gains), 1) if value.cost > 0 else 0.0
     expected: list[tuple[Any, ...]] = []
     if hand.link is not None and kept > 0:
         expected.append((agent, hand.link, min(kept, value.cost), min(kept, value.cost)))
-    elif hand.link is not None:
+    elif hand.link not in (None, "acted_wrong"):
         expected.append((agent, hand.link, 0.0, None))
     if value.cost - max(kept, 0.0) > 0:
         expected.append((None, "not_seen", value.cost - max(kept, 0.0), None))
     found = last(attribute(game(hand.steps, hand.modes), lost), hand.steps)
     assert [(one.agent, one.link, one.cost, one.regained) for one in found] == expected
-    if hand.link is not None:
+    if hand.link is not None and expected:
         assert hand.told in found[0].evidence
     if kept > 0:
         assert found[0].ideal is not None
-        assert (found[0].ideal.kind, gains[found[0].ideal.text]) == ("do", kept)
-        assert f"{found[0].ideal.text} would have kept {kept:.0f} step{'' if kept == 1 else 's'}" in found[0].evidence
+        assert found[0].ideal.kind == "do"
+        assert gains[found[0].ideal.text] >= kept
+        assert f"would have kept {kept:.2g} step{'' if kept == 1 else 's'}" in found[0].evidence
 
 
 def careful(setting: Setting, table: Table, texts: Sequence[str]) -> Sequence[Any]:
@@ -240,10 +240,13 @@ def test_some_hand_worked_steps_cost_something() -> None:
     ],
 )
 def test_a_better_sample_was_turned_down(sampled: Sequence[str | None], link: str, told: str) -> None:
-    """What was turned down counts where a careful player would have chosen it."""
+    """The harness has a part where a careful player would have chosen what its verifier turned down; the player gave what was chosen."""
     lost = lost_by(*played(["pass"], TALK))
-    (found,) = attribute(game(["pass"], sampled_actions={"1": sampled}), lost).findings
-    assert (found.agent, found.link, found.cost) == ("Player1", link, lost[1].cost)
+    *_, found = findings = list(attribute(game(["pass"], sampled_actions={"1": sampled}), lost).findings)
+    assert sum(one.cost for one in findings) == lost[1].cost
+    assert (findings[0].agent, findings[0].link) == ("Player1", "idle")
+    assert (found.agent, found.link, found.status) == ((None, link, "harness") if link == "verifier" else ("Player1", link, "answered"))
+    assert len({one.cost for one in findings}) == 1
     assert told in found.evidence
 
 
