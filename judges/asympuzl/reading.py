@@ -10,6 +10,7 @@ from games.asympuzl.claims import TYPES, AsymPuzlClaim, Fact, Question
 from games.asympuzl.facts import color_words, read_facts, shape_words
 from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
 from judges.claims.reading import Read, Told, Unread
+from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 
@@ -34,7 +35,7 @@ def reads(said: UtteranceView) -> bool:
 
 def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     """Whose message it is."""
-    return str(_PROMPT["frame"]).format(speaker=said.agent)
+    return str(_PROMPT["frame"]).format(speaker=in_frame(said.agent))
 
 
 def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[AsymPuzlClaim]:

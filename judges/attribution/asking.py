@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from judges.attribution.decisive import decisive_error
 from judges.attribution.thumb import Guess
 from judges.evidence.pieces import action_text
-from judges.evidence.text import Entry, fenced, one_line
+from judges.evidence.text import Entry, fenced, one_line, plain_names, with_plain_names
 from judges.evidence.transcript import Transcript, TurnView
 from providers.messages import Message
 
@@ -98,9 +98,9 @@ Manner = Callable[[Transcript, Ask], Coroutine[Any, Any, Answered | None]]
 # -- what is shown ----------------------------------------------------------------------------------------
 
 
-def _shown(turns: Sequence[TurnView]) -> str:
+def _shown(game: Transcript, turns: Sequence[TurnView]) -> str:
     """Public messages and actions, turn by turn: no views, no goal, no names of models."""
-    entries = [entry for turn in turns for entry in _entries(turn)]
+    entries = with_plain_names([entry for turn in turns for entry in _entries(turn)], [*game.agents])
     nonce = hashlib.blake2b("\0".join(entry.text for entry in entries).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return fenced("log", entries, nonce)
 
@@ -124,20 +124,21 @@ def _actor(turn: TurnView, named: str = "") -> str:
 def _found(game: Transcript, turn: int, agent: str, reason: str) -> Answered | None:
     if not 1 <= turn <= len(game.turns):
         return None
-    return Answered(Guess(_actor(game.turn(turn), agent), turn), reason)
+    own = {neutral.casefold(): name for name, neutral in plain_names([*game.agents]).items()}
+    return Answered(Guess(_actor(game.turn(turn), own.get(agent.strip().casefold(), agent)), turn), reason)
 
 
 # -- the manners ------------------------------------------------------------------------------------------
 
 
 async def _all_at_once(game: Transcript, ask: Ask) -> Answered | None:
-    said = await ask("all_at_once", _shown(game.turns), Whole)
+    said = await ask("all_at_once", _shown(game, game.turns), Whole)
     return None if said is None else _found(game, said.turn, said.agent, said.reason)
 
 
 async def _step_by_step(game: Transcript, ask: Ask) -> Answered | None:
     for turn in game.turns:
-        said = await ask("step_by_step", _shown(game.turns[: turn.turn]), Step)
+        said = await ask("step_by_step", _shown(game, game.turns[: turn.turn]), Step)
         if said is None:
             return None
         if said.decisive:
@@ -150,7 +151,7 @@ async def _halving(game: Transcript, ask: Ask) -> Answered | None:
     while len(turns) > 1:
         middle = len(turns) // 2
         parts = f"first: turns {turns[0].turn} to {turns[middle - 1].turn}; second: turns {turns[middle].turn} to {turns[-1].turn}"
-        said = await ask("halving", f"{_shown(turns)}\n\nThe parts: {parts}", Half)
+        said = await ask("halving", f"{_shown(game, turns)}\n\nThe parts: {parts}", Half)
         if said is None:
             return None
         turns, reason = turns[:middle] if said.part == "first" else turns[middle:], said.reason
@@ -161,14 +162,14 @@ async def _search(game: Transcript, ask: Ask) -> Answered | None:
     """Suspects window by window, only those whose words stand in their turn; then each on its own, with what led up to it."""
     suspects: dict[int, Suspect] = {}
     for start in range(0, len(game.turns), _WINDOW):
-        found = await ask("suspects", _shown(game.turns[start : start + _WINDOW]), Suspects)
+        found = await ask("suspects", _shown(game, game.turns[start : start + _WINDOW]), Suspects)
         for suspect in found.suspects if found else ():
             if 1 <= suspect.turn <= len(game.turns) and _quotes(game.turn(suspect.turn), suspect.words):
                 suspects.setdefault(suspect.turn, suspect)
     best: tuple[int, Suspect, str] | None = None
     for turn, suspect in sorted(suspects.items()):
         around = game.turns[max(0, turn - 1 - _AROUND) : turn + _AROUND]
-        said = await ask("examine", f"{_shown(around)}\n\nThe turn to be judged: turn {turn}", Examined)
+        said = await ask("examine", f"{_shown(game, around)}\n\nThe turn to be judged: turn {turn}", Examined)
         if said is not None and (best is None or said.likelihood > best[0]):
             best = said.likelihood, suspect, said.reason
     return None if best is None else _found(game, best[1].turn, best[1].agent, f'{best[2]} ("{best[1].words}")')

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from judges.claims.cues import any_of
 from judges.claims.reading import Read, Told
+from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 
@@ -50,8 +51,8 @@ def reads(said: UtteranceView) -> bool:
 def frame(game: Transcript, _turn: int, said: UtteranceView) -> str:
     """Who speaks, and who there is to speak to."""
     kind = "a message" if said.channel == "public" else "private reasoning"
-    others = ", ".join(name for name in game.agents if name != said.agent)
-    return str(_TABLES["frame"]).format(kind=kind, speaker=said.agent, others=others or "nobody else")
+    others = ", ".join(in_frame(name) for name in game.agents if name != said.agent)
+    return str(_TABLES["frame"]).format(kind=kind, speaker=in_frame(said.agent), others=others or "nobody else")
 
 
 def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[Said]:

@@ -9,6 +9,7 @@ from games.craft.engine.blocks import CELLS, WALLS
 from games.craft.text.director_output import FAILED_CALL_MESSAGE, NO_MESSAGE, NO_THINKING
 from judges.claims.reading import Read
 from judges.craft.language.typed import read_text
+from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 
@@ -43,7 +44,7 @@ def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     """What a director's words of place refer to: all that a model is told of the speaker."""
     kind = "a public message" if said.channel == "public" else "private reasoning"
     walls = "; ".join(f"{name}: {_told(cells)}" for name, cells in WALLS.items())
-    return str(_PROMPT["frame"]).format(kind=kind, speaker=said.agent, walls=walls)
+    return str(_PROMPT["frame"]).format(kind=kind, speaker=in_frame(said.agent), walls=walls)
 
 
 def _told(cells: tuple[str, ...]) -> str:

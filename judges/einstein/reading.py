@@ -7,6 +7,7 @@ from typing import Any, Final
 from games.einstein.claims import TYPES, EinsteinClaim
 from judges.claims.reading import Read
 from judges.einstein.thoughts import read_thoughts
+from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 
@@ -25,7 +26,7 @@ def reads(said: UtteranceView) -> bool:
 
 def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     """Whose thoughts they are."""
-    return str(_PROMPT["frame"]).format(kind="private reasoning", speaker=said.agent)
+    return str(_PROMPT["frame"]).format(kind="private reasoning", speaker=in_frame(said.agent))
 
 
 def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[EinsteinClaim]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
-from judges.evidence.text import Entry, one_line
+from judges.evidence.text import Entry, one_line, with_plain_names
 from judges.evidence.transcript import JsonObject, Transcript, TurnView, UtteranceView
 from schemas.families import offered
 
@@ -37,7 +37,8 @@ class Viewer:
     def _told(self, name: str) -> list[Entry]:
         context = self._scene
         entries = PIECES[name].render(context) if context.row is None else _column(context.row, name)
-        return entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
+        renamed = entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
+        return with_plain_names(renamed, [*context.game.agents, *(context.other.agents if context.other else ())])
 
 
 def doc(name: str) -> str:

@@ -1,18 +1,20 @@
 """Text from logs on its way into a prompt: data that cannot pass for the prompt's own frame.
 
 Every line that comes from a log starts with ``| ``; no line of the frame does. So no log text can close its fence, open another
-one, or pass for a turn border, whatever it says.
+one, or pass for a turn border, whatever it says. The names of agents are the one exception: a head such as ``D1 said:`` needs them. A name
+that could say something to the judge is replaced there by a neutral one (``A1``), and quoted like any other text.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["LONGEST_TEXT", "Entry", "clean", "fenced", "one_line"]
+__all__ = ["LONGEST_TEXT", "Entry", "clean", "fenced", "in_frame", "one_line", "plain_names", "with_plain_names"]
 
 LONGEST_TEXT = 20_000
 """Characters of one text that a judge is shown; what is longer is cut, and the cut is said."""
@@ -20,13 +22,28 @@ LONGEST_TEXT = 20_000
 _BREAKS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _UNUSUAL = re.compile("[^\t\n\x20-\x7e]")
 _LONGEST_NAME = 60
+_LONGEST_PLAIN_NAME = 32
+_MOST_WORDS = 3
+_LONGEST_WITHOUT_CASE = 8
+"""Of a name in a script without small letters, such as Chinese, whose words have no blanks between them."""
+_PLAIN_NAME = re.compile(r"[^\W_]+(?:[ _.'-][^\W_]+)*(?: ?\([\w ]+\))?")
+_LETTERS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_A-Za-z]+")
+_SPEAKS = re.compile(
+    r"all|always|answers?|begin|correct|end(?:ed)?|evidence|every|false|give|good|grade|ignore|instructions?|judge|mark|must|never|no"
+    r"|note|pass|perfect|please|questions?|rate|reply|right|rubric|say|score|should|true|verdict|wrong|yes",
+    re.IGNORECASE,
+)
+"""Words with which a name of several words could ask for an answer."""
+_OPEN, _CLOSE = "\x02", "\x03"
+"""Around a name that is not plain. `clean` removes such characters from every text, so no log can contain them."""
+_MARKED = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 
 
 class Entry(NamedTuple):
     """A part of a piece of evidence."""
 
     head: str
-    """A line of the frame, such as ``D1 said:``; names from logs in it have passed through `one_line`."""
+    """A line of the frame, such as ``D1 said:``; names from logs in it have passed through `one_line`, then `with_plain_names`."""
     text: str
     """Verbatim log text, or data rendered from the log."""
 
@@ -40,15 +57,61 @@ def clean(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def one_line(text: str) -> str:
-    """A name from a log, fit for a line of the frame: one short line without brackets."""
-    return clean(text[:_LONGEST_NAME]).replace("\n", " ").replace("[", "(").replace("]", ")").strip() or "(no name)"
+    """A name from a log for a head: one short line without brackets; one that is not plain is marked for `with_plain_names`."""
+    name = clean(text[:_LONGEST_NAME]).replace("\n", " ").replace("[", "(").replace("]", ")").strip() or "(no name)"
+    return name if _is_plain(text) else f"{_OPEN}{name}{_CLOSE}"
+
+
+def in_frame(name: str) -> str:
+    """A speaker's name where nothing else is said of the speaker: as it is if it is plain."""
+    return name if _is_plain(name) else "an agent"
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is no more than a name: short, of at most three words, none of which could ask for an answer beside another."""
+    words = _LETTERS.findall(name)
+    return (
+        len(name) <= _LONGEST_PLAIN_NAME
+        and _PLAIN_NAME.fullmatch(name) is not None
+        and len(words) <= _MOST_WORDS
+        and (len(name) <= _LONGEST_WITHOUT_CASE or not any(unicodedata.category(letter) == "Lo" for letter in name))
+        and not (len(words) > 1 and any(map(_SPEAKS.fullmatch, words)))
+    )
+
+
+def plain_names(names: Sequence[str]) -> dict[str, str]:
+    """Agent -> neutral name, for those of a game whose own name is not plain: A1, A2, in the order of the agents."""
+    free = (name for place in itertools.count(1) if (name := f"A{place}") not in names)
+    return {name: next(free) for name in names if not _is_plain(name)}
+
+
+def with_plain_names(entries: Sequence[Entry], agents: Sequence[str]) -> list[Entry]:
+    """The entries with a neutral name in place of each marked one; a first entry quotes what they stand for.
+
+    Args:
+        entries: of one piece of evidence.
+        agents: all of the game, so that a neutral name means the same agent in every piece.
+    """
+    found = dict.fromkeys(name for entry in entries for text in entry for name in _MARKED.findall(text))
+    if not found:
+        return list(entries)
+    own = {one_line(name)[1:-1]: name for name in agents if not _is_plain(name)}
+    neutral = plain_names([*agents, *(name for name in found if name not in own)])
+    shown = {name: name if _is_plain(name) else neutral[own.get(name, name)] for name in found}
+
+    def plain(text: str) -> str:
+        return _MARKED.sub(lambda match: shown[match[1]], text)
+
+    legend = "\n".join(f"{shown[name]}: {own.get(name, name)}" for name in found if shown[name] != name)
+    named = [Entry("Names of agents, as the log writes them:", legend)] if legend else []
+    return [*named, *(Entry(plain(head), plain(text)) for head, text in entries)]
 
 
 def fenced(piece: str, entries: Sequence[Entry], nonce: str) -> str:
     """A piece of evidence between its two border lines."""
     lines = [f"[BEGIN {piece} {nonce}]"]
     for head, text in entries:
-        lines.append(head)
+        lines.append(clean(head).replace("\n", " "))
         lines += [f"| {line}" for line in clean(text).split("\n")]
     if not entries:
         lines.append("(nothing)")

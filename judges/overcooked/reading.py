@@ -10,6 +10,7 @@ from games.overcooked.claims import TYPES, Asked, OvercookedClaim, Planned, Repo
 from games.overcooked.text.grammar import calls_in, requests_meant
 from judges.claims.cues import any_of
 from judges.claims.reading import Read, Told, Unread
+from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 
@@ -33,7 +34,7 @@ def reads(said: UtteranceView) -> bool:
 def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     """Who wrote it, and for whom."""
     kind = "a message" if said.channel == "public" else "a plan" if _PLAN.match(said.text) else "private analysis"
-    return str(_TABLES["frame"]).format(kind=kind, speaker=said.agent)
+    return str(_TABLES["frame"]).format(kind=kind, speaker=in_frame(said.agent))
 
 
 def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedClaim]:
