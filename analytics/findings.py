@@ -100,11 +100,20 @@ def headlines(store: Store) -> dict[str, list[str]]:
 
 def _boards(store: Store) -> list[_Board]:
     rows = query(store, "SELECT * FROM leaderboard WHERE n > 0 ORDER BY benchmark, score_mean DESC, team_name").to_dicts()
+    games = {(row["benchmark"], row["condition"]): row["game"] for row in query(store, _GAMES_OF).to_dicts()}
     pairs = compare(store).to_dicts()
     boards: dict[tuple[str, str | None], list[Row]] = {}
     for row in rows:
-        boards.setdefault(_comparable(row), []).append(row)
+        played = row | {"game": games.get((row["benchmark"], row["condition"]))}
+        boards.setdefault(_comparable(played), []).append(played)
     return [_board(benchmark, own, [pair for pair in pairs if pair["benchmark"] == benchmark]) for (benchmark, _), own in boards.items()]
+
+
+_GAMES_OF: Final = """
+    SELECT DISTINCT runs.benchmark, run_conditions.condition, runs.condition ->> 'game' AS game
+    FROM runs INNER JOIN run_conditions USING (run_id)
+"""
+"""Which game a condition is of, where games of one benchmark have scores of different units."""
 
 
 def _board(benchmark: str, rows: Sequence[Row], pairs: Sequence[Row]) -> _Board:
@@ -121,7 +130,7 @@ def _side(row: Row, end: str = "") -> _Side:
 def _comparable(row: Row) -> tuple[str, str | None]:
     """Teams of one game are compared; of logs of other programs, those of one experiment, since each can be about something else."""
     if games_apart(row["benchmark"]):
-        return row["benchmark"], _game_of(row["condition"])
+        return row["benchmark"], row["game"]
     return row["benchmark"], None if family(row["benchmark"]) else row["condition"]
 
 
@@ -138,11 +147,6 @@ def _of_board(store: Store, board: _Board, losses: _Losses) -> Iterator[Finding]
         if sentence is not None:
             yield Finding(topic, board.benchmark, sentence, report)
     yield Finding("sure", board.benchmark, _how_sure(board), "compare")
-
-
-def _game_of(condition: str | None) -> str:
-    """Where games of one benchmark have scores of different units, a condition begins with the game's name."""
-    return (condition or "").partition("/")[0]
 
 
 class _About(NamedTuple):
@@ -195,7 +199,8 @@ def _who(board: _Board) -> str:
     title = title_of(benchmark) if known else f"{title_of(benchmark)} {first['condition']}"
     main = in_words((known.score_words or known.score) if known else "score")
     if games_apart(benchmark):
-        title, main = f"{title}, {condition_in_words({'game': _game_of(first['condition'])})}", "score"
+        title = f"{title}, {condition_in_words({'game': first['game']})}"
+        main = known.game_scores.get(first["game"] or "", "score") if known else "score"
     games = sum(row["n"] for row in rows)
     opening = f"{title}, {counted(games, 'game')} of {counted(len(rows), 'team')} ({main})"
     if len(rows) == 1:

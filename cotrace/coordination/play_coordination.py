@@ -34,6 +34,13 @@ __all__ = ["command"]
     "--partner-info/--no-partner-info", "partner_information", default=None, help="Kitchen: tell of the partner; off as published."
 )
 @click.option("--conventions/--no-conventions", default=None, help="Tell conventions of good play; on in the kitchen.")
+@click.option(
+    "--harness",
+    type=click.Choice(("strict", "published")),
+    default=None,
+    help="strict (the default): a reply counts if it names a listed action exactly, else the player is asked again; published: as the "
+    "released code, which takes the most similar action and leaves rules out of the prompt.",
+)
 @planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
@@ -53,8 +60,8 @@ def command(
 ) -> int:
     """Play one of LLM-Coordination's games: hanabi, overcooked, collab_capture or collab_escape; by policies, or whoever takes the seats.
 
-    Seats are Alice and Bob (players); scripts are the policies, in the kitchen greedy. The switches --tom to --conventions are for seats;
-    by default they are as in the released code. Where OpenSpiel is installed (pip install open_spiel) it referees Hanabi. A complete log is
+    Seats are Alice and Bob (players); scripts are the policies, in the kitchen greedy. The switches --tom to --harness are for seats;
+    but for --harness they are by default as in the released code. Where OpenSpiel is installed (pip install open_spiel) it referees Hanabi. A complete log is
     not played again, and a model's reply that had arrived is not paid again. Exit code 1 if calls of models failed.
 
     \b

@@ -14,7 +14,7 @@ from games.coordination.forms import forms
 from games.coordination.kitchen.rules import TICKS
 from games.coordination.play import CoordinationGame, PlayRequest, checked, read_decks
 from games.coordination.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of
-from games.coordination.seats.agent import PUBLISHED, Switches
+from games.coordination.seats.agent import PUBLISHED, Harness, Switches
 from games.experiments.family import Match, Part, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
@@ -35,7 +35,7 @@ class Tasks(Part):
 
 
 class Condition(Part):
-    """The switches of a game; those of the agent are by default as the released code has them."""
+    """The switches of a game; those of the agent are by default as the released code has them, but for the harness."""
 
     ticks: int = Field(default=TICKS, ge=1)
     """Length of a kitchen game."""
@@ -46,6 +46,8 @@ class Condition(Part):
     explanation: bool | None = None
     partner_information: bool | None = None
     conventions: bool | None = None
+    harness: Harness | None = None
+    """How replies are read, and what prompts leave out; None: strict."""
 
 
 class _Place(NamedTuple):

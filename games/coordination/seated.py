@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from games.coordination.capture.rules import TURN_LIMIT
 from games.coordination.escape.rules import EXIT, GENERATORS, PUBLISHED
-from games.coordination.hanabi.rules import DECK, MAX_SCORE
+from games.coordination.hanabi.rules import DECK, MAX_SCORE, MAX_TURNS
 from games.coordination.kitchen.rules import DELIVERY
 from games.coordination.matches.escape import TURN_CAP
 from games.coordination.play import GAMES, VARIANTS, CoordinationGame, PlayRequest, checked
@@ -89,13 +89,16 @@ class SeatedGame:
         marks = {"theory_of_mind": "tom", "verification": "ver", "memory": "mem", "explanation": "exp", "partner_information": "part"}
         parts = [mark for name, mark in marks.items() if getattr(self.switches, name)]
         parts += ["conv"] * self.switches.conventions + [str(self.switches.verification_limit)] * self.switches.verification
+        parts += ["published"] * (self.switches.harness == "published")
         variant = "_".join(filter(None, (self.variant, str(self.ticks) if self.game == "overcooked" else "", f"s{self.seed}")))
         return f"{self.game}/{team_name(self.taken)}/{'-'.join(parts) or 'bare'}/{variant}"
 
 
 def header_of(game: SeatedGame) -> Header:
     """Give the first line of a game's log."""
-    most = {"overcooked": game.ticks, "collab_capture": TURN_LIMIT, "collab_escape": TURN_CAP}
+    most = {"overcooked": game.ticks, "collab_capture": TURN_LIMIT, "collab_escape": TURN_CAP, "hanabi": MAX_TURNS}
+    if game.switches.harness == "published":
+        most.pop("hanabi")  # older logs, which are of this harness, name none
     return Header(
         benchmark="coordination",
         episode=game.episode,

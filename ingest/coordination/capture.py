@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from games.coordination.capture import rules
 from games.coordination.capture.moves import move_category
-from games.coordination.players import PLAYERS, Player
+from games.coordination.matches.capture import listed as listed_text
+from games.coordination.players import PLAYERS, Player, read_of
+from games.coordination.value.capture import best_actions
 from ingest.coordination.facts import MOST_FACTS, CaptureFacts
 from ingest.coordination.parts import (
     PRINTED_ON_FAILURE,
@@ -19,9 +21,11 @@ from ingest.coordination.parts import (
     TurnParts,
     Valued,
     act,
+    own_moves,
+    reading,
     state_text,
 )
-from ingest.coordination.records import CaptureStep
+from ingest.coordination.records import CapturePlayer, CaptureStep
 from ingest.coordination.rooms import differences, grounding, listed_actions, policies, styles, unlisted
 from ingest.coordination.values import CaptureTurn, capture_values
 from ingest.reading.difference import Difference
@@ -73,16 +77,25 @@ def _turn(step: CaptureStep) -> TurnParts:
         goal_reached=step.captured,
         said=[PrivateReply(player.player, player.response) for player in step.players if player.response],
         acts=replayed.acts,
-        categories=replayed.categories,
+        categories=own_moves([*replayed.categories, *(found for player in step.players for found in _read(player, replayed.state))]),
         injected={player.player: player.injected for player in step.players},
         differences=replayed.differences,
         values=replayed.values,
     )
 
 
+def _read(player: CapturePlayer, state: rules.CaptureState) -> list[Category]:
+    reply = player.response or ""
+    offered = {action.text: listed_text(place, action) for place, action in enumerate(state.actions(player.player))}
+    found = player.read or read_of(reply, offered[player.executed], at_random=True)
+    return reading(player.player, found, reply, player.slips)
+
+
 class _Replayed(NamedTuple):
     """What the rules make of a turn."""
 
+    state: rules.CaptureState
+    """Before it."""
     before: Json
     after: Json
     acts: Sequence[Act]
@@ -98,12 +111,14 @@ def _replayed(facts: CaptureFacts) -> _Replayed:
     due = {name: before.actions(name) for name in PLAYERS}
     chosen = {player.player: _listed(due[player.player], player.player, player.executed, facts.turn) for player in facts.players}
     turned = rules.step(before, chosen, first=facts.turn == 1)
+    best = best_actions(before, first=facts.turn == 1)
     return _Replayed(
+        state=before,
         before=state_text({"rooms": before.rooms, "doors": before.doors}),
         after=state_text({"rooms": after.rooms, "doors": after.doors, "captured": facts.captured}),
         acts=[act((who.player, chosen[who.player].verb), {"room": chosen[who.player].room}, who.intended) for who in facts.players],
         categories=[
-            *(Category(name, "capture_move", *move_category(before, name, action)) for name, action in chosen.items()),
+            *(Category(name, "capture_move", *move_category(before, name, action, best[name])) for name, action in chosen.items()),
             *(grounding(player, slip=player.grounding_ok is False) for player in facts.players if player.intended),
         ],
         differences=differences(

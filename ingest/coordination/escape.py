@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from games.coordination.escape import rules
 from games.coordination.escape.moves import abandons, is_deadly, move_category
-from games.coordination.players import PLAYERS, Player
+from games.coordination.players import PLAYERS, Player, read_of
 from games.coordination.value.escape import EscapeMove, EscapeTurn
 from ingest.coordination.facts import MOST_FACTS, EscapeFacts, RoomPlayer
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts, act, state_text
-from ingest.coordination.records import EscapeStep
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
+from ingest.coordination.records import EscapePlayer, EscapeStep
 from ingest.coordination.rooms import differences, grounding, listed_actions, policies, styles, unlisted
 from ingest.coordination.values import escape_values
 from ingest.reading.difference import Difference
@@ -84,10 +84,16 @@ def _turn(step: EscapeStep, replayed: _Replayed) -> TurnParts:
         goal_reached=step.outcome == "win",
         said=[PrivateReply(player.player, call.text) for player in step.players for call in player.calls],
         acts=replayed.acts,
-        categories=replayed.categories,
+        categories=own_moves([*replayed.categories, *(found for player in step.players for found in _read(player))]),
         injected={player.player: player.injected for player in step.players},
         differences=replayed.differences,
     )
+
+
+def _read(player: EscapePlayer) -> list[Category]:
+    reply = next((call.text for call in reversed(player.calls) if call.stage == "generator"), "")
+    found = player.read or read_of(reply, player.executed, at_random=False)
+    return reading(player.player, found, reply, player.slips)
 
 
 @lru_cache(maxsize=MOST_FACTS)

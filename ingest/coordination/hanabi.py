@@ -8,11 +8,11 @@ from typing import Final
 from msgspec import to_builtins
 from msgspec.structs import astuple
 
-from games.coordination.hanabi.moves import move_category
+from games.coordination.hanabi.moves import move_category, newly_named
 from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, draws, is_legal, legal_moves
 from games.coordination.hanabi.wording import listed
-from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, state_text
+from games.coordination.players import PLAYERS, Player, read_of
+from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.coordination.values import hanabi_values
 from ingest.reading.difference import Difference
@@ -29,13 +29,12 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
     Raises:
         BadInputError: a logged move is against the rules.
     """
-    turns = [_turn(step) for step in steps]
+    turns = [_turn(step, _clued(earlier)) for earlier, step in zip((None, *steps[:-1]), steps, strict=True)]
     last = steps[-1]
     after = _state(last.state_after, last)
     for turn, values in zip(turns, hanabi_values([*(_state(step.state_before, step) for step in steps), after]), strict=True):
         turn.values = values
     turns[-1].differences = [*turns[-1].differences, *_end_differences(steps, after)]
-    bombed = after.lives == 0
     policies = {step.player: step.policy for step in reversed(steps)}
     return GameParts(
         game="hanabi",
@@ -45,7 +44,7 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
         styles={step.player: step.style for step in reversed(steps)},
         seed=last.seed,
         max_turns=None,
-        success=last.terminal and not bombed,
+        success=None,  # the paper's measure is the score
         score=float(after.stacked),
         stop_reason=_stop_reason(after) if last.terminal else None,
         metrics=_metrics(steps, after),
@@ -89,7 +88,12 @@ def _as_intended(step: HanabiStep) -> bool:
     return (step.intended_action or "").lower() == step.selected_action.lower()
 
 
-def _turn(step: HanabiStep) -> TurnParts:
+def _clued(step: HanabiStep | None) -> tuple[int, ...]:
+    """Cards of the partner that a turn told something new about."""
+    return () if step is None else newly_named(_state(step.state_before, step), step.seat, _move(step.engine_move))
+
+
+def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
     before, after, move = _state(step.state_before, step), _state(step.state_after, step), _move(step.engine_move)
     if not is_legal(before, step.seat, move):
         raise BadInputError(f"the move {step.selected_action!r} of turn {step.turn} is against the rules: the game is left out")
@@ -97,7 +101,7 @@ def _turn(step: HanabiStep) -> TurnParts:
     replayed, effect = apply(before, step.seat, move, drawn)
     is_short = drawn is None and after.deck == before.deck and draws(before, move, replayed)
     undrawn = [Difference("state.deck", str(after.deck), str(before.deck - 1))] if is_short else []
-    category, evidence = move_category(before, step.seat, move)
+    category, evidence = move_category(before, step.seat, move, clued)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
     return TurnParts(
         before=state_text(to_builtins(step.state_before) | {"player": step.player}),
@@ -106,7 +110,7 @@ def _turn(step: HanabiStep) -> TurnParts:
         goal_reached=after.stacked == MAX_SCORE,
         said=_said(step),
         acts=[act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
-        categories=[Category(step.player, "hanabi_move", category, evidence), *_grounding(step)],
+        categories=own_moves([Category(step.player, "hanabi_move", category, evidence), *_grounding(step), *_read(step)]),
         injected={step.player: step.injected},
         differences=[*_differences(step, (replayed, after), effect), *undrawn, *_listed_differences(step, before)],
         metrics={"hanabi_score": after.stacked, "hanabi_lives": after.lives, "hanabi_tokens": after.tokens},
@@ -119,6 +123,12 @@ def _grounding(step: HanabiStep) -> list[Category]:
         return []
     slip = None if _as_intended(step) else f"meant {step.intended_action}, did {step.selected_action}"
     return [Category(step.player, "coordination_grounding", "slip" if slip else "as_intended", slip)]
+
+
+def _read(step: HanabiStep) -> list[Category]:
+    reply = next((call.text for call in reversed(step.calls) if call.stage == "generator"), "")
+    found = step.read or read_of(reply, step.selected_action, at_random=True)
+    return reading(step.player, found, reply, step.slips)
 
 
 def _said(step: HanabiStep) -> list[PrivateReply]:

@@ -10,8 +10,8 @@ from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.kitchen.shown import shown_state
-from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts, act, state_text
+from games.coordination.players import PLAYERS, Player, read_of
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
 from ingest.reading.difference import Difference
 from schemas.errors import BadInputError
@@ -66,7 +66,7 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
         styles=dict.fromkeys(PLAYERS),
         seed=None,
         max_turns=len(steps) if last.terminal else TICKS,
-        success=last.score > 0,
+        success=None,  # the paper's measure is the score
         score=float(last.score),
         stop_reason="out_of_time" if last.terminal else None,
         metrics=_metrics(steps),
@@ -124,7 +124,7 @@ def _turn(
         goal_reached=False,
         said=[PrivateReply(action.player, action.response) for action in asked if action.response],
         acts=[_act(action, fault) for action, fault in zip(entry.actions, replay.faults, strict=True)],
-        categories=[category for action in asked for category in _categories(replay.pots, action)],
+        categories=own_moves([category for action in asked for category in _categories(replay.pots, action)]),
         injected={action.player: action.injected for action in asked},
         differences=differences,
         metrics={"overcooked_score": entry.score} if entry.sparse_reward else {},
@@ -155,6 +155,7 @@ def _is_partner_at(spot: Spot, number: int, before: KitchenState, after: Kitchen
 
 
 def _categories(pots: Mapping[str, Item | None], action: CookAction) -> list[Category]:
+    reply = action.response or ""
     selected = action.selected or action.current_macro or ""
     slip = action.intended is not None and action.intended.rstrip(".") != selected.rstrip(".")
     category, evidence = macro_category(pots, selected)
@@ -166,6 +167,7 @@ def _categories(pots: Mapping[str, Item | None], action: CookAction) -> list[Cat
             "slip" if slip else "as_intended",
             f"meant {action.intended}, did {selected}" if slip else None,
         ),
+        *reading(action.player, action.read or read_of(reply, selected, at_random=True), reply, action.slips),
     ]
 
 

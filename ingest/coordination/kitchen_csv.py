@@ -13,10 +13,10 @@ from typing import Any, Final
 from games.coordination.kitchen.layouts import LAYOUTS, Layout
 from games.coordination.kitchen.macros import macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, Item
-from games.coordination.players import PLAYERS, Player, partner_of
+from games.coordination.players import PLAYERS, Player, partner_of, read_of
 from ingest.coordination.csv_consistency import kitchen_row_differences
 from ingest.coordination.csv_rows import TextTable
-from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, state_text
+from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -124,7 +124,12 @@ def _turn(player: Player, row: Mapping[str, str], before: Mapping[str, Any], aft
         goal_reached=None,
         said=[PrivateReply(player, reply)] if reply.strip() else [],
         acts=[done if fault else done._replace(accepted=None)],  # the file does not say what came of it
-        categories=[Category(player, "overcooked_macro", *macro_category(pots, macro))],
+        categories=own_moves(
+            [
+                Category(player, "overcooked_macro", *macro_category(pots, macro)),
+                *reading(player, read_of(reply, macro, at_random=True), reply),
+            ]
+        ),
     )
 
 

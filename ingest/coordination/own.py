@@ -21,6 +21,10 @@ _TABLES: Final = ("episode_metrics", "turn_metrics", "turn_values", "failures", 
 """What the rules give; the rest is taken from the log."""
 
 
+_SCORED: Final = frozenset(("hanabi", "overcooked"))
+"""Games whose measure is the score alone; older logs call an end with a life left, or with a soup, a success."""
+
+
 def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
     """Play a game again; see `ingest.cotrace_log.derivation.Derivation`."""
     game = game_of(header)
@@ -33,6 +37,8 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     found = read(lines, Place(path=episode, file=episode, source_id=""))
     rows = {table: [(episode, *row[1:]) for row in found.rows[table]] for table in _TABLES}
     (measured,) = _rows(found.rows["episodes"])
+    if end is not None and game.game in _SCORED:
+        end = replace(end, success=None)
     details = {"game": game.game, "fingerprint": orjson.loads(measured.details)["fingerprint"]}
     return replace(derived((header, turns, end), rebuilt, again, episode, rows), details=details)
 

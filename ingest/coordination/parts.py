@@ -9,10 +9,11 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from games.coordination.players import Player
+from games.coordination.players import HARNESS_READS, READS, Player, Read
 from ingest.reading.difference import Difference
 from ingest.reading.json_text import dumps
 from schemas.records import Json
+from schemas.text import excerpt
 
 __all__ = [
     "BENCHMARK",
@@ -25,7 +26,9 @@ __all__ = [
     "TurnParts",
     "Valued",
     "act",
+    "own_moves",
     "planted",
+    "reading",
     "state_text",
 ]
 
@@ -109,6 +112,30 @@ class Category(NamedTuple):
     taxonomy: str
     category: str
     evidence: str | None = None
+
+
+def reading(agent: Player, read: Read | None, reply: str | None, slips: Sequence[str] = ()) -> list[Category]:
+    """How a reply became an action, as a category of `coordination_read`; none where the log does not let it be known."""
+    if read is None:
+        return []
+    shown = {"exact": (), "asked_again": slips}.get(read, (*slips, reply or ""))
+    replies = "; ".join(f"{excerpt(text[-_REPLY:])!r}" for text in shown)
+    return [Category(agent, "coordination_read", read, f"{READS[read]}: {replies}" if shown else None)]
+
+
+def own_moves(categories: Sequence[Category]) -> list[Category]:
+    """Categories of a turn without those that call a move of the harness good or bad, as if it were the player's.
+
+    Where the log says that the player meant the action all the same, the move is its own.
+    """
+    meant = {found.agent for found in categories if (found.taxonomy, found.category) == ("coordination_grounding", "as_intended")}
+    chosen = {found.agent for found in categories if found.taxonomy == "coordination_read" and found.category in HARNESS_READS}
+    not_own = chosen - meant
+    return [found for found in categories if found.agent not in not_own or found.taxonomy.startswith("coordination_")]
+
+
+_REPLY: Final = 160
+"""Characters of a reply's end that evidence holds: the action stands last."""
 
 
 class Valued(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 from msgspec import Meta, field
 from pydantic import AfterValidator, Field
 
-from games.coordination.players import PLAYERS, Player
+from games.coordination.players import PLAYERS, Player, Read
 from ingest.coordination.facts import CaptureFacts, EscapeFacts, capture_facts, escape_facts
 from ingest.reading.records import Record
 
@@ -151,6 +151,8 @@ class HanabiStep(_Line, kw_only=True, tag="hanabi_step/1"):
     n_rejections: Count = 0
     intended_action: str | None = None
     selected_action: str
+    read: Read | None = None
+    slips: list[str] = field(default_factory=list)
     engine_move: MoveRecord
     effect: EffectRecord
     injected: list[str] = field(default_factory=list)
@@ -192,6 +194,8 @@ class CookAction(Record, kw_only=True):
     response: str | None = None
     intended: str | None = None
     selected: str | None = None
+    read: Read | None = None
+    slips: list[str] = field(default_factory=list)
     injected: list[str] = field(default_factory=list)
     policy: str | None = None
 
@@ -220,6 +224,8 @@ class CapturePlayer(Record, kw_only=True):
     intended: str | None = None
     executed: str
     grounding_ok: bool | None = None
+    read: Read | None = None
+    slips: list[str] = field(default_factory=list)
     injected: list[str] = field(default_factory=list)
 
     @property
@@ -280,6 +286,8 @@ class EscapePlayer(Record, kw_only=True):
     calls: list[LoggedCall] = field(default_factory=list)
     intended: str | None = None
     executed: str
+    read: Read | None = None
+    slips: list[str] = field(default_factory=list)
     injected: list[str] = field(default_factory=list)
 
     @property

@@ -3,34 +3,40 @@
 In the two games of rooms both players see everything and act at once. A player whose action is part of a best joint choice is not at
 fault; where both did their parts of different ones, the cost is nobody's (`conflict`). The others' actions are replaced by their best
 ones, with the partner's as it was; what only both together could have kept is nobody's. In Hanabi the acting player is held against what
-hints and counting told it, of the card that it used and of the others that it held. Where they told nothing, and the card was the one
-without a hint that it held longest, it is the partner's (`not_said`) if that one had a hint to give on its turn before, and did nothing
-as good with it.
+hints and counting told it, of the card that it used and of the others that it held. A partner that saw a card without any hint, had a
+hint to give on its turn before and did nothing as good with it, shares the fault (`not_said`); the fault is the partner's alone where the
+card was the one without a hint that the player held longest. A card that the partner had just pointed at and that does not fit is shared,
+too (`said_unclear`).
+
+An action that the harness chose, because the reply named none of the list, is nobody's judgement: the cost is `format`. It is the player's
+where the reply was unreadable, and no agent's where the published harness took another action than the reply says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
-from typing import Final, TypeVar
+from typing import Final
 
-from games.coordination.capture.rules import Action, CaptureState, step
+from games.coordination.capture.rules import Action, CaptureState
 from games.coordination.escape.rules import actions as escape_actions
 from games.coordination.hanabi.moves import move_category, possible_cards
 from games.coordination.hanabi.rules import HanabiState, touched
 from games.coordination.matches.capture import listed
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
-from games.coordination.value.capture import turns_left
+from games.coordination.value.capture import best_actions, turns_after
 from games.coordination.value.escape import choice_chance
-from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Ideal, Lost, shared_out, undecided
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Ideal, Link, Lost, shared_out, undecided
 from judges.coordination.situation import (
     capture_action,
     capture_state,
+    clued_cards,
     escape_choices,
     escape_state,
     game_of,
     hanabi_move,
     hanabi_state,
+    harness_choice,
     player_named,
 )
 from judges.evidence.transcript import Transcript, TurnView
@@ -41,10 +47,9 @@ MEASURES: Final = ("coordination.hanabi_bound", "coordination.capture_turns", "c
 
 _BOTH: Final = "neither player alone could have kept it: only both together"
 _APART: Final = "each did its part of a best joint choice, but not of the same one"
-_Chosen = TypeVar("_Chosen", Action, str)
 
 
-def _did_their_part(options: Mapping[Player, Sequence[_Chosen]], done: Mapping[Player, _Chosen], cost: Callable[..., float]) -> set[Player]:
+def _did_their_part(options: Mapping[Player, Sequence[str]], done: Mapping[Player, str], cost: Callable[..., float]) -> set[Player]:
     """Players whose action is part of a joint choice that costs least.
 
     Args:
@@ -64,8 +69,21 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     costly = {turn: value for turn, value in lost.items() if value.cost > NOTHING and turn <= len(transcript.turns)}
     if of_turn is None:
         return Attributed([undecided(turn, value.cost, "nothing tells whose a turn of this game was") for turn, value in costly.items()])
-    findings = [finding for turn, value in costly.items() for finding in of_turn(transcript, turn, value)]
+    findings = [_of_harness(transcript, found) for turn, value in costly.items() for found in of_turn(transcript, turn, value)]
     return Attributed(findings, [*_hints(transcript)] if of_turn is _hanabi else ())
+
+
+def _of_harness(game: Transcript, found: Finding) -> Finding:
+    """A finding at a player whose action the harness chose is `format`; others stay as they are."""
+    chosen = None if found.agent is None else harness_choice(game.turn(found.turn), found.agent)
+    if chosen is None or found.link not in _OF_ACTIONS:
+        return found
+    read, evidence = chosen
+    return found._replace(agent=None if read == "guessed" else found.agent, link="format", evidence=evidence, ideal=None)
+
+
+_OF_ACTIONS: Final = ("acted_wrong", "idle")
+"""Links of an action; the others are about messages."""
 
 
 # -- CollabCapture ----------------------------------------------------------------------------------------
@@ -78,13 +96,14 @@ def _capture(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     if len(done) < len(PLAYERS):
         yield undecided(turn, lost.cost, "the log does not tell what both players did")
         return
-    right = _did_their_part({player: state.actions(player) for player in PLAYERS}, done, lambda both: _turns_after(state, both, turn))
+    best = best_actions(state, first=turn == 1)
+    right = {player for player in PLAYERS if done[player] in best[player]}
     causes = [cause for player in PLAYERS if player not in right and (cause := _captor(state, player, done, turn, lost)) is not None]
     yield from shared_out(turn, lost.cost, causes, ("conflict", _APART) if len(right) == len(PLAYERS) else ("not_seen", _BOTH))
 
 
 def _captor(state: CaptureState, player: Player, done: Mapping[Player, Action], turn: int, lost: Lost) -> Cause | None:
-    left = {action: _turns_after(state, {**done, player: action}, turn) for action in state.actions(player)}
+    left = {action: turns_after(state, {**done, player: action}, first=turn == 1) for action in state.actions(player)}
     best = min(left, key=lambda action: left[action])
     gain = lost.after - left[best]  # finite: no turn leads out of the states from which there is a way
     if gain <= NOTHING:
@@ -102,11 +121,6 @@ def _captor(state: CaptureState, player: Player, done: Mapping[Player, Action], 
 def _deed(player: Player, action: str) -> Ideal:
     """Both act at once, so the partner does what it did."""
     return Ideal("do", ScriptDecision(intended=action, explanation="This is best.").response, (partner_of(player),))
-
-
-def _turns_after(state: CaptureState, chosen: Mapping[Player, Action], turn: int) -> float:
-    turned = step(state, chosen, first=turn == 1)
-    return 0.0 if turned.capture is not None else turns_left(turned.state, first=False)
 
 
 # -- CollabEscape -----------------------------------------------------------------------------------------
@@ -144,26 +158,44 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
         yield undecided(turn, lost.cost, "the log does not tell who acted")
         return
     state, move = hanabi_state(view), hanabi_move(action)
+    if harness_choice(view, player) is not None:
+        yield Finding(turn, player, "acted_wrong", lost.cost, "")  # of the harness, whatever the move was: see _of_harness
+        return
     if move.card is None:
         yield Finding(turn, None, "not_seen", lost.cost, "a hint loses nothing for certain but time: the deck ran out")
         return
-    card, could_be = state.hands[0][move.card], possible_cards(state, 0, move.card)
+    card, could_be, partner = state.hands[0][move.card], possible_cards(state, 0, move.card), partner_of(player)
     told = f"{move.verb} of card {move.card}, a {card}; by hints and counting it could be {', '.join(could_be)}"
+    known = state.knowledge[0][move.card]
+    had_chance = not (known.color_hinted or known.rank_hinted) and _could_hint(game, turn, partner, move.card)
+    silent: tuple[Link, str] | None = ("not_said", f"{told}; {partner} saw it, had a hint to give and gave none") if had_chance else None
     if move.verb == "play":
-        yield Finding(turn, player, "acted_wrong", lost.cost, f"{told}: nothing told that it fits", lost.cost)
+        pointed: tuple[Link, str] = (
+            "said_unclear",
+            f"{told}; {partner} had just told something new about it, which can be read as: play it",
+        )
+        shared = pointed if move.card in clued_cards(game, turn) else silent
+        yield from _shared(turn, lost, (player, f"{told}: nothing told that it fits"), (partner, shared))
     elif not state.is_last(card):
         yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the cost is time: the deck runs out")
     elif state.tokens and all(state.is_last(other) for other in could_be):
         yield Finding(turn, player, "acted_wrong", lost.cost, f"{told}: each of them the last copy of a card still needed", lost.cost)
     elif (safer := _safer(state, move.card)) is not None:
         rest = f"card {safer} was less likely to be the last copy of a card still needed"
-        yield Finding(turn, player, "acted_wrong", lost.cost, f"{told}; {rest}", lost.cost)
-    elif move.card == _longest_unhinted(state) and _could_hint(game, turn, partner_of(player), move.card):
-        yield Finding(
-            turn, partner_of(player), "not_said", lost.cost, f"{told}; the partner saw that it is the last copy, and had a hint to give"
-        )
+        yield from _shared(turn, lost, (player, f"{told}; {rest}"), (partner, silent))
+    elif move.card == _longest_unhinted(state) and had_chance:
+        yield Finding(turn, partner, "not_said", lost.cost, f"{told}; the partner saw that it is the last copy, and had a hint to give")
     else:
         yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the partner had no hint to give, or nothing better")
+
+
+def _shared(turn: int, lost: Lost, acted: tuple[Player, str], other: tuple[Player, tuple[Link, str] | None]) -> Iterator[Finding]:
+    """The cost of a move: the acting player's, or shared with its partner where that one has a part in it."""
+    player, evidence = acted
+    causes = [Cause(player, "acted_wrong", evidence, lost.cost)]
+    if other[1] is not None:
+        causes.append(Cause(other[0], *other[1], lost.cost))
+    return shared_out(turn, lost.cost, causes, ("not_seen", _BOTH))
 
 
 def _hints(game: Transcript) -> Iterator[Follow]:
@@ -177,7 +209,7 @@ def _hints(game: Transcript) -> Iterator[Follow]:
         named = touched(state, 0, move) if move.card is None else ()
         asked = [place for place in named if not state.knowledge[1][place].is_hinted(move.verb) and state.fits(state.hands[1][place])]
         answer = then.action_of(partner)
-        if not asked or answer is None:
+        if not asked or answer is None or harness_choice(view, player) is not None or harness_choice(then, partner) is not None:
             continue
         done = hanabi_move(answer)
         played = done.card if done.verb == "play" else None
@@ -218,7 +250,7 @@ def _could_hint(game: Transcript, turn: int, partner: Player, place: int) -> boo
     return place not in saved and not new and move_category(state, 0, move)[0] not in _GOOD
 
 
-_GOOD: Final = ("safe_play", "lucky_play", "clue_playable")
+_GOOD: Final = ("safe_play", "clued_play", "lucky_play", "clue_playable")
 """What a turn is as well used for as for a hint that saves a last copy."""
 
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Final
 
 from games.coordination.capture import moves as capture
 from games.coordination.escape import moves as escape
 from games.coordination.hanabi.moves import is_known_playable, is_safe_discard, move_category, possible_cards
+from games.coordination.hanabi.rules import HanabiState
 from games.coordination.kitchen.macros import macro_category
 from games.coordination.players import Player
+from games.coordination.value.capture import best_actions
 from judges.coordination.claims import claims
 from judges.coordination.situation import (
     QUESTIONS,
     capture_action,
     capture_state,
+    clued_cards,
     cookers_of,
     escape_choices,
     escape_state,
     game_of,
     hanabi_move,
     hanabi_state,
+    harness_choice,
     macro_of,
     player_named,
     seat_of,
@@ -46,6 +50,7 @@ _ENVIRONMENT: Final = {
 
 _FORWARD: Final = {
     "safe_play": "yes",
+    "clued_play": "yes",
     "lucky_play": "yes",
     "misplay": "no",
     "clue_playable": "yes",
@@ -57,6 +62,7 @@ _FORWARD: Final = {
     "too_early": "no",
     "surplus_onion": "no",
     "closer": "yes",
+    "in_position": "yes",
     "press_opens": "yes",
     "not_closer": "no",
     "stay": "no",
@@ -83,7 +89,7 @@ def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, st
         return None
     kind = game_of(game)
     if kind == "hanabi":
-        return move_category(hanabi_state(turn), seat_of(turn, player), hanabi_move(action))
+        return move_category(hanabi_state(turn), seat_of(turn, player), hanabi_move(action), clued_cards(game, turn.turn))
     if kind == "overcooked":
         macro = macro_of(action)
         if macro is None:
@@ -91,7 +97,8 @@ def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, st
         category, seen = macro_category(cookers_of(turn), macro)
         return category, seen or macro
     if kind == "collab_capture":
-        return capture.move_category(capture_state(turn), player, capture_action(action))
+        state = capture_state(turn)
+        return capture.move_category(state, player, capture_action(action), best_actions(state, first=turn.turn == 1)[player])
     return escape.move_category(escape_state(turn), player, escape_choices(turn))
 
 
@@ -168,12 +175,20 @@ def _is_safe(game: Transcript, turn: int, agent: str | None) -> Decision:
         return Decision("na", "a clue puts nothing at risk")
     known = state.knowledge[0][move.card]
     seen = f"card {move.card} can be {known.colors} {known.ranks} by hints"
-    if move.verb == "play":
-        return Decision("yes" if is_known_playable(state, 0, move.card) else "no", f"{seen}, less what lies open")
     possible = possible_cards(state, 0, move.card)
+    if move.verb == "play":
+        return _play_is_safe(clued_cards(game, turn), state, move.card, f"{seen}, less what lies open")
     is_last = bool(possible) and all(map(state.is_last, possible))
     seen += ", less what lies open the last copy of a card still needed" if is_last else ""
     return Decision("no" if is_last else "yes" if is_safe_discard(state, known) else None, seen)
+
+
+def _play_is_safe(clued: Container[int], state: HanabiState, card: int, seen: str) -> Decision:
+    if is_known_playable(state, 0, card):
+        return Decision("yes", seen)
+    if card in clued:
+        return Decision(None, f"{seen}; the partner's hint just before told something new about it, which can be read as: play it")
+    return Decision("no", seen)
 
 
 def _is_active(game: Transcript, turn: int, agent: str | None) -> Decision:
@@ -182,6 +197,16 @@ def _is_active(game: Transcript, turn: int, agent: str | None) -> Decision:
     if found is None:
         return _NO_MOVE
     return Decision(None if found[0] in _PASSIVE else _IDLE.get(found[0], "yes"), f"{found[0]}: {found[1]}")
+
+
+def _own(check: Check) -> Check:
+    """The check, undecided about an action that the harness chose because the reply named none."""
+
+    def own(game: Transcript, turn: int, agent: str | None) -> Decision:
+        chosen = None if agent is None else harness_choice(game.turn(turn), agent)
+        return check(game, turn, agent) if chosen is None else Decision(None, f"the action is the harness's: {chosen[1]}")
+
+    return own
 
 
 def _keyed(kind: str) -> Check:
@@ -204,14 +229,14 @@ _Named = Mapping[str, Callable[[Transcript, int, str | None], Decision]]
 
 CHECKS: Final[_Named] = {
     "coordination.EC1": _truth,
-    "coordination.EC2": _by_category(_ENVIRONMENT),
-    "coordination.TOM1": _clue_is_news,
-    "coordination.TOM2": _clue_is_playable,
-    "coordination.TOM3": _way_is_open,
+    "coordination.EC2": _own(_by_category(_ENVIRONMENT)),
+    "coordination.TOM1": _own(_clue_is_news),
+    "coordination.TOM2": _own(_clue_is_playable),
+    "coordination.TOM3": _own(_way_is_open),
     "coordination.TOM4": _keyed("TOM"),
-    "coordination.JP1": _is_safe,
-    "coordination.JP2": _by_category(_FORWARD),
-    "coordination.JP3": _is_active,
+    "coordination.JP1": _own(_is_safe),
+    "coordination.JP2": _own(_by_category(_FORWARD)),
+    "coordination.JP3": _own(_is_active),
     "coordination.JP4": _keyed("JP"),
 }
 """Name -> check."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from games.coordination.players import partner_of
-from judges.coordination.situation import QUESTIONS, game_of, player_named
+from judges.coordination.situation import QUESTIONS, game_of, harness_choice, player_named
 from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject
@@ -59,6 +59,10 @@ def _move(context: UnitContext) -> list[Entry]:
     action = context.now.action_of(context.agent_name)
     if action is None or game_of(context.game) == QUESTIONS:
         return []
+    if harness_choice(context.now, context.agent_name) is not None:
+        return [
+            Entry(f"{one_line(context.agent_name)} did:", "nothing of its own: its reply names no listed action, and the game chose one")
+        ]
     given = {name: value for name, value in action.arguments.items() if name not in {"was", "asked"}}
     return [Entry(f"{one_line(context.agent_name)} did:", action_text(action.verb, given))]
 

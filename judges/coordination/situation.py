@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from games.coordination.capture.rules import Action, CaptureState
 from games.coordination.escape.rules import EscapeState
+from games.coordination.hanabi.moves import newly_named
 from games.coordination.hanabi.rules import HanabiState, Known, Move, Verb
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers
 from games.coordination.kitchen.rules import COOKING_TICKS, Cook, Item, KitchenState
-from games.coordination.players import PLAYERS, Player
+from games.coordination.players import HARNESS_READS, PLAYERS, READS, Player
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 
 __all__ = [
     "QUESTIONS",
     "capture_action",
     "capture_state",
+    "clued_cards",
     "cookers_of",
     "escape_choices",
     "escape_state",
     "game_of",
     "hanabi_move",
     "hanabi_state",
+    "harness_choice",
     "held_of",
     "kitchen_state",
     "lying_at",
@@ -43,6 +46,24 @@ def game_of(game: Transcript) -> str:
 def player_named(name: str | None) -> Player | None:
     """The player of that name; None for anybody else."""
     return next((player for player in PLAYERS if player == name), None)
+
+
+def harness_choice(turn: TurnView, player: str) -> tuple[str, str] | None:
+    """How the harness came to the player's action where it is not the player's own, and in which words; None where it is its own."""
+    by_rule = {found.taxonomy: found for found in turn.failures if found.agent == player and found.taxonomy.startswith("coordination_")}
+    read, meant = by_rule.get("coordination_read"), by_rule.get("coordination_grounding")
+    if read is None or read.category not in HARNESS_READS or (meant is not None and meant.category == "as_intended"):
+        return None
+    return read.category, read.evidence or READS[read.category]
+
+
+def clued_cards(game: Transcript, turn: int) -> tuple[int, ...]:
+    """Hanabi: cards of the acting player that its partner's move just before told something new about."""
+    if turn == 1:
+        return ()
+    before = game.turn(turn - 1)
+    action = before.action_of(before.state_before.get("player"))
+    return () if action is None else newly_named(hanabi_state(before), 0, hanabi_move(action))
 
 
 def seat_of(turn: TurnView, player: Player) -> int:

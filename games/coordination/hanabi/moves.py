@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from games.coordination.hanabi.rules import COLORS, COPIES, RANKS, HanabiState, Known, Move, touched
 
-__all__ = ["MOVE_CATEGORIES", "is_known_playable", "is_safe_discard", "is_safe_play", "move_category", "possible_cards"]
+__all__ = ["MOVE_CATEGORIES", "is_known_playable", "is_safe_discard", "is_safe_play", "move_category", "newly_named", "possible_cards"]
 
 MOVE_CATEGORIES = {
     "safe_play": "every card that it can be, by hints and by counting what lies open, fits",
+    "clued_play": "it fits; the player could not be sure, and its partner had just told something new about this card",
     "lucky_play": "it fits, but the player could not know",
     "misplay": "it does not fit: a life is lost",
     "clue_playable": "tells something new about a card that can be played now",
@@ -41,8 +44,23 @@ def is_safe_discard(state: HanabiState, known: Known) -> bool:
     return all(state.is_dead(card) for card in known.cards)
 
 
-def move_category(state: HanabiState, seat: int, move: Move) -> tuple[str, str]:
-    """Category of a legal move, and what the rule saw."""
+def newly_named(state: HanabiState, seat: int, move: Move) -> tuple[int, ...]:
+    """Cards of the partner that a move tells something new about; none where it is no hint."""
+    if move.card is not None:
+        return ()
+    knowledge = state.knowledge[1 - seat]
+    return tuple(place for place in touched(state, seat, move) if not knowledge[place].is_hinted(move.verb))
+
+
+def move_category(state: HanabiState, seat: int, move: Move, clued: Container[int] = ()) -> tuple[str, str]:
+    """Category of a legal move, and what the rule saw.
+
+    Args:
+        state: before the move.
+        seat: who moves.
+        move: what it does.
+        clued: own cards that the partner's move just before told something new about (`newly_named`).
+    """
     if move.card is None:
         return _clue(state, seat, move)
     card, known = state.hands[seat][move.card], state.knowledge[seat][move.card]
@@ -51,14 +69,15 @@ def move_category(state: HanabiState, seat: int, move: Move) -> tuple[str, str]:
         return ("discard_last" if state.is_last(card) else "discard"), seen
     if not state.fits(card):
         return "misplay", seen
-    return ("safe_play" if is_known_playable(state, seat, move.card) else "lucky_play"), seen
+    if is_known_playable(state, seat, move.card):
+        return "safe_play", seen
+    return ("clued_play" if move.card in clued else "lucky_play"), seen
 
 
 def _clue(state: HanabiState, seat: int, move: Move) -> tuple[str, str]:
     partner = 1 - seat
-    knowledge = state.knowledge[partner]
     named = touched(state, seat, move)
-    new = [place for place in named if not knowledge[place].is_hinted(move.verb)]
+    new = [*newly_named(state, seat, move)]
     playable = [place for place in new if state.fits(state.hands[partner][place])]
     seen = f"names {', '.join(f'card {place} ({state.hands[partner][place]})' for place in named)}; new about {new or 'none'}"
     return ("clue_playable" if playable else "clue_new" if new else "clue_redundant"), seen

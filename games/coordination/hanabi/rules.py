@@ -16,6 +16,7 @@ __all__ = [
     "HAND",
     "LIVES",
     "MAX_SCORE",
+    "MAX_TURNS",
     "RANKS",
     "TOKENS",
     "Effect",
@@ -39,6 +40,10 @@ HAND: Final = 5
 TOKENS: Final = 8
 LIVES: Final = 3
 MAX_SCORE: Final = 25
+
+MAX_TURNS: Final = 90
+"""No game is longer: 40 plays and discards empty the deck, two turns follow, and hints are at most the 8 tokens and those that discards and
+complete stacks give back, one for each of those 40."""
 
 Verb = Literal["play", "discard", "reveal_color", "reveal_rank"]
 

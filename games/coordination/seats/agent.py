@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
-from games.coordination.players import Player, partner_of
+from games.coordination.players import Player, Read, named_action, partner_of, read_of
 from games.players.course import Said, Step, ask
 from games.players.player import Observation
 from games.players.texts import texts_of
 from providers.messages import Message
 from schemas.errors import BadInputError
 
-__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED", "Decided", "ScriptView", "Situation", "Switches", "decide", "switches_of"]
+__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED", "Decided", "Harness", "ScriptView", "Situation", "Switches", "decide", "switches_of"]
+
+Harness = Literal["strict", "published"]
+"""``strict``: a reply counts if it names a listed action exactly, else the player is asked again; the prompt holds all rules of the game
+and ends with the form of the reply. ``published``: as the released code, which takes the most similar action and leaves rules out."""
 
 ACKNOWLEDGEMENT: Final = "Got it!"
 _APPROVED: Final = "verification: okay"
+_ASKED_AGAIN: Final = 2
+"""How often the strict harness asks again after a reply that names no listed action."""
+
+
+_HARNESSES: Final[tuple[Harness, ...]] = get_args(Harness)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +53,9 @@ class Switches:
     conventions: bool = False
     """Conventions of good play stand with the rules."""
 
+    harness: Harness = "strict"
+    """How replies are read, and what prompts leave out."""
+
     def to_json(self) -> dict[str, Any]:
         """As conditions hold it."""
         return asdict(self)
@@ -55,20 +67,23 @@ PUBLISHED: Final[Mapping[str, Switches]] = {
     "collab_capture": Switches(memory=False),
     "collab_escape": Switches(theory_of_mind=True),
 }
-"""Game -> the switches as the released code has them."""
+"""Game -> the parts of the agent as the released code has them; the harness is not the released one, unless asked for."""
 
 
 def switches_of(condition: Mapping[str, Any]) -> Switches:
-    """Give the switches back from a run's condition.
+    """Give the switches back from a run's condition. Older logs name no harness: theirs was the published one.
 
     Raises:
-        BadInputError: one is missing or is none.
+        BadInputError: one is missing or has a value that does not exist.
     """
     found = {field.name: condition.get(field.name) for field in fields(Switches)}
-    limit = found.pop("verification_limit")
+    limit, named = found.pop("verification_limit"), found.pop("harness")
+    harness: Harness | None = next((known for known in _HARNESSES if known == (named or "published")), None)
+    if harness is None:
+        raise BadInputError(f"harness must be one of {', '.join(_HARNESSES)}", locator="line 1.run.condition.harness")
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0 or not all(isinstance(value, bool) for value in found.values()):
         raise BadInputError(f"{', '.join(found)} must be true or false, verification_limit a count", locator="line 1.run.condition")
-    return Switches(verification_limit=limit, **{name: bool(value) for name, value in found.items()})
+    return Switches(verification_limit=limit, harness=harness, **{name: bool(value) for name, value in found.items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +114,14 @@ class Situation:
     interprets: bool = True
     """There is something to interpret."""
 
-    ground: Callable[[str, Sequence[str]], str]
-    """Reply and listed actions -> the listed action that it means."""
+    ground: Callable[[str, Sequence[str]], str | None]
+    """Reply and listed actions -> what the published harness takes; None where the reply has no marker."""
+
+    otherwise: Callable[[Sequence[str]], str]
+    """Listed actions -> what is done where a reply names none."""
+
+    at_random: bool = False
+    """What is done then is a draw; else it is the action that does nothing."""
 
     scene: Callable[[], Any] | None = None
     """What can be drawn of the state for this player."""
@@ -129,10 +150,21 @@ class Decided(NamedTuple):
 
     rejections: int
 
+    read: Read | None
+    """How the last reply became the action; None where nothing came back."""
+
+    slips: Sequence[str] = ()
+    """Replies that named no listed action, after which the player was asked again."""
+
     @property
     def response(self) -> str:
         """The reply that counted."""
         return next(said.text for stage, said in reversed(self.said) if stage == "generator")
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the reply was read, as the step logs hold it."""
+        return {"read": self.read, "slips": list(self.slips)}
 
 
 def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Said, ...], Decided]:
@@ -141,28 +173,63 @@ def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Said, ..
     said: list[tuple[str, Said]] = []
     frame = ""
     if switches.theory_of_mind and now.interprets:
-        told = yield from _ask(now, "tom", _tom_messages(now, texts))
+        told = yield from _ask(now, "tom", _tom_messages(now, texts, switches))
         said.append(("tom", told))
         frame = texts["games"][now.game]["tom_frame"].format(tom=told.text.strip()) if told.text.strip() else ""
     elif now.partner_did is not None and now.interprets:
         frame = texts["partner_line"].format(action=now.partner_did)
     messages = _messages(texts["games"][now.game]["system"], now, switches, _situation(now, now.actions, frame))
-    actions, rejections = list(now.actions), 0
+    actions, rejections, slips = list(now.actions), 0, list[str]()
     while True:
-        reply = yield from _ask(now, "generate", messages, actions)
-        said.append(("generator", reply))
-        action = now.ground(reply.text, actions)
+        reply = yield from _choice(now, switches, messages, actions, slips)
+        said += [("generator", each) for each in reply.said]
         if not switches.verification or rejections >= switches.verification_limit:
             break
-        verdict = yield from _ask(now, "verify", _verifier_messages(now, texts, action))
+        verdict = yield from _ask(now, "verify", _verifier_messages(now, texts, switches, reply.action))
         said.append(("verifier", verdict))
         if _APPROVED in verdict.text.lower():
             break
         rejections += 1
-        actions = [other for other in now.actions if other != action] or list(now.actions)
+        actions = [other for other in now.actions if other != reply.action] or list(now.actions)
         again = texts["rejected"].format(verdict=verdict.text.strip(), actions=now.joint.join(actions)).strip()
-        messages = [*messages, {"role": "assistant", "content": reply.text}, {"role": "user", "content": again}]
-    return Decided(action, said, rejections)
+        messages = [*reply.messages, {"role": "assistant", "content": reply.said[-1].text}, {"role": "user", "content": again}]
+    return Decided(reply.action, said, rejections, reply.read, slips)
+
+
+class _Choice(NamedTuple):
+    """A choice before it is verified."""
+
+    action: str
+    read: Read | None
+    said: Sequence[Said]
+    messages: list[Message]
+    """The conversation before the last reply."""
+
+
+def _choice(
+    now: Situation, switches: Switches, messages: list[Message], actions: Sequence[str], slips: list[str]
+) -> Generator[Step, tuple[Said, ...], _Choice]:
+    """Ask for an action; the strict harness asks again while the reply names none, and notes such replies in ``slips``."""
+    reply = yield from _ask(now, "generate", messages, actions)
+    said = [reply]
+    if switches.harness == "published":
+        action = now.ground(reply.text, actions) or now.otherwise(actions)
+        return _Choice(action, read_of(reply.text, action, at_random=now.at_random), said, messages)
+    again = texts_of(__package__)["unlisted"].format(actions=now.joint.join(actions), form=_form(now.game, switches)).strip()
+    named = named_action(reply.text, actions)
+    while named is None and not reply.lost and len(said) <= _ASKED_AGAIN:
+        slips.append(reply.text)
+        messages = [*messages, {"role": "assistant", "content": reply.text or "(no text)"}, {"role": "user", "content": again}]
+        reply = yield from _ask(now, "generate", messages, actions)
+        said.append(reply)
+        named = named_action(reply.text, actions)
+    if named is None:
+        return _Choice(now.otherwise(actions), "random" if now.at_random else "default", said, messages)
+    return _Choice(named, "asked_again" if said[1:] else "exact", said, messages)
+
+
+def _form(game: str, switches: Switches) -> str:
+    return str(texts_of(__package__)["games"][game]["form"]["explained" if switches.explanation else "bare"]).strip()
 
 
 def _ask(
@@ -182,34 +249,47 @@ def _situation(now: Situation, actions: Sequence[str], frame: str) -> str:
 
 
 def _messages(system: str, now: Situation, switches: Switches, situation: str) -> list[Message]:
-    texts = texts_of(__package__)
-    game = texts["games"][now.game]
-    parts = [now.rules, game["conventions"] if switches.conventions else "", game["form"]["explained" if switches.explanation else "bare"]]
+    """As published the form of the reply stands with the rules; the strict harness says it last."""
+    form, strict = _form(now.game, switches), switches.harness == "strict"
+    parts = [_rules(now, switches), *([] if strict else [form])]
     return [
         {"role": "system", "content": system.strip()},
-        {"role": "user", "content": "\n\n".join(part.strip() for part in parts if part.strip())},
+        {"role": "user", "content": "\n\n".join(parts)},
         {"role": "assistant", "content": ACKNOWLEDGEMENT},
-        {"role": "user", "content": situation},
+        {"role": "user", "content": f"{situation}\n\n{form}" if strict else situation},
     ]
 
 
-def _tom_messages(now: Situation, texts: Mapping[str, Any]) -> list[Message]:
+def _rules(now: Situation, switches: Switches) -> str:
+    """Long-term memory: the rules, those that the published code only gives with its conventions, and the conventions."""
+    game, told = texts_of(__package__)["games"][now.game], switches.conventions
+    parts = [now.rules, game.get("left_out", "") if told or switches.harness == "strict" else "", game["conventions"] if told else ""]
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _tom_messages(now: Situation, texts: Mapping[str, Any], switches: Switches) -> list[Message]:
     """As published without a system message."""
+    rules = _rules(now, switches) if switches.harness == "strict" else now.rules.strip()
     game, names = texts["games"][now.game], {"player": now.player, "partner": partner_of(now.player)}
     did = texts["partner_line"].format(action=now.partner_did).strip() if now.partner_did is not None else ""
     parts = [did, _situation(now, now.actions, ""), game["tom_ask"].format(**names).strip()]
     return [
-        {"role": "user", "content": f"{now.rules.strip()}\n\n{game['tom_role'].format(**names).strip()}"},
+        {"role": "user", "content": f"{rules}\n\n{game['tom_role'].format(**names).strip()}"},
         {"role": "assistant", "content": ACKNOWLEDGEMENT},
         {"role": "user", "content": "\n\n".join(part for part in parts if part)},
     ]
 
 
-def _verifier_messages(now: Situation, texts: Mapping[str, Any], action: str) -> list[Message]:
-    """The rules and the state without the interpretation, and the choice; earlier verdicts are not shown."""
+def _verifier_messages(now: Situation, texts: Mapping[str, Any], switches: Switches, action: str) -> list[Message]:
+    """The rules and the state without the interpretation, and the choice; earlier verdicts are not shown.
+
+    The strict verifier is asked about conventions only where it is given them; the published one in any case, and it never is.
+    """
+    strict = switches.harness == "strict"
+    asked = texts["verifier"]["ask" if not strict or switches.conventions else "ask_without_conventions"].format(action=action).strip()
     return [
         {"role": "system", "content": texts["verifier"]["system"].strip()},
-        {"role": "user", "content": now.rules.strip()},
+        {"role": "user", "content": _rules(now, switches) if strict else now.rules.strip()},
         {"role": "assistant", "content": ACKNOWLEDGEMENT},
-        {"role": "user", "content": f"{_situation(now, now.actions, '')}\n\n{texts['verifier']['ask'].format(action=action).strip()}"},
+        {"role": "user", "content": f"{_situation(now, now.actions, '')}\n\n{asked}"},
     ]

@@ -41,7 +41,10 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
                 "turn": len(steps) + 1,
                 "rooms_before": state.rooms,
                 "doors_before": state.doors,
-                "players": [{"player": player, "policy": at.taken[player], "executed": chosen[player].text} for player in PLAYERS],
+                "players": [
+                    {"player": player, "policy": at.taken[player], "executed": chosen[player].text, **decisions[player].reading}
+                    for player in PLAYERS
+                ],
                 "buttons_pressed": turned.pressed,
                 "rooms_after": turned.state.rooms,
                 "doors_after": turned.state.doors,
@@ -86,6 +89,7 @@ def _situation(at: CourseSetup, state: CaptureState, player: Player, done: dict[
         actions=actions,
         layout=texts_of(__package__)["games"]["collab_capture"]["layout"],
         partner_did=told,
-        ground=lambda reply, left: ground(reply, left) or (stay if stay in left else left[0]),
+        ground=ground,
+        otherwise=lambda left: stay if stay in left else left[0],
         scene=lambda: {"rooms": state.rooms, "doors": state.doors},
     )

@@ -50,7 +50,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
         after, came = step(state, choice, chosen)
         outcome = "turn_cap" if came == "continue" and len(steps) + 1 == TURN_CAP else came
         ended = {"turn": len(steps) + 1, "outcome": outcome, "terminal": outcome != "continue"}
-        steps.append(_step(at, (state, after), choice, chosen) | ended)
+        steps.append(_step(at, (state, after), choice, decisions) | ended)
         repaired = sum(min(counter, FIXES_NEEDED) for counter in after.generators.values())
         yield Turn(
             turn=len(steps),
@@ -86,7 +86,8 @@ def _situation(
         actions=options,
         layout=texts_of(__package__)["games"]["collab_escape"]["layout"],
         joint=", ",
-        ground=lambda reply, left: ground(reply, left) or (WAIT if WAIT in left else left[0]),
+        ground=ground,
+        otherwise=lambda left: WAIT if WAIT in left else left[0],
         scene=lambda: _shown(state),
     )
 
@@ -120,7 +121,9 @@ def _shown(state: EscapeState) -> dict[str, Any]:
     return {"rooms": state.rooms, "generators": generators, "exit_gate": state.gate_open}
 
 
-def _step(at: CourseSetup, states: tuple[EscapeState, EscapeState], choice: KillerChoice, chosen: Mapping[Player, str]) -> dict[str, Any]:
+def _step(
+    at: CourseSetup, states: tuple[EscapeState, EscapeState], choice: KillerChoice, decisions: Mapping[Player, Decided]
+) -> dict[str, Any]:
     before, after = states
     return {
         "schema": "collab_escape_step/1",
@@ -131,7 +134,10 @@ def _step(at: CourseSetup, states: tuple[EscapeState, EscapeState], choice: Kill
         **shown_rooms(before, "before"),
         "adversary_target": choice.target,
         "adversary_choice": f"room {choice.room}",
-        "players": [{"player": player, "policy": at.taken[player], "executed": chosen[player]} for player in PLAYERS],
+        "players": [
+            {"player": player, "policy": at.taken[player], "executed": decisions[player].action, **decisions[player].reading}
+            for player in PLAYERS
+        ],
         **shown_rooms(after, "after"),
         "generators_fixed": {f"room {room}": after.generators[room] >= FIXES_NEEDED for room in GENERATORS},
     }

@@ -10,7 +10,7 @@ from games.coordination.hanabi.rules import COLORS, MAX_SCORE, HanabiState, Move
 from games.coordination.hanabi.table import HanabiTable
 from games.coordination.hanabi.wording import COLOR_NAMES, action_text, listed, observation
 from games.coordination.matches.hanabi import SEATS, deck_of_seed, shown_effect, shown_move, shown_table
-from games.coordination.players import Player, ground_by_similarity, partner_of
+from games.coordination.players import Player, ground, partner_of
 from games.coordination.seats.agent import Decided, Situation, decide
 from games.coordination.seats.log import CourseSetup, rules_of, voices
 from games.players.course import Course
@@ -60,7 +60,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
         )
     after = table.state
     reason = "out_of_lives" if not after.lives else "complete" if after.stacked == MAX_SCORE else "out_of_cards"
-    return End(success=after.lives > 0, score=float(after.stacked), stop_reason=reason, turns_taken=len(steps))
+    return End(score=float(after.stacked), stop_reason=reason, turns_taken=len(steps))
 
 
 def _situation(
@@ -72,17 +72,20 @@ def _situation(
     text = observation(state, player, seat, ()).partition(_ACTIONS)[0]
     history = f"My Action History: {', '.join(done[player])}\n" if at.switches.memory and done[player] else ""
     rng = Random(f"hanabi-marker:{at.seed}:{turn}")
+    texts = texts_of(__package__)["games"]["hanabi"]
     return Situation(
         game="hanabi",
         player=player,
         turn=turn,
-        rules=rules_of("hanabi", player, partner),
+        rules=rules_of("hanabi", player, partner, without_lives=texts["without_lives"][at.switches.harness]),
         state=f"{text}{history}{_next_cards(state)}",
         actions=actions,
-        layout=texts_of(__package__)["games"]["hanabi"]["layout"],
+        layout=texts["layout"],
         partner_did=done[partner][-1] if done[partner] else None,
         interprets=bool(done[partner]),
-        ground=lambda reply, left: ground_by_similarity(reply, left, rng),
+        ground=lambda reply, left: ground(reply, left, contained=False),
+        otherwise=lambda left: rng.choice(list(left)),
+        at_random=True,
         scene=lambda: _scene(state, player),
     )
 
@@ -118,6 +121,7 @@ def _step(
         "state_before": shown_table(before),
         "legal_actions": actions,
         "calls": [{"stage": stage, "text": said.text} for stage, said in decided.said],
+        **decided.reading,
         "n_generator_calls": sum(stage == "generator" for stage, _ in decided.said),
         "n_rejections": decided.rejections,
         "selected_action": decided.action,

@@ -57,7 +57,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
                         "current_macro": current[cook],
                         "new_macro": cook in asked,
                         "low_level": lows[cook],
-                        **({"selected": current[cook]} if cook in asked else {}),
+                        **({"selected": current[cook], **asked[cook].reading} if cook in asked else {}),
                     }
                     for cook, player in enumerate(PLAYERS)
                 ],
@@ -78,7 +78,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
         macros = {cook: macro for cook, macro in current.items() if not moves[cook][1]}
         stuck = is_stuck(state, after, lows[1])
         state = after
-    return End(success=score > 0, score=float(score), stop_reason="out_of_time", turns_taken=len(steps))
+    return End(score=float(score), stop_reason="out_of_time", turns_taken=len(steps))
 
 
 def _situation(at: CourseSetup, seen: tuple[Layout, KitchenState], cook: int, done: dict[Player, list[str]], turn: int) -> Situation:
@@ -94,7 +94,8 @@ def _situation(at: CourseSetup, seen: tuple[Layout, KitchenState], cook: int, do
         actions=listed(layout, state, cook),
         layout=texts["layout"],
         joint=", ",
-        ground=lambda reply, left: ground(reply, left) or (WAIT if WAIT in left else left[0]),
+        ground=ground,
+        otherwise=lambda left: WAIT if WAIT in left else left[0],
         scene=lambda: _scene(layout, state, player, at),
     )
 

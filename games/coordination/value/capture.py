@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from itertools import product
 from typing import Final, NamedTuple
 
-from games.coordination.capture.rules import BUTTONS, ROOMS, CaptureState
+from games.coordination.capture.rules import BUTTONS, ROOMS, Action, CaptureState, step
+from games.coordination.players import PLAYERS, Player
 
-__all__ = ["turns_left"]
+__all__ = ["best_actions", "turns_after", "turns_left"]
 
 _DOORS: Final = tuple(BUTTONS.values())
 
@@ -33,6 +35,21 @@ def turns_left(state: CaptureState, *, first: bool) -> float:
     if not first:
         return _table().get(here, math.inf)
     return 1 + min(_table().get(after, math.inf) for after in _outcomes(here, first=True))
+
+
+def turns_after(state: CaptureState, chosen: Mapping[Player, Action], *, first: bool) -> float:
+    """Turns to the capture after a joint choice, 0 if it captures, inf if there is no way."""
+    turned = step(state, chosen, first=first)
+    return 0.0 if turned.capture is not None else turns_left(turned.state, first=False)
+
+
+def best_actions(state: CaptureState, *, first: bool) -> Mapping[Player, frozenset[Action]]:
+    """Each player's actions that are part of a joint choice with the fewest turns to the capture; none where there is no way to it."""
+    joint = [dict(zip(PLAYERS, both, strict=True)) for both in product(*(state.actions(player) for player in PLAYERS))]
+    turns = [turns_after(state, both, first=first) for both in joint]
+    fewest = min(turns)
+    best = [both for both, found in zip(joint, turns, strict=True) if found == fewest < math.inf]
+    return {player: frozenset(both[player] for both in best) for player in PLAYERS}
 
 
 @cache
