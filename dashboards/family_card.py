@@ -26,9 +26,12 @@ __all__ = ["family_card"]
 _IN_CARD: Final = 6
 """Teams that a card shows, and sentences."""
 _BY_GAME = """
-    SELECT string_split(condition, '/')[1] AS game, count(*) AS n, count(*) FILTER (success) AS won,
-        wilson_low(won, n) AS low, wilson_high(won, n) AS high
-    FROM games WHERE {filters} AND ending = 'ended' GROUP BY ALL ORDER BY n DESC
+    SELECT game, count(*) AS games, count(success) AS n, count(*) FILTER (success) AS won, wilson_low(won, n) AS low,
+        wilson_high(won, n) AS high, avg(score) AS mean
+    FROM (SELECT episode_id, success, score FROM games WHERE {filters} AND ending = 'ended')
+    INNER JOIN (SELECT episode_id, run_id FROM episodes) USING (episode_id)
+    INNER JOIN (SELECT run_id, condition ->> 'game' AS game FROM runs) USING (run_id)
+    GROUP BY ALL ORDER BY games DESC, game
 """
 _WORST = """
     SELECT failure_turns.episode_id, failure_turns.turn
@@ -72,7 +75,7 @@ def family_card(read: Reader, benchmark: str) -> Part:
     menu = html.Span([html.A(text, href=address.narrowed(path, benchmark=benchmark)) for text, path in links], className="table-links")
     return card(
         title_of(benchmark),
-        html.Div(_headlines(benchmark, row), className="headlines"),
+        html.Div(_headlines(read, benchmark, row), className="headlines"),
         *_who_is_behind(read, benchmark),
         html.P((_what_is_known if is_foreign else _what_goes_wrong)(read, benchmark, row), className="card-lead"),
         None if is_alone else _strip(read, benchmark),
@@ -90,14 +93,24 @@ def _who_is_behind(read: Reader, benchmark: str) -> list[Part]:
     return [html.P(printable(sentence), className="card-lead") for sentence in found.get(benchmark, [])[:_IN_CARD]]
 
 
-def _headlines(benchmark: str, row: Mapping[str, Any]) -> list[Part]:
+def _headlines(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
     known = family(benchmark)
+    if known and known.game_scores:
+        return [_of_game(game, known.game_scores) for game in read.rows(_BY_GAME).iter_rows(named=True)]
     reached = f"{wording.count(row['successes'])} of {wording.count(row['success_n'])} games"
     heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)] if row["success_rate"] is not None else []
     if row["score_mean"] not in {None, row["success_rate"]} and row["main_metric"] != "success":
         words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"] or "mean score")
         heads.append(_headline(wording.score(row["score_mean"]), words, wording.interval(row["score_low"], row["score_high"])))
     return heads
+
+
+def _of_game(row: Mapping[str, Any], scores: Mapping[str, str]) -> Part:
+    """A game's share of successes, or its mean score where its paper knows no success."""
+    label = f"{wording.condition_in_words({'game': row['game']})}: {scores.get(row['game'] or '', 'score')}"
+    if not row["n"]:
+        return _headline(wording.score(row["mean"]), label, f"mean of {wording.counted(row['games'], 'game')}")
+    return _headline(wording.share(row["won"] / row["n"]), label, f"{wording.count(row['won'])} of {wording.counted(row['n'], 'game')}")
 
 
 def _headline(value: str, label: str, detail: str) -> Part:
@@ -192,7 +205,7 @@ def _strip(read: Reader, benchmark: str) -> Part:
     return _strip_of_games(read, benchmark) if games_apart(benchmark) else _strip_of_teams(read, benchmark)
 
 
-def _strip_of_games(read: Reader, benchmark: str) -> Part:
+def _strip_of_games(read: Reader, benchmark: str) -> Part | None:
     lines = [
         StripLine(
             name=wording.condition_in_words({"game": row["game"]}),
@@ -203,7 +216,10 @@ def _strip_of_games(read: Reader, benchmark: str) -> Part:
             href=read.address.narrowed(GAME, benchmark=benchmark),
         )
         for row in read.rows(_BY_GAME).iter_rows(named=True)
+        if row["n"]
     ]
+    if not lines:
+        return None
     return html.Div([strip(lines[:_IN_CARD], is_share=True), html.P("share of games that reached the goal", className="strip-note")])
 
 

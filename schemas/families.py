@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
@@ -41,8 +41,8 @@ class Family:
     score_words: str = ""
     """What it is in words; empty: the metric's name without its marks."""
 
-    games_apart: bool = False
-    """Whether its games have scores of different units: they are shown by game, the first word of their condition."""
+    game_scores: dict[str, str] = field(default_factory=dict)
+    """Game -> what its score is, in words, where the family's games have scores of different units: they are counted by game."""
 
     counted_turns: str = ""
     """Which turns its failure categories are shares of, in words; empty: those that its rules could classify."""
@@ -104,7 +104,13 @@ FAMILIES: tuple[Family, ...] = (
         score="accuracy of CoordinationQA",
         score_unit="0..1",
         score_words="right answers to CoordinationQA",
-        games_apart=True,
+        game_scores={
+            "coordqa": "right answers",
+            "hanabi": "points of 25",
+            "overcooked": "points, 20 for a soup",
+            "collab_capture": "captured",
+            "collab_escape": "escaped",
+        },
         roles=("player", "respondent", "alice", "bob"),
         plays={
             "coordination": "LLM-Coordination: Hanabi, Overcooked-AI, CollabCapture, CollabEscape.",
@@ -175,7 +181,7 @@ def family(name: str) -> Family | None:
 def games_apart(benchmark: str) -> bool:
     """Whether the games of a benchmark have scores of different units; False for one that is only read here."""
     known = family(benchmark)
-    return known is not None and known.games_apart
+    return known is not None and bool(known.game_scores)
 
 
 def title_of(benchmark: str) -> str:

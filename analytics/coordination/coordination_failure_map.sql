@@ -6,7 +6,8 @@
 --                 wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
 --                 unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help
 --                 the partner now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on
---                 what the agent cannot know; no_progress: an action that does not advance the goal, too early, repeated or idle
+--                 what the agent cannot know; no_progress: an action that does not advance the goal, too early, repeated or idle;
+--                 harness: the game program dropped or misread what the agent wrote
 --   meaning  text  what the category is, in a few words
 --   source  text  paper, table or section the category comes from
 -- Reads: nothing.
@@ -17,6 +18,7 @@ from (values
         ('coordqa_answer', 'several', 'format', 'names several options', 'LLM-Coordination formats, answer extraction'),
         ('coordqa_answer', 'failed_call', 'format', 'the request to the model failed', 'LLM-Coordination formats section 1.5, placeholder'),
         ('hanabi_move', 'safe_play', 'none', 'a play that the player could know to be right', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'clued_play', 'none', 'a play that the partner asked for with its last clue', 'LLM-Coordination formats section 2; games/coordination/hanabi/moves.py'),
         ('hanabi_move', 'lucky_play', 'unsupported_guess', 'a play on a guess that came out right', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
         ('hanabi_move', 'misplay', 'unsupported_guess', 'a play that could not be known to be right, and was not', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
         ('hanabi_move', 'clue_playable', 'none', 'a clue to a card that can be played', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
@@ -25,6 +27,7 @@ from (values
         ('hanabi_move', 'discard', 'none', 'a card that is not the last of its kind', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
         ('hanabi_move', 'discard_last', 'wrong_inference', 'throws the last copy of a needed card away', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
         ('capture_move', 'closer', 'none', 'a step nearer to the thief', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
+        ('capture_move', 'in_position', 'none', 'not nearer, and part of a fastest capture', 'values section 4; games/coordination/capture/moves.py'),
         ('capture_move', 'not_closer', 'no_progress', 'a move that leads no nearer', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
         ('capture_move', 'stay', 'no_progress', 'stays where it could have come closer', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
         ('capture_move', 'stay_no_way', 'none', 'stays, and no open way leads nearer', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
@@ -44,6 +47,13 @@ from (values
         ('escape_move', 'abandon', 'no_progress', 'lets a half repaired generator fall back', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
         ('escape_move', 'move', 'none', 'moves otherwise', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
         ('escape_move', 'wait', 'none', 'waits otherwise', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
+        ('coordination_read', 'exact', 'none', 'the reply names one listed action', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_read', 'asked_again', 'format', 'named no listed action at first', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_read', 'guessed', 'harness', 'the harness took the most similar action', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_read', 'random', 'format', 'names no listed action: one was drawn', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_read', 'default', 'format', 'names no listed action: nothing was done', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_grounding', 'as_intended', 'none', 'the harness did what was meant', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_grounding', 'slip', 'harness', 'the harness did something else than was meant', 'LLM-Coordination formats section 2, grounding'),
         ('coordqa_answer', 'correct', 'none', 'the right option', 'LLM-Coordination, CoordinationQA'),
         ('coordqa_answer', 'wrong_option', 'wrong_inference', 'another option of the question', 'LLM-Coordination, CoordinationQA'),
         ('coordqa_answer', 'not_an_option', 'format', 'names no option of the question', 'LLM-Coordination formats, answer extraction'),

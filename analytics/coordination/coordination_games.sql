@@ -10,7 +10,7 @@
 --   turns  turns  turns recorded; ticks in the kitchen
 --   score  number  Hanabi: sum of the stacks, lives or not; Overcooked: points; the others: 1 or 0
 --   bombed  flag  Hanabi: all lives lost; null elsewhere
---   success  flag  Hanabi: ended with a life left; Overcooked: a soup delivered; capture; escape
+--   success  flag  captured, or escaped; null in Hanabi and Overcooked, whose measure in the paper is the score
 -- Report: coordination, ordered by game, model, variant, episode_id
 -- Shows: game, model, variant, turns, score, success
 -- Reads: episodes, episode_metrics, coordination_repeated_episodes.

@@ -6,7 +6,8 @@
 --                 wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
 --                 unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help
 --                 the partner now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on
---                 what the agent cannot know; no_progress: an action that does not advance the goal, too early, repeated or idle
+--                 what the agent cannot know; no_progress: an action that does not advance the goal, too early, repeated or idle;
+--                 harness: the game program dropped or misread what the agent wrote
 --   meaning  text  what the category is, in a few words
 --   source  text  paper, table or section the category comes from
 -- Reads: nothing.

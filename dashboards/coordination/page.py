@@ -67,7 +67,7 @@ _GAMES = f"""
     GROUP BY ALL ORDER BY game, variant, score DESC
 """
 _WON = f"""
-    SELECT game, count(*) FILTER (success) AS won, count(*) AS n
+    SELECT game, count(*) FILTER (success) AS won, count(success) AS n, avg(score) AS mean, count(*) AS games
     FROM coordination_games SEMI JOIN ({_CHOSEN}) USING (episode_id) GROUP BY ALL ORDER BY game
 """
 _PAIRS = f"""
@@ -121,9 +121,14 @@ def _answered(rows: pl.DataFrame) -> str:
 
 
 def _played(read: Reader) -> str:
-    """How often each game reached its goal, in a sentence."""
-    won = [f"{wording.condition_in_words({'game': game})} {wording.share_of(wins, n)}" for game, wins, n in read.rows(_WON).rows()]
-    return f"Games that reached their goal: {', '.join(won)}." if won else ""
+    """How each game went, in a sentence: its share of successes, or its mean score where its paper knows no success."""
+    found = []
+    for row in read.rows(_WON).iter_rows(named=True):
+        name = wording.condition_in_words({"game": row["game"]})
+        games = wording.counted(row["games"], "game")
+        went = wording.share(row["won"] / row["n"]) + " reached the goal" if row["n"] else f"mean score {wording.score(row['mean'])}"
+        found.append(f"{name}: {went} ({games})")
+    return f"{'; '.join(found)}." if found else ""
 
 
 def _games_card(read: Reader) -> Part:

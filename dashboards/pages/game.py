@@ -24,7 +24,7 @@ from dashboards.tables import GridColumn, TableRows
 from judges.evidence.transcript import Transcript, TurnView
 from schemas.families import title_of
 from schemas.text import printable
-from schemas.wording import NOTHING, in_words
+from schemas.wording import NOTHING, in_words, score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,7 +198,8 @@ def _task(task_id: str) -> str:
 
 
 def _verdict_on_game(read: Reader, facts: GameFacts, success: bool | None) -> list[Part]:  # noqa: FBT001 - a value of the store
-    ended = {True: "reached the goal", False: "did not reach the goal", None: "its end is not known"}[success]
+    unknown = "its end is not known" if facts.score is None else f"ended with a score of {score(facts.score)}"
+    ended = {True: "reached the goal", False: "did not reach the goal", None: unknown}[success]
     decisive = facts.decisive
     if decisive is None and facts.blamed:
         agent, turn = facts.blamed[0]

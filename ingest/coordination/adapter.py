@@ -34,7 +34,7 @@ from schemas.text import excerpt
 __all__ = ["ADAPTERS", "FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "coordination"
-VERSION: Final = 5
+VERSION: Final = 6
 PATH_PARTS: Final = 0
 
 _SCHEMA: Final = re.compile(rb'"schema"\s*:\s*"(?:hanabi|overcooked|collab_capture|collab_escape)_step/1"')

@@ -30,7 +30,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "resembles", "sniff"]
 
 FORMAT: Final = "coordination_console"
-VERSION: Final = 5
+VERSION: Final = 6
 PATH_PARTS: Final = 0
 
 _COLOR_CODE: Final = re.compile(r"\x1b\[[0-9;]*m")

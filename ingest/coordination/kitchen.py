@@ -157,18 +157,18 @@ def _is_partner_at(spot: Spot, number: int, before: KitchenState, after: Kitchen
 def _categories(pots: Mapping[str, Item | None], action: CookAction) -> list[Category]:
     reply = action.response or ""
     selected = action.selected or action.current_macro or ""
-    slip = action.intended is not None and action.intended.rstrip(".") != selected.rstrip(".")
     category, evidence = macro_category(pots, selected)
     return [
         Category(action.player, "overcooked_macro", category, evidence),
-        Category(
-            action.player,
-            "coordination_grounding",
-            "slip" if slip else "as_intended",
-            f"meant {action.intended}, did {selected}" if slip else None,
-        ),
+        *(_grounding(action, selected) if action.intended is not None else ()),
         *reading(action.player, action.read or read_of(reply, selected, at_random=True), reply, action.slips),
     ]
+
+
+def _grounding(action: CookAction, selected: str) -> Iterator[Category]:
+    slip = (action.intended or "").rstrip(".") != selected.rstrip(".")
+    evidence = f"meant {action.intended}, did {selected}" if slip else None
+    yield Category(action.player, "coordination_grounding", "slip" if slip else "as_intended", evidence)
 
 
 def _replay_of(entry: KitchenStep, layout: Layout) -> _Replay:

@@ -118,7 +118,7 @@ def reading(agent: Player, read: Read | None, reply: str | None, slips: Sequence
     """How a reply became an action, as a category of `coordination_read`; none where the log does not let it be known."""
     if read is None:
         return []
-    shown = {"exact": (), "asked_again": slips}.get(read, (*slips, reply or ""))
+    shown = () if read == "exact" else slips or (reply or "",)
     replies = "; ".join(f"{excerpt(text[-_REPLY:])!r}" for text in shown)
     return [Category(agent, "coordination_read", read, f"{READS[read]}: {replies}" if shown else None)]
 

@@ -23,7 +23,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "resembles", "sniff"]
 
 FORMAT: Final = "coordination_players"
-VERSION: Final = 6
+VERSION: Final = 7
 PATH_PARTS: Final = 1
 """Model and time stand in the name only."""
 

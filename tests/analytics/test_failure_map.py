@@ -12,6 +12,7 @@ from games.coordination.capture import moves as capture_moves
 from games.coordination.escape import moves as escape_moves
 from games.coordination.hanabi import moves as hanabi_moves
 from games.coordination.kitchen import macros
+from games.coordination.players import READS
 from games.craft.measures.taxonomy import RepairedCategory
 from games.einstein.labels import CATEGORIES
 from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES
@@ -34,6 +35,7 @@ KINDS = {
     "wrong_inference",
     "unsupported_guess",
     "no_progress",
+    "harness",
 }
 _OF_CRAFT = {"limited_search", "inefficient_inference", "flawed_pragmatics"}
 """CRAFT's names of its own failure modes F1, F3 and F2 (section 3.1)."""
@@ -84,6 +86,7 @@ def test_former_names_of_a_family_from_another_package_are_mapped(tmp_path: Path
         ("overcooked_engine", {code for code, _ in VALIDATOR_CODES} | {OTHER, "accepted", "format", "wrong_synthesis"}),
         ("overcooked_initiating", set(INITIATING)),
         ("overcooked_responding", set(RESPONDING)),
+        ("coordination_read", set(READS)),
         ("hanabi_move", set(hanabi_moves.MOVE_CATEGORIES)),
         ("capture_move", set(capture_moves.MOVE_CATEGORIES)),
         ("escape_move", set(escape_moves.MOVE_CATEGORIES)),

@@ -110,5 +110,5 @@ def ingested(folder: Path) -> Store:
     assert report.episodes == len(list((folder / "logs").rglob("*.jsonl")))
     ensure_installed(store)
     assert query(store, "SELECT * FROM log_disagreements").to_dicts() == []
-    assert query(store, "SELECT count(*) AS cut FROM episodes WHERE success IS NULL")["cut"].item() == 0
+    assert query(store, "SELECT count(*) AS cut FROM games WHERE ending <> 'ended'")["cut"].item() == 0
     return store

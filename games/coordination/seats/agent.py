@@ -154,7 +154,7 @@ class Decided(NamedTuple):
     """How the last reply became the action; None where nothing came back."""
 
     slips: Sequence[str] = ()
-    """Replies that named no listed action, after which the player was asked again."""
+    """Replies that named no listed action exactly."""
 
     @property
     def response(self) -> str:
@@ -209,12 +209,14 @@ class _Choice(NamedTuple):
 def _choice(
     now: Situation, switches: Switches, messages: list[Message], actions: Sequence[str], slips: list[str]
 ) -> Generator[Step, tuple[Said, ...], _Choice]:
-    """Ask for an action; the strict harness asks again while the reply names none, and notes such replies in ``slips``."""
+    """Ask for an action; the strict harness asks again while the reply names none. Such replies are noted in ``slips``."""
     reply = yield from _ask(now, "generate", messages, actions)
     said = [reply]
     if switches.harness == "published":
         action = now.ground(reply.text, actions) or now.otherwise(actions)
-        return _Choice(action, read_of(reply.text, action, at_random=now.at_random), said, messages)
+        read = read_of(reply.text, action, at_random=now.at_random)
+        slips += [] if read in (None, "exact") else [reply.text]
+        return _Choice(action, read, said, messages)
     again = texts_of(__package__)["unlisted"].format(actions=now.joint.join(actions), form=_form(now.game, switches)).strip()
     named = named_action(reply.text, actions)
     while named is None and not reply.lost and len(said) <= _ASKED_AGAIN:
@@ -224,6 +226,7 @@ def _choice(
         said.append(reply)
         named = named_action(reply.text, actions)
     if named is None:
+        slips.append(reply.text)
         return _Choice(now.otherwise(actions), "random" if now.at_random else "default", said, messages)
     return _Choice(named, "asked_again" if said[1:] else "exact", said, messages)
 

@@ -75,7 +75,7 @@ def _of_model(played: Sequence[Sequence[dict[str, object]]], seats: Sequence[str
     [*(("garbage", game) for game in GAMES), ("refusal", "collab_escape"), ("empty", "overcooked"), ("flaky", "collab_capture")],
 )
 def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, game: CoordinationGame, tmp_path: Path) -> None:
-    """An answer that names no action is taken as the published loop takes it; a verifier that never approves is heard so often."""
+    """Whoever names no action is asked again, and then the game goes on; a verifier that never approves is heard so often."""
     name, _, options = GAMES[game]
     options = (*options, "--ticks", "4") if game == "overcooked" else options
     store = whatever_it_says("coordination", tmp_path, mode, *options, before=name)
@@ -116,8 +116,8 @@ def words(seen: Observation) -> str:
 
 def test_a_choice_that_the_verifier_rejects_is_made_again_up_to_the_limit() -> None:
     """It gets the verdict and a list without what it chose; one rejected earlier is listed again; rejected ones are superseded."""
-    said = {"tom": "x", "generate": "Action: A. Play My Card 0.", "verify": "canary-verdict. Verification: Not Okay"}
-    seen, (turn, *_) = asked(begun("hanabi", verification_limit=2), 6, lambda each: said[each.purpose])
+    said = {"tom": "x", "verify": "canary-verdict. Verification: Not Okay"}
+    seen, (turn, *_) = asked(begun("hanabi", verification_limit=2), 6, lambda each: said.get(each.purpose, f"Action: {each.options[0]}"))
     assert [each.purpose for each in seen[:6]] == ["generate", "verify", "generate", "verify", "generate", "tom"]
     again = words(seen[2]).rpartition("not appropriate")[2]
     assert "canary-verdict" in again
@@ -127,7 +127,8 @@ def test_a_choice_that_the_verifier_rejects_is_made_again_up_to_the_limit() -> N
     assert [(said.text[:6], said.superseded) for said in turn.utterances if said.text.startswith("Action")] == [("Action", True)] * 2 + [
         ("Action", False)
     ]
-    approved, _ = asked(begun("hanabi", verification_limit=2), 3, lambda each: said[each.purpose].replace("Not Okay", "okay"))
+    said["verify"] = "Verification: okay"
+    approved, _ = asked(begun("hanabi", verification_limit=2), 3, lambda each: said.get(each.purpose, f"Action: {each.options[0]}"))
     assert [each.purpose for each in approved] == ["generate", "verify", "tom"]
 
 
@@ -152,7 +153,16 @@ def test_theory_of_mind_is_a_step_of_its_own_and_its_reply_stands_before_the_act
         (
             "hanabi",
             "",
-            ("eight", "three", "with 0 points", "Current Stacks", "could be", "next playable cards", "Remaining Lives", "discard pile"),
+            (
+                "eight",
+                "three",
+                "when all lives are lost, with one point for each card",
+                "Current Stacks",
+                "could be",
+                "next playable cards",
+                "Remaining Lives",
+                "discard pile",
+            ),
         ),
         (
             "overcooked",
@@ -162,7 +172,14 @@ def test_theory_of_mind_is_a_step_of_its_own_and_its_reply_stands_before_the_act
         (
             "collab_capture",
             "closed_open",
-            ("Room 5 is next to rooms 4, 6 and 7", "button in room 8", "room 1 and room 2 is closed", "Stay in"),
+            (
+                "Room 5 is next to rooms 4, 6 and 7",
+                "button in room 8",
+                "room 1 and room 2 is closed",
+                "Stay in",
+                "thief is caught in the same room",
+                "act at the same time",
+            ),
         ),
         ("collab_escape", "apart", ("two turns of repair", "gate is in room 7", "I am in room 3", "killer is in room 5", "fix generator")),
     ],
@@ -202,7 +219,7 @@ def test_nobody_sees_what_only_the_other_knows() -> None:
         assert not any(f"My Card {place} is" in words(each) for place in range(len(own)))
     for game, variant in (("collab_capture", "open_open"), ("collab_escape", "published")):
         switched = begun(game, variant, theory_of_mind=False)  # type: ignore[arg-type]
-        both, _ = asked(switched, 2, lambda each: f"{private} {each.agent}\nAction: move to room 6")
+        both, _ = asked(switched, 2, lambda each: f"{private} {each.agent}\nAction: {each.options[0]}")
         assert [each.agent for each in both] == ["Alice", "Bob"]
         assert private not in words(both[1])
     cooks, _ = asked(begun("overcooked", "cramped_room"), 4, lambda each: f"{private} {each.agent}\nAction: pick up onion from o0.")

@@ -57,7 +57,7 @@ def test_two_hanabi_files_tell_the_whole_game(shared: Path, tmp_path: Path) -> N
     ensure_installed(store)
     pairs = """with pairs as (
             select own.episode_id as own, log.episode_id as log, own.score = log.score and own.turns_taken = log.turns_taken
-                and own.stop_reason = log.stop_reason and own.success = log.success as same, own.seed, own.model
+                and own.stop_reason = log.stop_reason and own.success is not distinct from log.success as same, own.seed, own.model
             from episodes as own inner join episodes as log on own.details ->> 'fingerprint' = log.details ->> 'fingerprint'
             where own.details ->> 'console' = 'true' and log.details ->> 'console' = 'false')
         """
