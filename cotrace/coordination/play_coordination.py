@@ -61,8 +61,8 @@ def command(
     """Play one of LLM-Coordination's games: hanabi, overcooked, collab_capture or collab_escape; by policies, or whoever takes the seats.
 
     Seats are Alice and Bob (players); scripts are the policies, in the kitchen greedy. The switches --tom to --harness are for seats;
-    but for --harness they are by default as in the released code. Where OpenSpiel is installed (pip install open_spiel) it referees Hanabi. A complete log is
-    not played again, and a model's reply that had arrived is not paid again. Exit code 1 if calls of models failed.
+    but for --harness they are by default as in the released code. Where OpenSpiel is installed (pip install open_spiel) it referees Hanabi.
+    A complete log is not played again, and a model's reply that had arrived is not paid again. Exit code 1 if calls of models failed.
 
     \b
     Example:
