@@ -136,7 +136,7 @@ def _shown_again(puzzle: Puzzle, step: Step, past: Sequence[Step]) -> dict[str, 
         "player": player,
         "items": tuple(item.text for item in items_of(puzzle, step.before, player)),
         "bins": bin_contents(step.before),
-        "history": tuple(history_line(entry, player) for entry in history),
+        "history": tuple(history_line(entry, player, clear=False) for entry in history),
     }
 
 

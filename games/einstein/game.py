@@ -23,7 +23,7 @@ from games.einstein.engine.rules import RULES, STEP_LIMIT, RulesName
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table, items_of
 from games.einstein.replay import Recorder, Step
-from games.einstein.text.prompts import HistoryEntry, Style, system_prompt, user_prompt
+from games.einstein.text.prompts import HistoryEntry, Style, history_line, system_prompt, user_prompt
 from games.einstein.text.verifiers import Verifier, verify
 from schemas.errors import UsageError
 
@@ -182,6 +182,7 @@ class Game:
         table, settings = self._recorder.table, self.settings
         items = tuple(items_of(self.puzzle, table, player))
         history = tuple(HistoryEntry(step.before.player, step.answer.action, step.outcome.history_ok) for step in self.steps)
+        lines = [history_line(entry, player, clear=self.setting.rules.history_is_clear) for entry in history]
         return PlayerView(
             agent=agent,
             player=player,
@@ -194,7 +195,7 @@ class Game:
             reach=REACH[player],
             history=history,
             system=system_prompt(settings.modes[player], reasoning=settings.reasoning, guidance=settings.guidance),
-            user=user_prompt(player, items, table, history, style=settings.style),
+            user=user_prompt(player, items, table, lines, style=settings.style),
         )
 
     def act(self, agent: Agent, answer: str | Action | Sequence[str]) -> Step:

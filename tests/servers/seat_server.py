@@ -2,7 +2,7 @@
 
 It gets a prompt and nothing else, and answers what a script would say in that situation (`tests.servers.seats`).
 `python -m tests.servers.seat_server` prints its port. How it answers stands in front of the path, as in `/script/v1`: `script`, `slow`,
-`garbage`, `refusal`, `empty`, `steady` (the same words after 50 ms), `thinking` (a draft in tags, then what a script would say), or
+`garbage`, `refusal`, `empty`, `cut` (at its token limit), `steady` (the same words after 50 ms), `thinking` (a draft in tags, then what a script would say), or
 `flaky`, where some first attempts fail. `GET /<mode>/stats` counts requests and different prompts.
 """
 
@@ -21,6 +21,7 @@ SAID = {
     "garbage": "\u2603 <mess age> PLACE::::",
     "refusal": "I cannot help with that.",
     "empty": "",
+    "cut": "<THINK>First I look at what",
 }
 """Mode -> the same words to everybody."""
 DRAFT = """<think>
@@ -70,7 +71,7 @@ def main() -> None:
                 "object": "chat.completion",
                 "created": 0,
                 "model": body["model"],
-                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "choices": [{"index": 0, "message": message, "finish_reason": "length" if mode == "cut" else "stop"}],
                 "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
             }
         )

@@ -41,6 +41,9 @@ class Rules:
     replies_are_reasonable: bool
     """The reasoning verifier counts replies of a seek-only player among the expected actions."""
 
+    history_is_clear: bool
+    """The history tells an answer that could not be read from a pass, and does not give the partner what a failed share says."""
+
 
 def _reading(*, sane: bool) -> Rules:
     return Rules(
@@ -51,6 +54,7 @@ def _reading(*, sane: bool) -> Rules:
         unreadable_is_infeasible=sane,
         useless_talk_rejected=sane,
         replies_are_reasonable=sane,
+        history_is_clear=sane,
     )
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
-from games.einstein.engine.actions import Action
+from games.einstein.engine.actions import Action, Share
 from games.einstein.engine.bins import BINS, REACH, Player
 from games.einstein.engine.items import Item
 from games.einstein.engine.modes import ActionMode
@@ -36,6 +36,10 @@ FAILED: Final = ", but failed."
 _SIDES: Final[tuple[Side, Side]] = ("bottom", "top")
 _FIRST: Final = "This is the first turn."
 _PASSED: Final = "pass the turn"
+_UNREADABLE: Final = {
+    "You": "failed, because the form of your answer was wrong: one of the actions above must stand between <ACTION> and </ACTION>",
+    "Partner": "failed, because the form of its answer was wrong",
+}
 
 _BIN_LINE: Final = re.compile(rf"({'|'.join(BINS)}): \[(.*)\]")
 _HISTORY_LINE: Final = re.compile(r"(You|Partner): .*")
@@ -48,7 +52,7 @@ class HistoryEntry(NamedTuple):
 
     player: Player
     action: Action | None
-    """None for an unreadable answer, which is shown as a pass."""
+    """None for an unreadable answer."""
 
     ok: bool
 
@@ -75,9 +79,9 @@ def system_prompt(mode: ActionMode, *, reasoning: bool, guidance: bool = False) 
     return "\n".join([*told, texts["form"]["reasoning" if reasoning else "bare"], ""])
 
 
-def user_prompt(player: Player, items: Iterable[Item], table: Table, history: Iterable[HistoryEntry], *, style: Style) -> str:
-    """Give the second message of a step: what this player knows, sees and remembers."""
-    lines = [history_line(entry, player) for entry in history] or [_FIRST]
+def user_prompt(player: Player, items: Iterable[Item], table: Table, history: Iterable[str], *, style: Style) -> str:
+    """Give the second message of a step: what this player knows, sees and remembers; ``history``: lines of `history_line`."""
+    lines = [*history] or [_FIRST]
     return "\n".join(
         (
             "",
@@ -99,9 +103,20 @@ def user_prompt(player: Player, items: Iterable[Item], table: Table, history: It
     )
 
 
-def history_line(entry: HistoryEntry, reader: Player) -> str:
-    """Give a step as one player reads it. Passes and unreadable answers look the same."""
+def history_line(entry: HistoryEntry, reader: Player, *, clear: bool) -> str:
+    """Give a step as one player reads it.
+
+    Args:
+        entry: the step.
+        reader: who reads it.
+        clear: say that an answer could not be read, and keep what a failed share says from the partner. As published, an unreadable answer
+            looks like a pass, and a failed share gives its item away.
+    """
     who = "You" if entry.player == reader else "Partner"
+    if clear and entry.action is None:
+        return f"{who}: {_UNREADABLE[who]}"
+    if clear and who == "Partner" and isinstance(entry.action, Share) and not entry.ok:
+        return f"{who}: share{FAILED}"
     what = _PASSED if entry.action is None or entry.action.text == "pass" else entry.action.text
     return f"{who}: {what}{'' if entry.ok else FAILED}"
 

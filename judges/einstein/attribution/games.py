@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share
-from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Lost, shared_out, undecided
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Link, Lost, shared_out, undecided
 from judges.einstein.attribution.blame import BrokenLink, broken_link_of
 from judges.einstein.attribution.steps import Played, played_steps
 from judges.evidence.transcript import Transcript
@@ -48,22 +48,31 @@ def _follows(game: Transcript, steps: Sequence[Played]) -> Iterator[Follow]:
 
 
 def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
+    if played.lost:
+        yield from _lost(played, lost)
+        return
     broken = broken_link_of(played)
     if lost.cost <= NOTHING:
-        if broken is not None and broken.link != "acted_wrong" and not played.lost:
+        if broken is not None and broken.link != "acted_wrong":
             yield Finding(played.turn, played.agent, broken.link, 0.0, broken.evidence)
         return
-    done = played.action.text if played.action else "an answer that cannot be read"
-    nobody = f"{done}: by what {played.agent} knew nothing better could be told"
-    if played.lost:
-        kept = min(_best(played, lost, played.careful).kept, lost.cost)
-        if kept > NOTHING:
-            yield Finding(played.turn, None, "harness", kept, f"{played.lost}, so {played.agent} did nothing")
-        if lost.cost - kept > NOTHING:
-            yield Finding(played.turn, None, "not_seen", lost.cost - kept, nobody)
-        return
     causes = [] if broken is None else [*_causes(played, lost, broken)]
-    yield from shared_out(played.turn, lost.cost, causes, ("not_seen", nobody))
+    yield from shared_out(played.turn, lost.cost, causes, _not_seen(played))
+
+
+def _not_seen(played: Played) -> tuple[Link, str]:
+    done = played.action.text if played.action else "an answer that cannot be read"
+    return "not_seen", f"{done}: by what {played.agent} knew nothing better could be told"
+
+
+def _lost(played: Played, lost: Lost) -> Iterator[Finding]:
+    """An answer that the harness lost: what a careful one would have kept is the harness's."""
+    cost = max(lost.cost, 0.0)
+    kept = min(_best(played, lost, played.careful).kept, cost)
+    yield Finding(played.turn, None, "harness", kept, f"{played.agent}: {played.lost}, so nothing was done")
+    if cost - kept > NOTHING:
+        link, evidence = _not_seen(played)
+        yield Finding(played.turn, None, link, cost - kept, evidence)
 
 
 def _causes(played: Played, lost: Lost, broken: BrokenLink) -> Iterator[Cause]:

@@ -43,7 +43,7 @@ def test_every_published_prompt_shows_the_replayed_state(shared: Path) -> None:
             assert player == shown.player
             assert tuple(item.text for item in items_of(puzzle, table, player)) == shown.items
             assert bin_contents(table) == shown.bins
-            assert tuple(history_line(old, player) for old in past) == shown.history
+            assert tuple(history_line(old, player, clear=False) for old in past) == shown.history
 
 
 @pytest.mark.parametrize("mode", ACTION_MODES)
@@ -64,7 +64,40 @@ def test_own_user_prompt_is_read_back() -> None:
     assert shown.player == 0
     assert shown.items == ("(block0, in, top_right_bin)", "(block0, block1, same, diagonal)", "(block0, block3, same, row)")
     assert shown.bins["commonbin"] == ("block1",)
-    assert shown.history == ("You: move block1 from player1_bin to commonbin, but failed.", "Partner: pass the turn, but failed.")
+    assert shown.history == (
+        "You: move block1 from player1_bin to commonbin, but failed.",
+        "Partner: failed, because the form of its answer was wrong",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "own", "partners"),
+    [
+        ("no tags at all", "failed, because the form of your answer was wrong", "failed, because the form of its answer was wrong"),
+        ("<ACTION>Pass.</ACTION>", "must stand between <ACTION> and </ACTION>", "failed, because the form of its answer was wrong"),
+        (
+            "<ACTION>share (block1, block3, same, column)</ACTION>",
+            "share (block1, block3, same, column), but failed.",
+            "share, but failed.",
+        ),
+        ("<ACTION>share (block0, block3, same, row)</ACTION>", "share (block0, block3, same, row)", "share (block0, block3, same, row)"),
+        ("<ACTION>pass</ACTION>", "pass the turn", "pass the turn"),
+    ],
+)
+def test_the_history_says_what_was_wrong_and_keeps_a_failed_share_from_the_partner(answer: str, own: str, partners: str) -> None:
+    """Of the sane rules; the published ones show an unreadable answer as a pass and what a failed share says, as the released code does."""
+    played = game()
+    played.act("Player1", answer)
+    mine, theirs = (read_user_prompt(played.observe(agent).user).history[-1] for agent in AGENTS)
+    assert own in mine
+    assert theirs.startswith(f"Partner: {partners}")
+    if partners == "share, but failed.":
+        assert "same, column" not in theirs
+    published = game(rules="published")
+    published.act("Player1", answer)
+    step = published.steps[-1]
+    entry = HistoryEntry(0, step.answer.action, step.outcome.history_ok)
+    assert read_user_prompt(published.observe("Player2").user).history[-1] == history_line(entry, 1, clear=False)
 
 
 def test_players_do_not_see_the_partners_items() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.papers.tables import items_of, paper_table
 from analytics.query import query
 from games.einstein.engine.generator import generate
@@ -18,6 +19,7 @@ from games.einstein.seated import SEATS
 from games.einstein.text.prompts import read_system_prompt, system_prompt
 from games.players.seats import seated
 from ingest.files.run import ingest_paths
+from judges.attribution.job import attribute_games
 from schemas.store import Store
 from tests.games.seats import ingested, play, seat_server, turns
 
@@ -40,7 +42,7 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], con
     assert len(played) == 3
 
 
-@pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
+@pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky", "cut"])
 def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """An unreadable answer takes its step, as published; every call is in the log and in `calls`."""
     with seat_server(mode) as address:
@@ -51,6 +53,10 @@ def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path)
     assert query(store, "SELECT * FROM log_disagreements").is_empty()
     counted = query(store, "SELECT (SELECT count(*) FROM calls) AS calls, (SELECT count(*) FROM turns) AS steps").to_dicts()[0]
     assert counted["calls"] == counted["steps"] > 0
+    ensure_installed(store)
+    attribute_games(store)
+    apart = query(store, "SELECT DISTINCT link, agent IS NULL, status FROM attributions WHERE link IN ('format', 'harness')").rows()
+    assert apart == {"cut": [("harness", True, "harness")], "flaky": []}.get(mode, [("format", False, "answered")])
 
 
 def test_a_prompt_holds_nothing_that_only_the_partner_knows() -> None:

@@ -271,6 +271,18 @@ def test_questions_and_whether_they_were_answered(steps: Sequence[str], modes: M
         assert (one.turn, one.seq, one.agent, one.actor) == (turn, 7, f"Player{2 - turn % 2}", f"Player{1 + turn % 2}")
 
 
+@pytest.mark.parametrize("text", ["", PLACE_0])
+def test_an_answer_that_the_harness_lost_is_no_agents(text: str) -> None:
+    """A call that failed, or a reply that was cut before its action: counted apart; a reply that was cut after it was read."""
+    lost = lost_by(*played([text], TALK))
+    (*found,) = attribute(game([text], lost_replies={"1": {"Player1": "its reply was cut at 300 tokens"}}), lost).findings
+    if text:
+        assert found == []
+        return
+    assert [(one.agent, one.link, one.status, one.cost) for one in found] == [(None, "harness", "harness", lost[1].cost)]
+    assert "cut at 300 tokens" in found[0].evidence
+
+
 @pytest.mark.parametrize("details", [{}, {"modes": ["provide"]}])
 def test_without_the_action_spaces_nothing_is_decided(details: dict[str, Any]) -> None:
     found = attribute(replace(game([PLACE_0, "pass"]), details=details), {1: Lost(3, 2, 0), 2: Lost(3, 3, 1)}).findings
