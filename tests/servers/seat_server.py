@@ -2,8 +2,8 @@
 
 It gets a prompt and nothing else, and answers what a script would say in that situation (`tests.servers.seats`).
 `python -m tests.servers.seat_server` prints its port. How it answers stands in front of the path, as in `/script/v1`: `script`, `slow`,
-`garbage`, `refusal`, `empty`, `cut` (at its token limit), `steady` (the same words after 50 ms), `thinking` (a draft in tags, then what a script would say), or
-`flaky`, where some first attempts fail. `GET /<mode>/stats` counts requests and different prompts.
+`garbage`, `refusal`, `empty`, `cut` (at its token limit), `steady` (the same words after 50 ms), `thinking` (a draft in tags, then what a
+script would say), or `flaky`, where some first attempts fail. `GET /<mode>/stats` counts requests and different prompts.
 """
 
 from __future__ import annotations
