@@ -109,16 +109,16 @@ class Asker:
         form = None
         if request.form is not None:
             form = self._forms.get(request.form) or self._forms.setdefault(request.form, Form(request.form))
-        return ModelQuestion(messages=request.messages, tools=request.tools, form=form)
+        return ModelQuestion(messages=request.messages, tools=request.tools, form=form, asks_for_thoughts=request.asks_for_thoughts)
 
     def _from_journal(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply | None:
         entry = self._known.get((request.key, shown(asked)))
         if entry is None or request.key is None:
             return None
-        filled = (
-            question.form.read(entry.completion.text) if question.form and entry.completion and entry.call.status == "answered" else None
-        )
-        return Reply(call=entry.call, completion=entry.completion, filled=filled, source="journal")
+        answer = question.answer(entry.completion) if entry.completion else None
+        if entry.call.status == "answered" and (answer is None or not answer.counts):
+            return None  # an earlier version took it for an answer
+        return Reply(call=entry.call, completion=entry.completion, answer=answer, source="journal")
 
     async def _from_cache_or_model(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply:
         if self._cache is None:
@@ -126,13 +126,13 @@ class Asker:
         key = asked + request.sample.to_bytes(4, "big")
         async with self._cache.asking(key):
             kept = self._cache.get(key)
-            if kept is not None:
-                filled = question.form.read(kept.text) if question.form else None
-                call = call_of(request, shown(asked), now(), Taken(status="answered", completion=kept), self._priced)
-                return Reply(call=call, completion=kept, filled=filled, source="cache")
+            answer = question.answer(kept) if kept is not None else None
+            if answer is not None and answer.counts:
+                call = call_of(request, shown(asked), now(), Taken(status="answered", completion=kept, answer=answer), self._priced)
+                return Reply(call=call, completion=kept, answer=answer, source="cache")
             reply = await self._from_model(request, question, asked)
             if reply.answered and reply.completion is not None:
-                self._cache.put(key, reply.completion)
+                self._cache.put(key, reply.completion, replaces=kept is not None)
             return reply
 
     async def _from_model(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply:
@@ -142,7 +142,7 @@ class Asker:
         call = call_of(request, shown(asked), asked_at, taken, self._priced)
         if self._journal is not None and taken.status != "unasked":
             await self._journal.write(JournalEntry(request.key, request.note, call, taken.completion), forced=self._forced)
-        return Reply(call=call, completion=taken.completion, filled=taken.filled)
+        return Reply(call=call, completion=taken.completion, answer=taken.answer)
 
     async def _least_busy(self, question: ModelQuestion) -> Taken:
         """Ask the least busy server; where one turns out hopeless, the others go on without it.

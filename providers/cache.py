@@ -60,14 +60,15 @@ class ReplyCache:
         except (sqlite3.Error, msgspec.DecodeError) as error:
             raise self._broken(error) from error
 
-    def put(self, key: bytes, reply: Completion) -> None:
-        """Put a reply on record; one that is there already stays.
+    def put(self, key: bytes, reply: Completion, *, replaces: bool = False) -> None:
+        """Store a reply; one that is there already stays, unless it is to be replaced.
 
         Raises:
             StoreError: the file cannot be written.
         """
         try:
-            self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", [key, msgspec.json.encode(reply)])
+            what = "REPLACE" if replaces else "IGNORE"
+            self._connection.execute(f"INSERT OR {what} INTO replies VALUES (?, ?)", [key, msgspec.json.encode(reply)])
         except sqlite3.Error as error:
             raise self._broken(error) from error
 

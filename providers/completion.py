@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from providers.messages import Message, ToolCall
 
-__all__ = ["NO_TOKENS", "Completion", "ErrorCameError", "Tokens", "UnreadableError", "counted", "told"]
+__all__ = ["NO_TOKENS", "Completion", "Ending", "ErrorCameError", "Tokens", "UnreadableError", "counted", "told"]
+
+Ending = Literal["finished", "cut", "interrupted", "declined"]
+"""How a reply ended: by the model's own choice, at its longest length, for another reason before its end, or by a refusal."""
+
+_CUT: Final = frozenset(
+    {
+        *("length", "max_length", "model_length", "context_length", "token_limit"),
+        *("max_tokens", "max_new_tokens", "max_output_tokens", "max_completion_tokens", "max_tokens_reached"),
+        *("model_context_window_exceeded", "context_window_exceeded", "context_length_exceeded"),
+    }
+)
+_INTERRUPTED: Final = frozenset(
+    {
+        *("abort", "aborted", "cancelled", "canceled", "error", "incomplete", "insufficient_system_resource", "network_error", "other"),
+        *("malformed_function_call", "malformed_model_output", "malformed_tool_use", "pause_turn", "time_limit", "timeout"),
+        *("too_many_tool_calls", "unexpected_tool_call"),
+    }
+)
+_DECLINED: Final = frozenset(
+    {
+        *("blocklist", "content_filter", "content_filtered", "guardrail_intervened", "prohibited_content", "recitation", "refusal"),
+        *("safety", "sensitive", "spii"),
+    }
+)
+"""Words of providers and gateways for the three; any other word, and none, is taken for the reply's own end."""
 
 _MOST_TOKENS: Final = 10**9
 """No call takes more; what a server says beyond it is no count."""
@@ -38,6 +63,8 @@ class Tokens(NamedTuple):
     """Those of the prompt that were put into the provider's cache at a price of their own."""
     reasoning: int = 0
     """Those of the reply that were spent on reasoning, where the provider counts them."""
+    total: int = 0
+    """Of prompt and reply together, as the server itself states; 0 where it does not."""
 
     def plus(self, other: Tokens) -> Tokens:
         """Both together."""
@@ -51,7 +78,7 @@ class Completion(NamedTuple):
     """A reply that came."""
 
     text: str
-    """What the model wrote, reasoning apart; empty if it wrote nothing."""
+    """What the model wrote as text, verbatim, without reasoning and tool calls; empty if it wrote nothing."""
     finish_reason: str | None
     """Why it stopped: stop, length, tool_calls, content_filter, or another word of the provider's; None if it does not say."""
     tokens: Tokens
@@ -66,6 +93,21 @@ class Completion(NamedTuple):
     """The provider's own form of the reply, where it wants that back in the next request; None where text and calls say it all."""
     served_model: str | None = None
     """Which model the server says it was; None if it does not say."""
+    cost: float | None = None
+    """What the server says the reply costs, in USD; None if it does not say."""
+
+    @property
+    def ending(self) -> Ending:
+        """How it ended."""
+        word = (self.finish_reason or "").lower()
+        if self.refusal is not None or word in _DECLINED:
+            return "declined"
+        return "cut" if word in _CUT else "interrupted" if word in _INTERRUPTED else "finished"
+
+    @property
+    def written(self) -> str:
+        """All that the model wrote beside its reasoning: the text, then the arguments of each tool call, a line each."""
+        return "\n".join(filter(None, [self.text, *(call.arguments for call in self.tool_calls)]))
 
     @property
     def is_counted(self) -> bool:

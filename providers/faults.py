@@ -16,6 +16,7 @@ from schemas.secrets import strike
 from schemas.text import excerpt
 
 __all__ = [
+    "Adapted",
     "DamagedError",
     "Fault",
     "ForeignRedirectError",
@@ -24,6 +25,7 @@ __all__ = [
     "NodeLost",
     "OversizeError",
     "RefusedError",
+    "TooLarge",
     "Unusable",
     "beyond_bounds",
     "classify",
@@ -43,7 +45,7 @@ _HOPELESS = {
 _WORTH_RETRYING = frozenset({408, 409, 425, 429})
 _SERVER_ERROR = 500
 _FAILURES = range(400, 600)
-_BAD_REQUEST = 400
+_BAD_REQUEST = frozenset({400, 422})
 _LONGEST_REASON = 500
 _NO_KEY = ("API_KEY_INVALID", "API key not valid")
 """How Google says with status 400 that the key is wrong."""
@@ -54,17 +56,56 @@ _FLAGGED = ("moderation", "flagged")
 """How gateways say with status 403 that they do not let this prompt through; others may pass."""
 _NAMED_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
 """How Google says in the body how long to wait."""
-_MENDS = {
-    "temperature": "the model may take no temperature: --temperature none",
-    "max_tokens": "the model may give no reply of that length: --max-tokens",
-    "max_completion_tokens": "the model may give no reply of that length: --max-tokens",
-    "tool": "the model may know no tools: --mode json_schema or --mode json",
-    "response_format": "the server may know no schemas: --mode tools or --mode json",
-    "reasoning": "the model may not reason: leave out --reasoning-effort",
-    "support stream": "the server only streams, which is not read: ask through one that gives whole replies",
-    "stream must be": "the server only streams, which is not read: ask through one that gives whole replies",
-}
-"""What a refused request speaks of -> what may mend it."""
+_PROMPT_REFUSED = 400
+_MAY_BE_TOO_LARGE = frozenset({400, 413, 422, 500})
+_TOO_LARGE_STATUS = 413
+_TOO_LARGE_SIGNS = (
+    r"context[ _-](?:length|window|size|limit)|exceed_context|request_too_large|string_above_max_length|tokens_limit_reached",
+    r"\b(?:prompt|inputs?|messages|string)\b[^.;]{0,60}\b(?:(?<!took )too (?:long|large|big|many)\b|longer than\b)",
+    r"\brequest (?:is |was |body |entity |payload )*too (?:large|big)\b",
+    r"\btoo many (?:total |input |prompt )*(?:tokens|text bytes)\b",
+    r"\b(?:prompt|inputs?)\b[^.;]{0,80}\b(?:must (?:be|have)|exceeds?)\b[^.;]{0,60}\b(?:\d|tokens?\b|maximum|limit|length)",
+    r"\brequest\b[^.;]{0,40}\bexceeds? (?:the )?(?:max|available|model)[^.;]{0,40}\b(?:size|length|tokens|bytes)\b",
+    r"\bmaximum (?:prompt|input|model|sequence)[ _]length|\bnumber of tokens allowed|\breduce the (?:length|size) of\b",
+)
+"""How servers say that a prompt is longer than they take."""
+_TOO_LARGE = re.compile("|".join(_TOO_LARGE_SIGNS), re.IGNORECASE)
+_LARGER_THAN_A_MINUTE = re.compile(r"\brequest (?:is )?(?:too large|larger than)", re.IGNORECASE)
+_LIMIT = re.compile(r"\blimit:?\s+(\d[\d,]*)", re.IGNORECASE)
+_REQUESTED = re.compile(r"\brequested:?\s+(\d[\d,]*)", re.IGNORECASE)
+"""A minute's limit, and what one request asks for: only a request that is larger than the limit never passes."""
+_FIX_TOO_LARGE = (
+    "this prompt is longer than the server takes: lower --max-tokens, leave the unit out with --where, raise the server's context, "
+    "or ask a model with a longer one"
+)
+_FIX_TOO_LARGE_FOR_A_MINUTE = (
+    "this one request is larger than the account's limit a minute: lower --max-tokens, leave the unit out with --where, or raise the limit"
+)
+_LACKS = r"(?:not support|unsupported|not available|not enabled|without)"
+_FIXES = tuple(
+    (re.compile(sign, re.IGNORECASE), fix)
+    for sign, fix in (
+        (
+            r"supports? (?:only )?stream|stream must be",
+            "the server only streams, which is not read: ask through one that gives whole replies",
+        ),
+        (
+            r"reasoning_content|thought_signature|thinking blocks?",
+            "the server wants the model's thoughts back in a form that it did not send: play without --provider-tool",
+        ),
+        (r"\btemperature\b", "the model may take no temperature: --temperature none"),
+        (r"\btop_p\b", "the model may take no top_p: leave it out"),
+        (r"\blogprobs\b", "the model may give no probabilities: leave out --logprobs"),
+        (r"\bmax_(?:completion_|output_|new_)?tokens\b", "the model may give no reply of that length: lower --max-tokens"),
+        (
+            rf"\btool_choice\b|{_LACKS}.{{0,60}}\b(?:tools?|function.?call)|\b(?:tools?|function.?call\w*)\b.{{0,60}}{_LACKS}",
+            "the model may take no tools: --mode json_schema or --mode json, or play without --provider-tool",
+        ),
+        (r"response_format|json_schema|json_object|structured.output", "the server may know no schemas: --mode tools or --mode json"),
+        (r"reasoning.?effort|\breasoning\b|\bthinking\b", "the model may not reason: leave out --reasoning-effort"),
+    )
+)
+"""What a refusal is about -> what may fix it; the first that fits."""
 
 
 class HopelessError(CotraceError):
@@ -76,12 +117,13 @@ class RefusedError(Exception):
 
 
 class Unusable(Exception):  # noqa: N818 - it is not an error of the run: the model is asked again
-    """A reply came, but not the answers that were asked for."""
+    """A reply came that is no answer."""
 
-    def __init__(self, reason: str, reply: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.reply = reply
+    def __init__(self, why_not: str, *, cut: bool) -> None:
+        super().__init__(why_not)
+        self.why_not = why_not
+        self.cut = cut
+        """Whether it broke off at its longest length: asked again in the same way, it would again."""
 
 
 class OversizeError(Exception):
@@ -131,6 +173,25 @@ class NodeLost(Fault):
         super().__init__(reason, status=None, retry_after_s=0.0, again=True)
 
 
+class TooLarge(Fault):
+    """This one prompt is longer than the server ever takes, which says nothing of other prompts."""
+
+    def __init__(self, reason: str, status: int | None) -> None:
+        super().__init__(reason, status=status, retry_after_s=None, again=False, came=True)
+
+    @property
+    def limited(self) -> bool:
+        """Waiting does not help, whatever the status says."""
+        return False
+
+
+class Adapted(Fault):
+    """The server refused the form of the request, and has named another: the same question goes out again in that one."""
+
+    def __init__(self, refused: Fault) -> None:
+        super().__init__(refused.reason, status=refused.status, retry_after_s=0.0, again=True)
+
+
 def classify(error: BaseException) -> Fault:
     """The fault behind an exception of a provider's client, told by what all of them have: a status, a response with headers.
 
@@ -170,16 +231,23 @@ def of_error(error: Any) -> Fault:
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and code in _FAILURES:
         return _of_status(code, {}, reason, orjson.dumps(error).decode())
+    if _is_too_large(_PROMPT_REFUSED, error):
+        return TooLarge(f"an error in place of a reply: {reason} ({_FIX_TOO_LARGE})", None)
     return Fault(f"an error in place of a reply: {reason}", status=None, retry_after_s=None, again=True, came=True)
 
 
-def _said(body: str) -> str:
-    """What the server says went wrong: the message in its JSON, or else the text."""
+def _error_in(body: str) -> Any:
+    """The error in a body: an object, or else a text."""
     try:
         content = orjson.loads(body)
     except orjson.JSONDecodeError:
         return body
-    return _message(content.get("error", content) if isinstance(content, dict) else content)
+    return content.get("error", content) if isinstance(content, dict) else content
+
+
+def _said(body: str) -> str:
+    """What the server says went wrong: the message in its JSON, or else the text."""
+    return _message(_error_in(body))
 
 
 def _message(error: Any) -> str:
@@ -193,17 +261,41 @@ def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) 
         raise HopelessError(f"{_HOPELESS[401]} (HTTP {status}): check the key's environment variable; {reason}")
     if status == _NO_MONEY_LEFT or any(sign in text for sign in _NO_MONEY):
         raise HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
+    error = _error_in(text)
+    if _is_too_large(status, error):
+        fix = _FIX_TOO_LARGE_FOR_A_MINUTE if _is_larger_than_a_minute(status, error) else _FIX_TOO_LARGE
+        return TooLarge(f"HTTP {status}, {reason} ({fix})", status)
     again = status in _WORTH_RETRYING or status >= _SERVER_ERROR
     named = _NAMED_DELAY.search(text)
     asked = float(named[1]) if named else retry_after_s(headers)
-    return Fault(f"HTTP {status}, {reason}{_mend(status, text)}", status=status, retry_after_s=asked, again=again)
+    return Fault(f"HTTP {status}, {reason}{_fix(status, error)}", status=status, retry_after_s=asked, again=again)
 
 
-def _mend(status: int, text: str) -> str:
-    """What to do about a request that the model does not take."""
-    if status != _BAD_REQUEST:
+def _is_too_large(status: int, error: Any) -> bool:
+    """Whether a refusal is about the length of the prompt alone, however often it is sent."""
+    if status == _TOO_LARGE_STATUS or _is_larger_than_a_minute(status, error):
+        return True
+    words = " ".join(str(error.get(name) or "") for name in ("code", "type")) if isinstance(error, dict) else ""
+    return status in _MAY_BE_TOO_LARGE and _TOO_LARGE.search(f"{words} {_message(error)}") is not None
+
+
+def _is_larger_than_a_minute(status: int, error: Any) -> bool:
+    """Whether one request alone is larger than the account's limit a minute."""
+    if status not in {LIMITED, _TOO_LARGE_STATUS}:
+        return False
+    limit, requested = _LIMIT.search(_message(error)), _REQUESTED.search(_message(error))
+    if limit and requested:
+        return int(requested[1].replace(",", "")) > int(limit[1].replace(",", ""))
+    return _LARGER_THAN_A_MINUTE.search(_message(error)) is not None
+
+
+def _fix(status: int, error: Any) -> str:
+    """What to do about a request that the model does not take; empty if that is not known."""
+    if status not in _BAD_REQUEST:
         return ""
-    return next((f" ({mend})" for sign, mend in _MENDS.items() if sign in text.lower()), "")
+    param = error.get("param") if isinstance(error, dict) else None
+    about = param if isinstance(param, str) and any(sign.search(param) for sign, _ in _FIXES) else _message(error)
+    return next((f" ({fix})" for sign, fix in _FIXES if sign.search(about)), "")
 
 
 def beyond_bounds(error: BaseException | None) -> BaseException | None:

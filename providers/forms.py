@@ -1,26 +1,21 @@
-"""Typed replies: the JSON schema that a model has to fill in, and how what it wrote is read."""
+"""Typed replies: the JSON schema that a model has to fill in, and what it is shown when its reply was not an answer."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from providers.faults import Unusable
 from providers.messages import Message, Tool
-from providers.thoughts import parted
-from schemas.text import excerpt
+from providers.provider import Mode
 
-__all__ = ["Form", "parse_reply", "reask"]
+__all__ = ["Form", "reask"]
 
-_MOST_MISTAKES: Final = 10
-_LONGEST_REASON: Final = 1_000
 _LONGEST_REPLY_SHOWN_AGAIN: Final = 4_000
-_MOST_OBJECTS: Final = 200
-"""Of a reply that are looked at."""
-_DECODER: Final = json.JSONDecoder(strict=False)
+_DEEPEST: Final = 8
+"""Levels of a form that an example shows."""
 
 
 class Form:
@@ -32,72 +27,43 @@ class Form:
         self.model = model
         self.tool = Tool(**generate_openai_schema(model))
 
-    def read(self, text: str) -> BaseModel:
-        """The filled model.
-
-        Raises:
-            Unusable: the text does not fit.
-        """
-        filled = parse_reply(self.model, text)
-        if filled is None:
-            raise Unusable(self._explained(text), text)
-        return filled
-
-    def _explained(self, text: str) -> str:
-        """Why a reply did not fit, in words that a model can act on."""
-        try:
-            self.model.model_validate_json(text)
-        except ValidationError as error:
-            found = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors(include_url=False)[:_MOST_MISTAKES]]
-            return excerpt("; ".join(found), _LONGEST_REASON)
-        return "it does not fit"
+    @property
+    def example(self) -> str:
+        """The form as JSON with a description in each place; no such text is ever an answer (`providers.answers.PLACEHOLDER`)."""
+        return json.dumps(_example(self.tool.parameters, self.tool.parameters.get("$defs", {})), ensure_ascii=False)
 
 
-def parse_reply(model: type[BaseModel], text: str) -> BaseModel | None:
-    """The filled model out of a reply that contains the JSON object; None if no such object is in it, or several that differ.
+def _example(schema: Mapping[str, Any], defs: Mapping[str, Any], depth: int = 0) -> Any:
+    """A value of the shape that a JSON schema describes."""
+    if "$ref" in schema:
+        schema = {**defs[schema["$ref"].rpartition("/")[2]], **{name: part for name, part in schema.items() if name != "$ref"}}
+    for choice in ("anyOf", "oneOf", "allOf"):
+        if schema.get(choice):
+            return _example(schema[choice][0], defs, depth)
+    if isinstance(schema.get("properties"), dict) and depth < _DEEPEST:
+        return {name: _example(part, defs, depth + 1) for name, part in schema["properties"].items()}
+    if schema.get("type") == "array" and depth < _DEEPEST:
+        return [_example(schema.get("items", {}), defs, depth + 1)]
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return f"<<one of: {', '.join(map(str, schema['enum']))}>>"
+    return f"<<{schema.get('description') or schema.get('type', 'a value')}>>"
 
-    Some models write prose, a fence or their thoughts around the JSON: that is a complete answer and need not be paid twice.
+
+def reask(form: Form, reply: str, why_not: str, mode: Mode) -> list[Message]:
+    """What is added to the chat so that the model sees what was wrong with its reply, and which form is due.
+
+    Args:
+        form: what the reply must fill in.
+        reply: what the model wrote.
+        why_not: why it is not an answer.
+        mode: how the form is asked for.
     """
-    whole = _filled(model, text)
-    if whole is not None:
-        return whole
-    filled = [one for content in _objects(parted(text).text) if (one := _filled(model, _written(content))) is not None]
-    return filled[0] if filled and all(one == filled[0] for one in filled) else None
-
-
-def _objects(text: str) -> Iterator[Any]:
-    """JSON objects in a text, one after the other."""
-    at = 0
-    for _ in range(_MOST_OBJECTS):
-        at = text.find("{", at)
-        if at < 0:
-            return
-        try:
-            found, at = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            at += 1
-        else:
-            yield found
-
-
-def _written(content: Any) -> bytes:
-    return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _filled(model: type[BaseModel], text: str | bytes) -> BaseModel | None:
-    try:
-        return model.model_validate_json(text)
-    except ValidationError:
-        return None
-
-
-def reask(unusable: Unusable) -> list[Message]:
-    """What is added to the chat so that the model sees what was wrong with its reply."""
-    shown = unusable.reply[:_LONGEST_REPLY_SHOWN_AGAIN] or "(nothing)"
-    return [
-        {"role": "assistant", "content": shown},
-        {
-            "role": "user",
-            "content": f"That reply cannot be used: {unusable.reason}. Answer again, completely, in the form that was asked for.",
-        },
-    ]
+    due = f"Call the tool {form.tool.name} once, with arguments" if mode == "tools" else "Reply with one JSON object and nothing else, "
+    shown = reply[:_LONGEST_REPLY_SHOWN_AGAIN] or "(nothing)"
+    text = (
+        f"That reply is not an answer: {why_not}.\n{due} of this form. Write your own answer in each place that is marked << >>; "
+        f"do not repeat the marks:\n{form.example}"
+    )
+    return [{"role": "assistant", "content": shown}, {"role": "user", "content": text}]

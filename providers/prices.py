@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from providers.catalogue import PROVIDERS
-from providers.completion import Tokens
+from providers.completion import Completion, Tokens
 from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.yaml_lines import read_yaml
@@ -25,6 +25,7 @@ __all__ = [
     "PriceLine",
     "SharedBudget",
     "TokenEstimate",
+    "cost_of",
     "price_line",
     "price_of",
     "refuse_unpriced",
@@ -118,6 +119,15 @@ def price_line(model: str, own_file: Path | None = None) -> PriceLine | None:
     if model.partition("/")[0] in _FREE:
         return PriceLine(Price(0.0, 0.0), "one's own machine", is_guess=False)
     return listed
+
+
+def cost_of(completion: Completion, price: Price | None) -> float | None:
+    """What a reply costs, in USD: as the server says it, or else its tokens at the price; None if neither is known."""
+    if completion.cost is not None:
+        return completion.cost
+    if price is None or not (completion.is_counted or price.is_free):
+        return None
+    return price.of(completion.tokens)
 
 
 def refuse_unpriced(model: str, price: Price | None, max_cost: float | None) -> None:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import yaml
 
-__all__ = ["EFFORTS", "Effort", "Mode", "ModelSettings"]
+__all__ = ["EFFORTS", "LONGER", "Effort", "Mode", "ModelSettings"]
 
 Effort = Literal["none", "minimal", "low", "medium", "high"]
 Mode = Literal["tools", "json", "json_schema"]
@@ -20,6 +20,8 @@ EFFORTS: Final[Mapping[Effort, int]] = {"none": 0, "minimal": 1024, "low": 2048,
 """How much a model may reason -> the tokens that are left for it."""
 
 _MODELS: Final = Path(__file__).parent / "models.yaml"
+LONGER: Final = 2
+"""By how much the longest reply is multiplied when a reply was cut."""
 _MOST_BYTES_A_TOKEN: Final = 64
 _MOST_BYTES_BESIDES: Final = 2**20
 

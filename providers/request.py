@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 from pydantic import BaseModel
 
+from providers.answers import Answer
 from providers.completion import NO_TOKENS, Completion, Tokens
 from providers.messages import Message, Tool
 from providers.prices import Price
@@ -31,6 +32,8 @@ class Request:
     messages: Sequence[Message]
     form: type[BaseModel] | None = None
     """What the reply must fill in; None: the reply is text."""
+    asks_for_thoughts: bool = False
+    """Whether the messages ask for thoughts in tags that the caller reads itself; they are then part of the text."""
     tools: Sequence[Tool] = ()
     """What the model may call; of a request without a form."""
     key: str | None = None
@@ -57,8 +60,8 @@ class Reply:
     """As in the table `calls`."""
     completion: Completion | None
     """The last that came; None if none did. It is no answer unless the status says so."""
-    filled: BaseModel | None = None
-    """The form, filled in; None unless one was asked for and the status is answered."""
+    answer: Answer | None = None
+    """What the completion comes to; None if none came."""
     source: Source = "model"
     """Where it comes from; only what comes from the model was paid for now."""
 
@@ -68,9 +71,19 @@ class Reply:
         return self.call.status == "answered"
 
     @property
+    def filled(self) -> BaseModel | None:
+        """The form, filled in; None unless one was asked for and the model has answered."""
+        return self.answer.filled if self.answer and self.answered else None
+
+    @property
     def text(self) -> str:
-        """What the model wrote; empty if it wrote nothing."""
-        return self.completion.text if self.completion else ""
+        """The final text, without thoughts; empty unless the model has answered."""
+        return self.answer.text if self.answer and self.answered else ""
+
+    @property
+    def thoughts(self) -> str:
+        """What the model thought, as far as it is shown."""
+        return self.answer.thoughts if self.answer else ""
 
 
 class JournalEntry(NamedTuple):
@@ -144,6 +157,7 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
     """
     completion, tokens = taken.completion, taken.tokens
     model, price = priced
+    came = completion is not None and taken.attempts > 0
     return Call(
         call_id=secrets.token_hex(8),
         purpose=request.purpose,
@@ -153,14 +167,14 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
         agent=request.agent,
         model=model,
         prompt_hash=prompt_hash,
-        reply=completion.text if completion else None,
+        reply=completion.written if completion else None,
         reasoning=(completion.reasoning or None) if completion else None,
         finish_reason=completion.finish_reason if completion else None,
         tokens_in=tokens.input,
         tokens_out=tokens.output,
         tokens_cached=tokens.cached,
         tokens_reasoning=tokens.reasoning,
-        cost=price.of(tokens) if price and (taken.counted or price.is_free) else None,
+        cost=taken.cost if came or price is not None else None,
         latency_s=taken.latency_s,
         attempts=taken.attempts,
         status=taken.status,
@@ -168,6 +182,7 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
         asked_at=asked_at,
         step=request.step,
         served_model=completion.served_model if completion else None,
+        read_as=taken.answer.read_as if taken.answer else None,
     )
 
 

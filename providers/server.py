@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from typing import Final
 
 import orjson
-from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
+from providers.answers import Answer, read_answer
+from providers.catalogue import provider_of
 from providers.completion import NO_TOKENS, Completion, Tokens
 from providers.endpoints.connection import connect_to
-from providers.faults import Fault, HopelessError, NobodyThere, NodeLost, RefusedError, Unusable, wait_after
+from providers.faults import Adapted, Fault, HopelessError, NobodyThere, NodeLost, RefusedError, TooLarge, Unusable, wait_after
 from providers.forms import Form, reask
 from providers.health import Health
 from providers.messages import Message, Tool
 from providers.pacing import Gate, MinuteLimit
-from providers.prices import Budget, BudgetSpentError, Price, TokenEstimate
+from providers.prices import Budget, BudgetSpentError, Price, TokenEstimate, cost_of
 from providers.protocols.protocol import Sheet
-from providers.provider import ModelSettings
+from providers.provider import LONGER, Mode, ModelSettings
 
 __all__ = ["ModelQuestion", "Server", "Taken"]
 
@@ -28,6 +29,8 @@ _BAD_REQUEST: Final = frozenset({400, 413, 422})
 _BAD_REQUESTS_BEFORE_GIVING_UP: Final = 5
 _STARVED_CALLS_BEFORE_GIVING_UP: Final = 3
 _TRIES_TO_REACH_A_SERVER: Final = 3
+_MODES: Final[tuple[Mode, ...]] = ("json_schema", "json", "tools")
+"""Ways of asking for a form."""
 _MOST_LIMITED_TRIES: Final = 100
 """After so many 429 answers to one call, while others get through, something about this call is wrong."""
 
@@ -39,10 +42,16 @@ class ModelQuestion:
     messages: Sequence[Message]
     tools: Sequence[Tool] = ()
     form: Form | None = None
+    asks_for_thoughts: bool = False
+    """Whether the messages ask for thoughts in tags that the caller reads itself."""
 
-    def sheet(self, chat: Sequence[Message] | None = None) -> Sheet:
-        """What a request asks; with another chat, after a reply that could not be used."""
-        return Sheet(self.messages if chat is None else chat, self.tools, self.form.tool if self.form else None)
+    def sheet(self) -> Sheet:
+        """What the first request asks."""
+        return Sheet(self.messages, self.tools, self.form.tool if self.form else None)
+
+    def answer(self, completion: Completion) -> Answer:
+        """What a reply to it comes to."""
+        return read_answer(completion, self.form.model if self.form else None, asks_for_thoughts=self.asks_for_thoughts)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -51,14 +60,14 @@ class Taken:
 
     attempts: int = 0
     tokens: Tokens = NO_TOKENS
-    counted: bool = True
-    """Whether the server has counted the tokens of every completion."""
     latency_s: float | None = None
     """Of the last request that was answered, in seconds."""
     completion: Completion | None = None
     """The last one that came, whether it could be used or not."""
-    filled: BaseModel | None = None
-    """The form as the model has filled it in."""
+    answer: Answer | None = None
+    """What that one comes to."""
+    cost: float | None = 0.0
+    """USD of all completions; None if that of one is not known."""
     status: str = "unasked"
     """answered, failed, or unasked: the budget did not allow (another) request."""
     error: str | None = None
@@ -94,14 +103,18 @@ class Server:
             HopelessError: no request of this run can succeed.
         """
         taken = Taken()
-        chat = question.messages
+        following: Sheet | None = question.sheet()
+        sheet = question.sheet()
         try:
             for _ in range(self._settings.reasks + 1):
+                if following is None:
+                    break
+                sheet = following
                 try:
-                    await self._request_until_reply(question, chat, taken)
+                    await self._request_until_reply(question, sheet, taken)
                 except Unusable as unusable:
-                    taken.error = f"no usable reply: {unusable.reason}"
-                    chat = [*question.messages, *reask(unusable)]
+                    taken.error = f"no usable reply: {unusable.why_not}"
+                    following = self._again_after(unusable, question, sheet, taken)
                 else:
                     taken.status, taken.error = "answered", None
                     self._answered = True
@@ -109,15 +122,46 @@ class Server:
         except RefusedError as refused:
             taken.error = f"refused: {refused}"
         except Fault as fault:
-            taken.error = fault.reason
-            self._consider_giving_up(fault)
+            if sheet.room > 1 and taken.error and fault.status in _BAD_REQUEST:
+                taken.error += f"; the server does not allow a longer reply ({fault.reason})"
+            else:
+                taken.error = fault.reason
+                self._consider_giving_up(fault)
         except BudgetSpentError:
             taken.error = taken.error or "the budget allows no further request"
             return taken
+        else:
+            taken.error = f"{taken.error}{self._hint(question, sheet, taken)}"
         taken.status = "failed"
         return taken
 
+    def _again_after(self, unusable: Unusable, question: ModelQuestion, sheet: Sheet, taken: Taken) -> Sheet | None:
+        """What to ask after a reply that is no answer; None: nothing. The same request is never sent twice."""
+        if unusable.cut:
+            return None if sheet.room > 1 else sheet._replace(room=LONGER)
+        if question.form is None or taken.completion is None:
+            return None
+        more = reask(question.form, taken.completion.written, unusable.why_not, self._mode)
+        return sheet._replace(messages=[*question.messages, *more])
+
+    @property
+    def _mode(self) -> Mode:
+        return self._settings.form_mode or provider_of(self._settings).mode or "tools"
+
+    def _hint(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> str:
+        """What may help where the last reply was no answer."""
+        read_as = taken.answer.read_as if taken.answer else ""
+        if read_as == "refused: cut":
+            limit = self._settings.limit
+            longer = f", then {sheet.room * limit}" if sheet.room > 1 else ""
+            return f", {limit} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
+        if question.form is None or read_as not in {"refused: wrong form", "refused: only thoughts", "refused: empty"}:
+            return ""
+        return "; another way of asking may help: " + " or ".join(f"--mode {mode}" for mode in _MODES if mode != self._mode)
+
     def _consider_giving_up(self, fault: Fault) -> None:
+        if isinstance(fault, TooLarge):
+            return
         if fault.limited:
             self._starved_calls += 1
             if self._starved_calls >= _STARVED_CALLS_BEFORE_GIVING_UP:
@@ -131,22 +175,22 @@ class Server:
             if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
                 raise HopelessError(f"the server turns every request down: {fault.reason}")
 
-    async def _request_until_reply(self, question: ModelQuestion, chat: Sequence[Message], taken: Taken) -> None:
+    async def _request_until_reply(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> None:
         try:
-            await self._request(question, chat, taken)
+            await self._request(question, sheet, taken)
         except Fault as fault:
             if not fault.again:
                 raise
-            await self._again(fault, question, chat, taken)
+            await self._again(fault, question, sheet, taken)
 
-    async def _again(self, first: Fault, question: ModelQuestion, chat: Sequence[Message], taken: Taken) -> None:
+    async def _again(self, first: Fault, question: ModelQuestion, sheet: Sheet, taken: Taken) -> None:
         """Pauses and further requests; the first one counts among them."""
         failed: list[Fault] = [first]
 
         async def attempt() -> None:
             if failed:
                 raise failed.pop()
-            await self._request(question, chat, taken)
+            await self._request(question, sheet, taken)
 
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, Fault) and error.again),
@@ -158,8 +202,8 @@ class Server:
 
     def _out_of_patience(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, NodeLost):
-            return False  # no node is lost twice
+        if isinstance(error, NodeLost | Adapted):
+            return False  # no node is lost twice, and a form that was refused is not used again
         if isinstance(error, Fault) and error.limited:
             waits_since = max(state.start_time, self._last_reply_at)
             return time.monotonic() - waits_since > self._settings.patience_s or state.attempt_number >= _MOST_LIMITED_TRIES
@@ -168,11 +212,10 @@ class Server:
         nobody_there = isinstance(error, NobodyThere)
         return nobody_there or state.attempt_number >= min(_TRIES_TO_REACH_A_SERVER, self._settings.tries)
 
-    async def _request(self, question: ModelQuestion, chat: Sequence[Message], taken: Taken) -> None:
-        sheet = question.sheet(chat)
+    async def _request(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> None:
         length = _length(sheet)
         tokens = self._estimate.tokens(length)
-        reserved = self._price.most(tokens, self._settings.limit) if self._price else 0.0
+        reserved = self._price.most(tokens, sheet.room * self._settings.limit) if self._price else 0.0
         await self._tokens_limit.take(tokens)
         await self._requests_limit.take(1)
         async with self._health.turn():
@@ -186,10 +229,12 @@ class Server:
             taken.attempts += 1
             spent = reserved  # unless the server says otherwise: a request that broke off may have been billed
             completion = await self._endpoint.send(sheet)
+            cost = cost_of(completion, self._price)
+            spent = reserved if cost is None else cost
             self._count(completion, taken, length, time.monotonic() - sent_at)
-            if self._price is not None and completion.is_counted:
-                spent = self._price.of(completion.tokens)
-            _use(completion, question, taken)
+            taken.cost = None if taken.cost is None or cost is None else taken.cost + cost
+            taken.answer = question.answer(completion)
+            _see_that_it_counts(taken.answer)
         except Fault as fault:
             self._reached = self._reached or fault.came
             self._health.failed(fault)
@@ -214,27 +259,20 @@ class Server:
         self._estimate.learn(length, completion.tokens.input)
         taken.completion, taken.latency_s = completion, latency_s
         taken.tokens = taken.tokens.plus(completion.tokens)
-        taken.counted = taken.counted and completion.is_counted
 
 
-def _use(completion: Completion, question: ModelQuestion, taken: Taken) -> None:
-    """Read what the model wrote.
+def _see_that_it_counts(answer: Answer) -> None:
+    """See that a reply is an answer.
 
     Raises:
-        RefusedError: it declines to fill in the form.
-        Unusable: it has filled it in wrongly.
+        RefusedError: the model declines.
+        Unusable: the reply is no answer for another reason.
     """
-    if question.form is None:
+    if answer.why_not is None:
         return
-    if completion.refusal is not None:
-        raise RefusedError(completion.refusal)
-    if completion.finish_reason == "content_filter":
-        raise RefusedError("the provider's content filter stopped the reply")
-    try:
-        taken.filled = question.form.read(completion.text)
-    except Unusable as unusable:
-        cut = completion.finish_reason == "length"
-        raise Unusable("it broke off at its longest length (max_tokens)", completion.text) if cut else unusable from None
+    if answer.read_as == "refused: declined":
+        raise RefusedError(answer.why_not)
+    raise Unusable(answer.why_not, cut=answer.read_as == "refused: cut")
 
 
 def _length(sheet: Sheet) -> int:

@@ -210,6 +210,8 @@ class CallEntry:
     step: str | None = None
     """What the agent was asked for, as `ReplyEntry.purpose`."""
     served_model: str | None = None
+    read_as: str | None = None
+    """By which rule the reply was read, as `calls.read_as`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

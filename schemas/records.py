@@ -445,6 +445,14 @@ class Call(NamedTuple):
     served_model: Annotated[
         str | None, Col("which model the server says has replied, a dated snapshot of `model` for the most part; null if it does not say")
     ] = None
+    read_as: Annotated[
+        str | None,
+        Col(
+            "by which rule the last reply was read: `as asked`, `unwrapped: ` and what was around the answer, `from thoughts`, or "
+            "`refused: ` and why (cut, interrupted, declined, contradiction, only thoughts, wrong form, empty); null if no reply came, and "
+            "in older rows"
+        ),
+    ] = None
 
 
 class Label(NamedTuple):

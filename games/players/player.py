@@ -12,7 +12,6 @@ from games.players.tools import ToolUse, written_out
 from providers.asker import Asker, Request
 from providers.completion import Completion
 from providers.messages import Message
-from providers.thoughts import Parted, parted
 from schemas.errors import CotraceError
 from schemas.game import CallEntry
 from schemas.records import Call
@@ -30,7 +29,6 @@ __all__ = [
 ]
 
 
-_TAG = "<think"
 _TERMINAL = threading.Lock()
 """There is one: several seats that are asked at the same time take their turns at it."""
 
@@ -153,6 +151,7 @@ class ModelPlayer:
         """Ask the model; a reply that the journal has is not paid again."""
         request = Request(
             messages=seen.messages if seen.tool is None else seen.tool.chat(self._called),
+            asks_for_thoughts=seen.wants_thoughts,
             tools=() if seen.tool is None else seen.tool.tools,
             key=f"{self._game}/{seen.agent}/{seen.place}/{seen.sample}",
             sample=seen.sample,
@@ -167,21 +166,11 @@ class ModelPlayer:
         if reply.call.status == "unasked":
             raise OutOfBudgetError(f"{self.name}: {reply.call.error}")
         completion = reply.completion
-        if completion is None:
-            return PlayerReply("", "", reply.call)
-        if seen.tool is not None and completion.tool_calls:
+        if seen.tool is not None and reply.answered and completion is not None and completion.tool_calls:
             text = written_out(completion, seen.tool)
             self._called[text] = completion
-            return PlayerReply(text, completion.reasoning, reply.call)
-        thought, text = _parted(completion.text, seen)
-        return PlayerReply(text, "\n".join(filter(None, [completion.reasoning, thought])), reply.call)
-
-
-def _parted(written: str, seen: Observation) -> Parted:
-    """Thoughts in tags that nobody asked for, and the rest: what they weigh is no answer, and no partner hears of it."""
-    found = parted(written)
-    own = not seen.wants_thoughts or _TAG in found.text.lower()
-    return found if own else Parted("", written)
+            return PlayerReply(text, reply.thoughts, reply.call)
+        return PlayerReply(reply.text, reply.thoughts, reply.call)
 
 
 class PersonPlayer:

@@ -24,7 +24,7 @@ from providers.batches.batches import BatchRefusedError, Sent, taken_of
 from providers.batches.client import batch_client
 from providers.batches.record_files import remember, remembered
 from providers.batches.reply_lines import BatchReply
-from providers.forms import Form, parse_reply
+from providers.forms import Form
 from providers.journal_folder import folder_of, starting
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
@@ -206,13 +206,11 @@ def _taken(reply: BatchReply, record: _Record, question: ReadingQuestion | None)
         turn=first.turn if first else None,
         agent=first.said.agent if first else None,
     )
-    call = call_of(request, record.prompt_hashes[reply.number], record.asked_at, taken_of(reply), (record.settings.model, record.price))
+    taken = taken_of(reply, form_of(question.room.types) if question else None, record.price)
+    call = call_of(request, record.prompt_hashes[reply.number], record.asked_at, taken, (record.settings.model, record.price))
     name = hashlib.blake2b(f"{record.run_id} {reply.number}".encode(), digest_size=8).hexdigest()
     call = call._replace(call_id=name)  # collected again after a kill, it is the same call
-    if question is None:
+    if question is None or taken.answer is None or taken.answer.filled is None:
         return call, []
-    filled = parse_reply(form_of(question.room.types), call.reply or "") if reply.completion else None
-    if filled is None:
-        return call._replace(status="failed", error=reply.why_not), []
-    read = read_reply(filled, question.text, question.room.types)
+    read = read_reply(taken.answer.filled, question.text, question.room.types)
     return call, [row for text in question.texts for row in rows_of(read, text.place, record.request().reader.name, question.key)]

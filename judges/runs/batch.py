@@ -149,10 +149,7 @@ def _outcome(reply: BatchReply, record: BatchRecord, outcomes: Outcomes) -> Call
     request = Request(
         messages=(), purpose="judge", run=record.run.judge_run_id, episode_id=asked.episode_id, turn=asked.turn, agent=asked.agent
     )
-    call = call_of(
-        request, record.prompt_hashes[reply.number], record.run.started_at, taken_of(reply), (record.settings.model, record.price())
-    )
-    outcome = outcomes.of_record(asked, call, reply.completion)
-    if outcome.status == "answered":
-        return outcome
-    return outcomes.of_record(asked, call._replace(status="failed", error=reply.why_not), None)
+    price = record.price()
+    taken = taken_of(reply, outcomes.forms[asked.group], price)
+    call = call_of(request, record.prompt_hashes[reply.number], record.run.started_at, taken, (record.settings.model, price))
+    return outcomes.of_record(asked, call, reply.completion)

@@ -10,9 +10,9 @@ from judges.evidence.prompt import Prompt
 from judges.evidence.units import Unit
 from judges.rubric.answer_types import answer_model, given
 from judges.rubric.model import Group, Rubric
+from providers.answers import read_answer
 from providers.asker import Reply
 from providers.completion import Completion
-from providers.forms import parse_reply
 from providers.probability import probability_of
 from schemas.records import Call
 
@@ -77,9 +77,11 @@ class Outcomes:
         return self._outcome(call, reply.call, reply.filled, reply.completion)
 
     def of_record(self, call: About, record: Call, completion: Completion | None) -> CallOutcome:
-        """What a model had replied, as it stands on record; a text that is no answer makes the call a failed one."""
-        filled = parse_reply(self.forms[call.group], record.reply or "") if record.status == "answered" else None
-        return self._outcome(call, record, filled, completion)
+        """What a model had replied, as it is on record; a reply that is no answer makes the call a failed one."""
+        answer = read_answer(completion, self.forms[call.group]) if completion and record.status == "answered" else None
+        if answer is not None and answer.why_not is not None:
+            record = record._replace(status="failed", error=f"no usable reply: {answer.why_not}", read_as=answer.read_as)
+        return self._outcome(call, record, answer.filled if answer else None, completion)
 
     def skipped(self, call: About) -> CallOutcome:
         """Of a unit in which there is nothing to judge."""

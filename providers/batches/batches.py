@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
+from pydantic import BaseModel
 
+from providers.answers import read_answer
 from providers.batches import reply_lines
 from providers.batches.client import batch_client
 from providers.batches.reply_lines import BatchReply
-from providers.completion import NO_TOKENS
 from providers.faults import OversizeError, beyond_bounds
-from providers.prices import Price, TokenEstimate, refuse_unpriced
+from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
 from providers.protocols.openai_chat import OpenAIChat
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion, Taken
@@ -159,10 +160,28 @@ def replies(batch: Batch, settings: ModelSettings, count: int) -> Iterator[Batch
                         yield reply
 
 
-def taken_of(reply: BatchReply) -> Taken:
-    """What a reply out of a batch took."""
-    tokens, counted = (reply.completion.tokens, reply.completion.is_counted) if reply.completion else (NO_TOKENS, True)
-    return Taken(attempts=1, tokens=tokens, counted=counted, completion=reply.completion, status="answered")
+def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | None) -> Taken:
+    """What a reply out of a batch took, and what it comes to.
+
+    Args:
+        reply: the reply.
+        form: what it must fill in; None if that is not known any more.
+        price: of the model.
+    """
+    completion = reply.completion
+    if completion is None:
+        return Taken(attempts=1, status="failed", error=reply.why_not)
+    answer = read_answer(completion, form)
+    refused = "refused" if answer.read_as == "refused: declined" else "no usable reply"
+    return Taken(
+        attempts=1,
+        tokens=completion.tokens,
+        cost=cost_of(completion, price),
+        completion=completion,
+        answer=answer,
+        status="answered" if answer.counts else "failed",
+        error=None if answer.counts else f"{refused}: {answer.why_not}",
+    )
 
 
 def _told(error: Exception) -> str:

@@ -23,8 +23,8 @@ class BatchReply(NamedTuple):
     """The request's place in the batch."""
     completion: Completion | None
     """None if none came."""
-    why_not: str
-    """What to say if the completion is none, or no answer."""
+    why_not: str | None
+    """Why none came; None if one did."""
 
 
 class _Response(msgspec.Struct):
@@ -78,10 +78,7 @@ def _reply(line: _Line) -> BatchReply:
     number = int(line.custom_id)
     body = bytes(line.response.body) if line.response else b"null"
     try:
-        completion = _PROTOCOL.read(body, typed=True)
+        return BatchReply(number, _PROTOCOL.read(body), None)
     except UnreadableError as error:
         what = line.error or excerpt(body.decode("utf-8", "replace")) or error
         return BatchReply(number, None, f"the provider failed: {excerpt(str(what))}")
-    if completion.refusal:
-        return BatchReply(number, completion, f"refused: {excerpt(completion.refusal)}")
-    return BatchReply(number, completion, f"no usable reply: {excerpt(completion.text) or 'it is empty'}")

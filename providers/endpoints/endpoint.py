@@ -10,7 +10,7 @@ import orjson
 
 from providers.catalogue import address_of, key_in, key_of, provider_of
 from providers.completion import Completion, ErrorCameError, UnreadableError
-from providers.faults import Fault, of_error, of_response
+from providers.faults import Adapted, Fault, of_error, of_response
 from providers.protocols.anthropic_messages import AnthropicMessages
 from providers.protocols.bedrock_converse import BedrockConverse
 from providers.protocols.google_content import GoogleContent
@@ -106,11 +106,13 @@ class _HttpEndpoint:
 
     async def send(self, sheet: Sheet) -> Completion:
         """One request."""
-        response = await self._transport.post(orjson.dumps(self._protocol.body(sheet, self._settings)))
+        body = self._protocol.body(sheet, self._settings)
+        response = await self._transport.post(orjson.dumps(body))
         if response.status >= 300:  # noqa: PLR2004 - where HTTP's successes end
-            raise of_response(response.status, response.headers, response.body)
+            fault = of_response(response.status, response.headers, response.body)
+            raise Adapted(fault) if isinstance(self._protocol, OpenAIChat) and self._protocol.adapt(body, fault.reason) else fault
         try:
-            return self._protocol.read(response.body, typed=sheet.form is not None)
+            return self._protocol.read(response.body)
         except ErrorCameError as came:
             raise of_error(came.error) from came
         except UnreadableError as error:

@@ -69,7 +69,7 @@ class LiteLlmEndpoint:
             raise classify(error) from error
         try:
             body = json.loads(strike(json.dumps(reply.model_dump(), default=str)))
-            return completion_of(msgspec.convert(body, ChatReply), typed=sheet.form is not None)
+            return completion_of(msgspec.convert(body, ChatReply))
         except ErrorCameError as came:
             raise of_error(came.error) from came
         except (msgspec.ValidationError, UnreadableError) as error:

@@ -70,7 +70,7 @@ class AnthropicMessages:
         system = system_text(messages)
         found = {
             "model": settings.model_name,
-            "max_tokens": settings.limit,
+            "max_tokens": sheet.room * settings.limit,
             "system": [{"type": "text", "text": system, **_KEPT}] if system else None,
             "messages": _turns(without_system(messages)),
             "temperature": settings.sampling_temperature,
@@ -81,7 +81,7 @@ class AnthropicMessages:
         }
         return {name: value for name, value in found.items() if value is not None}
 
-    def read(self, body: bytes, *, typed: bool) -> Completion:
+    def read(self, body: bytes) -> Completion:
         """The reply."""
         reply = decoded(body, _REPLY)
         blocks = decoded(bytes(reply.content), _BLOCKS)
@@ -90,11 +90,11 @@ class AnthropicMessages:
         thoughts = "".join(str(block.thinking or "") for block in blocks if block.type == "thinking")
         signed = any(block.type in {"thinking", "redacted_thinking"} for block in blocks)
         return Completion(
-            text=calls[0].arguments if typed and calls else text,
+            text=text,
             finish_reason=_STOPPED.get(reply.stop_reason, reply.stop_reason) if isinstance(reply.stop_reason, str) else None,
             tokens=_tokens(reply.usage),
             reasoning=thoughts,
-            tool_calls=() if typed else calls,
+            tool_calls=calls,
             refusal=text or "the model declines" if reply.stop_reason == _REFUSED else None,
             echo=orjson.loads(bytes(reply.content)) if signed else None,
             served_model=told(reply.model),

@@ -65,13 +65,13 @@ class BedrockConverse:
         found = {
             "messages": _turns(without_system(messages)),
             "system": [{"text": system}] if system else None,
-            "inferenceConfig": _config(settings),
+            "inferenceConfig": _config(sheet, settings),
             "toolConfig": _tools(sheet) if as_tool else None,
             "additionalModelRequestFields": _thinking(settings),
         }
         return {name: value for name, value in found.items() if value is not None}
 
-    def read(self, body: bytes, *, typed: bool) -> Completion:
+    def read(self, body: bytes) -> Completion:
         """The reply."""
         reply = decoded(body, _REPLY)
         blocks = reply.output.message.content
@@ -82,17 +82,17 @@ class BedrockConverse:
         thoughts = [block["reasoningContent"] for block in blocks if isinstance(block.get("reasoningContent"), dict)]
         text = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
         return Completion(
-            text=calls[0].arguments if typed and calls else text,
+            text=text,
             finish_reason=_STOPPED.get(reply.stop_reason, reply.stop_reason) if isinstance(reply.stop_reason, str) else None,
             tokens=_tokens(reply.usage),
             reasoning="".join(_thought(thought) for thought in thoughts),
-            tool_calls=() if typed else calls,
+            tool_calls=calls,
             echo=blocks if thoughts else None,
         )
 
 
-def _config(settings: ModelSettings) -> dict[str, Any]:
-    found = {"maxTokens": settings.limit, "temperature": settings.sampling_temperature, "topP": settings.top_p}
+def _config(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
+    found = {"maxTokens": sheet.room * settings.limit, "temperature": settings.sampling_temperature, "topP": settings.top_p}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -146,4 +146,6 @@ def _tokens(usage: Any) -> Tokens:
     if not isinstance(usage, dict):
         return NO_TOKENS
     read, written = counted(usage.get("cacheReadInputTokens")), counted(usage.get("cacheWriteInputTokens"))
-    return Tokens(counted(usage.get("inputTokens")) + read + written, counted(usage.get("outputTokens")), read, written)
+    prompt = counted(usage.get("inputTokens")) + read + written
+    output = max(counted(usage.get("outputTokens")), counted(usage.get("totalTokens")) - prompt)
+    return Tokens(prompt, output, read, written)

@@ -70,7 +70,7 @@ class GoogleContent:
         }
         return {name: value for name, value in found.items() if value is not None}
 
-    def read(self, body: bytes, *, typed: bool) -> Completion:
+    def read(self, body: bytes) -> Completion:
         """The reply; a prompt that Google does not let through has none."""
         reply = decoded(body, _REPLY)
         tokens = _tokens(reply.usage_metadata)
@@ -79,16 +79,17 @@ class GoogleContent:
                 return Completion("", "content_filter", tokens)
             raise UnreadableError("the reply is no completion: it has no candidates")
         candidate = reply.candidates[0]
+        stopped = _stopped(candidate.finish_reason)
         parts = candidate.content.parts or []
         calls = tuple(
             _called(part["functionCall"], number) for number, part in enumerate(parts) if isinstance(part.get("functionCall"), dict)
         )
         return Completion(
-            text=calls[0].arguments if typed and calls else _text(part for part in parts if not part.get("thought")),
-            finish_reason="tool_calls" if calls and not typed else _stopped(candidate.finish_reason),
+            text=_text(part for part in parts if not part.get("thought")),
+            finish_reason="tool_calls" if calls and stopped in {"stop", None} else stopped,
             tokens=tokens,
             reasoning=_text(part for part in parts if part.get("thought")),
-            tool_calls=() if typed else calls,
+            tool_calls=calls,
             probabilities=_probabilities(candidate.logprobs_result),
             echo=parts if any("thoughtSignature" in part for part in parts) else None,
             served_model=told(reply.model_version),
@@ -97,7 +98,7 @@ class GoogleContent:
 
 def _config(sheet: Sheet, settings: ModelSettings, mode: Mode) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "maxOutputTokens": settings.limit,
+        "maxOutputTokens": sheet.room * settings.limit,
         "temperature": settings.sampling_temperature,
         "topP": settings.top_p,
         "responseLogprobs": settings.logprobs or None,
@@ -187,9 +188,12 @@ def _tokens(usage: Any) -> Tokens:
     if not isinstance(usage, dict):
         return NO_TOKENS
     thoughts = counted(usage.get("thoughtsTokenCount"))
+    prompt = counted(usage.get("promptTokenCount")) + counted(usage.get("toolUsePromptTokenCount"))
+    total = counted(usage.get("totalTokenCount"))
     return Tokens(
-        input=counted(usage.get("promptTokenCount")) + counted(usage.get("toolUsePromptTokenCount")),
-        output=counted(usage.get("candidatesTokenCount")) + thoughts,
+        input=prompt,
+        output=max(counted(usage.get("candidatesTokenCount")) + thoughts, total - prompt),
         cached=counted(usage.get("cachedContentTokenCount")),
         reasoning=thoughts,
+        total=total,
     )

@@ -7,8 +7,9 @@ https://platform.openai.com/docs/api-reference/chat. Others add fields of their 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeGuard
 
 import msgspec
 import orjson
@@ -27,28 +28,23 @@ _ACCOUNT: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OP
 _FAILED: Final = "error"
 """Why a reply stopped, where a gateway says that the server behind it has failed at it."""
 _AZURE_VERSION: Final = "2024-12-01-preview"
-
-
-class _Function(msgspec.Struct):
-    name: Any = ""
-    arguments: Any = ""
-
-
-class _Call(msgspec.Struct):
-    id: Any = ""
-    function: _Function = msgspec.field(default_factory=_Function)
-
-
-class _Message(msgspec.Struct):
-    content: Any = None
-    refusal: Any = None
-    reasoning: Any = None
-    reasoning_content: Any = None
-    tool_calls: list[_Call] | None = None
+_OTHER_LIMIT: Final = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+"""The two names of the longest reply: what a model refuses under the one, it takes under the other."""
+_UNKNOWN: Final = re.compile(
+    r"not supported|unsupported|not permitted|extra[ _](?:inputs|fields|forbidden)|un(?:known|recognized|recognised|expected)|deprecated"
+    r"|\buse ['\"`]?max_(?:completion_)?tokens\b",
+    re.IGNORECASE,
+)
+_OF_CALLS: Final = frozenset({"id", "type", "function", "index"})
+_OF_THOUGHTS: Final = re.compile(r"reason|think|thought|signature|extra_content|provider_specific")
+"""Names under which servers send thoughts and their signatures beside text and calls."""
+_MOST_COST: Final = 1e15
+_TICKS_A_DOLLAR: Final = 1e10
+"""https://docs.x.ai/developers/cost-tracking"""
 
 
 class _Choice(msgspec.Struct):
-    message: _Message | None = None
+    message: dict[str, Any] | None = None
     finish_reason: Any = None
     logprobs: Any = None
     error: Any = None
@@ -69,6 +65,10 @@ _REPLY: Final = msgspec.json.Decoder(ChatReply)
 class OpenAIChat:
     """Chat completions."""
 
+    def __init__(self) -> None:
+        self._refused: set[str] = set()
+        """Names of the longest reply that this model does not take."""
+
     def url(self, base: str, settings: ModelSettings) -> str:  # noqa: ARG002 - the model stands in the body
         """Where requests go."""
         return f"{base.rstrip('/')}/chat/completions"
@@ -84,13 +84,42 @@ class OpenAIChat:
         return {
             "model": settings.model_name,
             "messages": [_written(message) for message in (asked_for_json(sheet) if mode == "json" else sheet.messages)],
-            **_limits(settings),
+            **self._limits(sheet, settings),
             **_wanted(sheet, mode),
         }
 
-    def read(self, body: bytes, *, typed: bool) -> Completion:
+    def read(self, body: bytes) -> Completion:
         """The reply."""
-        return completion_of(decoded(body, _REPLY), typed=typed)
+        return completion_of(decoded(body, _REPLY))
+
+    def adapt(self, sent: Mapping[str, Any], refusal: str) -> bool:
+        """Learn from a refusal under which name the model takes its longest reply.
+
+        Args:
+            sent: the request that was refused.
+            refusal: the server's message.
+
+        Returns:
+            Whether the same request can be sent again, under the other name.
+        """
+        name = next(filter(sent.__contains__, _OTHER_LIMIT), None)
+        if name is None or not re.search(rf"\b{name}\b", refusal) or not _UNKNOWN.search(refusal):
+            return False
+        self._refused.add(name)
+        return _OTHER_LIMIT[name] not in self._refused
+
+    def _limits(self, sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
+        """How the reply is sampled and how long it may be; models that reason, and OpenAI itself, count the reasoning in."""
+        own = settings.provider in _OWN and settings.base_url is None
+        limit = "max_completion_tokens" if own or settings.reasons else "max_tokens"
+        found = {
+            _OTHER_LIMIT[limit] if limit in self._refused else limit: sheet.room * settings.limit,
+            "temperature": settings.sampling_temperature,
+            "top_p": settings.top_p,
+            "reasoning_effort": settings.reasoning_effort,
+            "logprobs": settings.logprobs or None,
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
 
 class AzureChat(OpenAIChat):
@@ -111,19 +140,6 @@ class AzureChat(OpenAIChat):
         return {"api-key": key}
 
 
-def _limits(settings: ModelSettings) -> dict[str, Any]:
-    """How the reply is sampled and how long it may be; models that reason, and OpenAI itself, count the reasoning in."""
-    own = settings.provider in _OWN and settings.base_url is None
-    found = {
-        "max_completion_tokens" if own or settings.reasons else "max_tokens": settings.limit,
-        "temperature": settings.sampling_temperature,
-        "top_p": settings.top_p,
-        "reasoning_effort": settings.reasoning_effort,
-        "logprobs": settings.logprobs or None,
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
 def _wanted(sheet: Sheet, mode: Mode) -> dict[str, Any]:
     """The form that is to be filled in, or the tools that may be called."""
     form = sheet.form
@@ -137,7 +153,7 @@ def _wanted(sheet: Sheet, mode: Mode) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
-def completion_of(reply: ChatReply, *, typed: bool) -> Completion:
+def completion_of(reply: ChatReply) -> Completion:
     """The first choice of a reply.
 
     Raises:
@@ -152,26 +168,36 @@ def completion_of(reply: ChatReply, *, typed: bool) -> Completion:
     message = choice.message
     if message is None:
         raise UnreadableError("the reply is no chat completion: it has no choices with a message")
-    calls = tuple(_called(call) for call in message.tool_calls or ())
-    text, thought = _parts(message.content)
-    thought = thought or _text(message.reasoning_content) or _text(message.reasoning)
-    if typed and calls:
-        text = calls[0].arguments or text
-    elif typed and not text:
-        text, thought = thought, ""  # some servers take all that a model writes for its thoughts
+    found = message.get("tool_calls")
+    calls = [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
+    text, thought = _parts(message.get("content"))
     return Completion(
         text=text,
         finish_reason=told(choice.finish_reason),
         tokens=_tokens(reply.usage),
-        reasoning=thought,
-        tool_calls=() if typed else calls,
-        refusal=told(message.refusal),
+        reasoning=thought or _text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+        tool_calls=tuple(map(_called, calls)),
+        refusal=told(message.get("refusal")),
         probabilities=_probabilities(choice.logprobs),
+        echo=_echo(message, calls),
         served_model=told(reply.model),
+        cost=_cost(reply.usage),
     )
 
 
+def _echo(message: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What belongs to calls of tools besides text and arguments, thoughts and signatures above all: servers that send it want it back."""
+    more = {name: value for name, value in message.items() if _OF_THOUGHTS.search(name) and value not in (None, "", [])}
+    signed = any(call.keys() - _OF_CALLS for call in calls)
+    if not calls or not (more or signed or isinstance(message.get("content"), list)):
+        return None
+    plain = [{name: value for name, value in call.items() if name != "index"} for call in calls]
+    return {"content": message.get("content"), "tool_calls": plain, **more}
+
+
 def _written(message: Message) -> dict[str, Any]:
+    if message.get("echo") is not None:
+        return {"role": message["role"], **message["echo"]}
     found: dict[str, Any] = {"role": message["role"], "content": message["content"]}
     if message.get("tool_calls"):
         found["tool_calls"] = [_call(call) for call in message["tool_calls"]]
@@ -188,9 +214,11 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}}
 
 
-def _called(call: _Call) -> ToolCall:
-    arguments = call.function.arguments
-    return ToolCall(str(call.id or ""), str(call.function.name or ""), arguments if isinstance(arguments, str) else _json(arguments))
+def _called(call: Mapping[str, Any]) -> ToolCall:
+    function = call.get("function")
+    named = function if isinstance(function, dict) else {}
+    arguments = named.get("arguments")
+    return ToolCall(str(call.get("id") or ""), str(named.get("name") or ""), arguments if isinstance(arguments, str) else _json(arguments))
 
 
 def _json(value: Any) -> str:
@@ -226,13 +254,35 @@ def _is_probable(one: Mapping[str, Any]) -> bool:
 
 
 def _tokens(usage: Any) -> Tokens:
+    """Tokens as billed. Some servers count reasoning beside `completion_tokens`, which their own total shows."""
     cached = _number(usage, "prompt_tokens_details", "cached_tokens") or _number(usage, "prompt_cache_hit_tokens")
+    prompt, total = _number(usage, "prompt_tokens"), _number(usage, "total_tokens")
     return Tokens(
-        input=_number(usage, "prompt_tokens"),
-        output=_number(usage, "completion_tokens"),
+        input=prompt,
+        output=max(_number(usage, "completion_tokens"), total - prompt if prompt else 0),
         cached=cached,
         reasoning=_number(usage, "completion_tokens_details", "reasoning_tokens"),
+        total=total,
     )
+
+
+def _cost(usage: Any) -> float | None:
+    """What the server says it has charged, in USD: as a number, as parts with their sum, or in xAI's ticks."""
+    if not isinstance(usage, dict):
+        return None
+    ticks, cost = usage.get("cost_in_usd_ticks"), usage.get("cost")
+    if _is_amount(ticks):
+        return float(ticks) / _TICKS_A_DOLLAR
+    amount = cost.get("total_cost") if isinstance(cost, dict) else cost
+    if not _is_amount(amount):
+        return None
+    details = usage.get("cost_details")
+    behind = details.get("upstream_inference_cost") if usage.get("is_byok") is True and isinstance(details, dict) else None
+    return float(amount) + (float(behind) if _is_amount(behind) else 0.0)  # with a key of one's own, the gateway's fee comes on top
+
+
+def _is_amount(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_COST
 
 
 def _number(found: Any, *path: str) -> int:

@@ -29,6 +29,8 @@ class Sheet(NamedTuple):
     """Which the model may call."""
     form: Tool | None = None
     """What the reply must fill in: name, description, and the JSON schema of it; None: the reply is free."""
+    room: int = 1
+    """By how much the longest reply of the settings is multiplied: 2 after a reply was cut."""
 
 
 class WireProtocol(Protocol):
@@ -43,8 +45,8 @@ class WireProtocol(Protocol):
     def body(self, sheet: Sheet, settings: ModelSettings) -> Mapping[str, Any]:
         """The request."""
 
-    def read(self, body: bytes, *, typed: bool) -> Completion:
-        """The reply; `typed` if it was to fill in a form, whose JSON is then the completion's text.
+    def read(self, body: bytes) -> Completion:
+        """The reply: text, thoughts, tool calls and how it ended, as they came; `providers.answers` decides what counts.
 
         Raises:
             UnreadableError: it is none of this protocol.

@@ -58,7 +58,7 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
         ("missing", 3, "PS1: Field required"),
         ("not-allowed", 3, "PS1.answer: Input should be 'yes', 'no' or 'unclear'"),
         ("broken-json", 3, "Invalid JSON"),
-        ("too-long", 3, "max_tokens"),
+        ("too-long", 2, "max_tokens"),
         ("refusal", 1, "refused: I cannot judge this"),
         ("endless", 1, "the reply has more than 1,144,576 bytes"),
         ("bomb", 1, "the reply has more than 1,144,576 bytes"),

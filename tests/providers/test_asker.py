@@ -92,7 +92,8 @@ def test_a_form_is_filled_in() -> None:
         (reply,) = ask_all(settings(url), [Request(messages=said(1), form=Sheet)])
 
     assert isinstance(reply.filled, Sheet)
-    assert reply.filled == Sheet.model_validate_json(reply.text)
+    assert reply.filled == Sheet.model_validate_json(reply.call.reply or "")
+    assert reply.call.read_as == "as asked"
 
 
 def test_a_tool_is_called_and_its_result_answered() -> None:

@@ -173,8 +173,8 @@ def test_the_same_faults_are_told_in_every_protocol(name: str, fault: str, monke
     with stub_server("--fault", f"{fault}:1:99") as url:
         (reply,) = asked(at(url, CASES[name]), [Request(messages=said(1), form=Sheet)])
 
-    assert STAYING[fault] in (reply.call.error or "") or (fault == "too-long" and "Invalid JSON" in (reply.call.error or ""))
-    assert reply.call.attempts == (1 if fault == "refusal" else 3)
+    assert STAYING[fault] in (reply.call.error or "")
+    assert reply.call.attempts == {"refusal": 1, "too-long": 2}.get(fault, 3)  # a cut reply is asked for once more, with more room
 
 
 HOPELESS = [(name, "401", "refuses the API key") for name in WIRED]

@@ -1,0 +1,335 @@
+"""What counts as an answer: one rule for judges, readers, players, attribution, CoordinationQA and optimisation, in every protocol.
+
+A protocol hands over a `Completion`: final text, thoughts, tool calls, and how the reply ended. `read_answer` decides. A finished reply
+that holds exactly one form counts, after a closed list of unwrappings. A cut or interrupted reply never counts, nor does a text in
+thoughts, nor do forms that contradict each other. Thoughts count only where the reply ended by itself, there is no final text, and the
+thoughts as a whole are the form: some servers take all that a model writes for its thoughts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from providers.completion import Completion
+from providers.thoughts import Parted, object_at, parted
+from schemas.text import excerpt
+
+__all__ = ["PLACEHOLDER", "Answer", "read_answer"]
+
+PLACEHOLDER: Final = re.compile(r"<<.*>>", re.DOTALL)
+"""How an example form marks what is to be written in a place; such a text is never an answer."""
+
+_MOST_MISTAKES: Final = 10
+_LONGEST_REASON: Final = 1_000
+_MOST_OBJECTS: Final = 200
+"""Of a text that are looked at."""
+_DEEPEST: Final = 6
+"""Wrappings of one form that are taken off."""
+
+_ARGUMENTS: Final = ("arguments", "parameters", "input", "args")
+_OF_A_CALL: Final = frozenset({*_ARGUMENTS, "function", "id", "index", "name", "recipient_name", "tool", "tool_name", "type"})
+_OF_A_SCHEMA: Final = frozenset({"$defs", "$schema", "additionalProperties", "description", "properties", "required", "title", "type"})
+_MEMBER: Final = re.compile(r'"\s*:\s*\Z')
+"""What comes before an object that is a value inside another one, which itself cannot be read."""
+_TAGGED: Final = re.compile(
+    r"<(tool_call|function_calls?|function=[^>]*|invoke [^>]*)>|\[TOOL_CALLS\]|<\|(?:tool_call|python_tag)|<.tool", re.IGNORECASE
+)
+_CALL: Final = re.compile(r"<(?:function|invoke|tool_call)\b[^>]*>")
+_PARAMETER: Final = re.compile(r"<parameter(?:=|\s+name=)\"?([^>\"]+)\"?>|<arg_key>([^<]*)</arg_key>\s*<arg_value>")
+_END_OF_PARAMETER: Final = re.compile(r"</(?:parameter|arg_value)>")
+_LONGEST_GAP: Final = 40
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+_Form: TypeAlias = type[BaseModel]
+_Value: TypeAlias = tuple[Any, tuple[str, ...]]
+"""A JSON value in a reply, and what is around it."""
+
+
+class Answer(NamedTuple):
+    """What a reply comes to."""
+
+    text: str
+    """The final text, without thoughts; empty if there is none."""
+    thoughts: str
+    """What the model thought, as far as it is shown; empty if nothing is."""
+    filled: BaseModel | None
+    """The form; None unless one was asked for and the reply counts."""
+    read_as: str
+    """By which rule it was read, as in the column `calls.read_as`."""
+    why_not: str | None = None
+    """Why the reply does not count, in words that a model can act on; None if it counts."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is an answer."""
+        return self.why_not is None
+
+
+class _Refused(Exception):  # noqa: N818 - a reply that is no answer is no error of the program
+    def __init__(self, kind: str, why: str) -> None:
+        self.kind, self.why = kind, why
+
+
+class _Filled(NamedTuple):
+    form: BaseModel
+    wrapped: tuple[str, ...]
+    """What was around it, as `calls.read_as` names it."""
+
+
+def read_answer(completion: Completion, form: _Form | None = None, *, asks_for_thoughts: bool = False) -> Answer:
+    """Decide whether a reply is an answer, and give it.
+
+    Args:
+        completion: the reply, as a protocol hands it over.
+        form: what the reply must fill in; None: it is text, or calls of tools.
+        asks_for_thoughts: whether the prompt asks for thoughts in tags that the caller reads itself.
+    """
+    parts = parted(completion.text, asks_for_thoughts=asks_for_thoughts)
+    thoughts = "\n".join(filter(None, [completion.reasoning, parts.thought]))
+    try:
+        filled, read_as = _read(completion, form, parts, thoughts)
+    except _Refused as refused:
+        return Answer(parts.text, thoughts, None, f"refused: {refused.kind}", refused.why)
+    return Answer(parts.text, thoughts, filled, read_as)
+
+
+def _read(completion: Completion, form: _Form | None, parts: Parted, thoughts: str) -> tuple[BaseModel | None, str]:
+    """The form and the rule by which it was read."""
+    _see_that_it_ended(completion)
+    calls = [call.arguments for call in completion.tool_calls if form is None or not _is_empty(call.arguments)]
+    if not parts.text.strip() and not calls:
+        return _from_thoughts(form, thoughts, ended=parts.finished and completion.finish_reason == "stop")
+    if form is None:
+        return None, "as asked"
+    if not parts.finished:
+        raise _Refused("only thoughts", "its thoughts have no end")
+    values = [*_of_calls(calls), *_of_text(parts.text)]
+    if not any(isinstance(value, dict | str) for value, _ in values):
+        raise _Refused("wrong form", _no_object([*calls, parts.text]))
+    return _form_in(values, form)
+
+
+def _see_that_it_ended(completion: Completion) -> None:
+    match completion.ending:
+        case "declined":
+            raise _Refused("declined", completion.refusal or "the provider's content filter stopped the reply")
+        case "cut":
+            raise _Refused("cut", "it broke off at its longest length (max_tokens)")
+        case "interrupted":
+            raise _Refused("interrupted", f"it broke off before its end ({completion.finish_reason})")
+
+
+def _from_thoughts(form: _Form | None, thoughts: str, *, ended: bool) -> tuple[BaseModel, str]:
+    if not thoughts.strip():
+        raise _Refused("empty", "it is empty")
+    whole = _filled(form, _parsed(thoughts)) if form is not None and ended else None
+    if whole is None:
+        raise _Refused("only thoughts", "it has thoughts and no final answer")
+    return whole, "from thoughts"
+
+
+def _form_in(values: Sequence[_Value], form: _Form) -> tuple[BaseModel, str]:
+    """The one form in the values of a reply."""
+    read = [_opened(form, value, wrapped) for value, wrapped in values]
+    filled = [one for one in read if one is not None]
+    if not filled:
+        raise _Refused("wrong form", _mistakes(form, [value for value, _ in values]))
+    others = [value for (value, _), one in zip(values, read, strict=True) if one is None]
+    if any(one.form != filled[0].form for one in filled) or any(_denies(value, filled[0].form) for value in others):
+        raise _Refused("contradiction", "it holds several answers that differ")
+    wrapped = min((one.wrapped for one in filled), key=len)
+    return filled[0].form, "unwrapped: " + " + ".join(wrapped) if wrapped else "as asked"
+
+
+# -- the JSON values of a reply ---------------------------------------------------------------------------
+
+
+def _of_calls(calls: Sequence[str]) -> Iterator[_Value]:
+    for arguments in calls:
+        value = _parsed(arguments)
+        if value is None:
+            yield from ((found, ("text around",)) for found in _objects(arguments))
+        else:
+            yield value, ()
+
+
+def _of_text(text: str) -> Iterator[_Value]:
+    value = _parsed(text)
+    if value is not None:
+        yield value, ()
+        return
+    tagged = _TAGGED.search(text) is not None
+    in_parameters = [found for call in _CALL.split(text) if (found := _parameters(call))]
+    for found in in_parameters or _objects(text):
+        yield found, ("tagged call" if tagged else "text around",)
+
+
+def _parameters(call: str) -> dict[str, Any]:
+    """The arguments of a call that is written with a tag for each of them."""
+    _, *parts = _PARAMETER.split(call)
+    named = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return {(name or key).strip(): _unquoted(_END_OF_PARAMETER.split(text, 1)[0].strip()) for name, key, text in named}
+
+
+def _unquoted(text: str) -> Any:
+    return text if (value := _parsed(text)) is None else value
+
+
+def _objects(text: str) -> Iterator[Any]:
+    """JSON objects in a text, one after the other, without those inside a larger object that cannot be read."""
+    at = 0
+    for _ in range(_MOST_OBJECTS):
+        at = text.find("{", at)
+        if at < 0:
+            return
+        found = object_at(text, at)
+        if found is None:
+            at += 1
+            continue
+        if not _MEMBER.search(text, max(0, at - _LONGEST_GAP), at):
+            yield found[0]
+        at = found[1]
+
+
+def _is_empty(arguments: str) -> bool:
+    """Whether a call says nothing."""
+    return arguments.strip() in {"", "null"} or _parsed(arguments) in ("", {}, [])
+
+
+def _parsed(text: str) -> Any:
+    """The JSON value that the text is as a whole; None if it is none."""
+    try:
+        return _DECODER.decode(text.strip())
+    except (ValueError, RecursionError):
+        return None
+
+
+# -- the form in a value ----------------------------------------------------------------------------------
+
+
+def _opened(form: _Form, value: Any, wrapped: tuple[str, ...]) -> _Filled | None:
+    """The form in a value, its wrappings taken off one by one; None if it is not in there."""
+    for _ in range(_DEEPEST):
+        if (filled := _filled(form, value)) is not None:
+            return _Filled(filled, wrapped)
+        inner = _inner(form, value)
+        if inner is None:
+            return None
+        value, rule = inner
+        wrapped = (*wrapped, *([rule] if rule not in wrapped else []))
+    return None
+
+
+def _inner(form: _Form, value: Any) -> tuple[Any, str] | None:
+    """What is inside one wrapping, and which that is; the closed list."""
+    if isinstance(value, str):
+        return None if (inner := _parsed(value)) is None else (inner, "encoded twice")
+    if not isinstance(value, dict) or not value:
+        return None
+    (key, only), *more = value.items()
+    if not more and key.replace("_", "").casefold() == form.__name__.casefold():
+        return only, "own name"
+    if (arguments := _arguments(value)) is not None:
+        return arguments, "call object"
+    if isinstance(value.get("properties"), dict) and value.keys() <= _OF_A_SCHEMA:
+        return value["properties"], "properties"
+    return _inner_fields(form, value)
+
+
+def _arguments(value: Mapping[str, Any]) -> Any:
+    """What an object that describes one call of a tool calls it with; None if it describes none."""
+    if value.keys() == {"tool_calls"} and isinstance(value["tool_calls"], list) and len(value["tool_calls"]) == 1:
+        return value["tool_calls"][0]
+    if not value.keys() <= _OF_A_CALL:
+        return None
+    given = [value[name] for name in _ARGUMENTS if isinstance(value.get(name), dict | str)]
+    nested = [value["function"]] if isinstance(value.get("function"), dict) else []
+    return (given + nested)[0] if len(given + nested) == 1 else None
+
+
+def _inner_fields(form: _Form, value: Mapping[str, Any]) -> tuple[Any, str] | None:
+    """As `_inner`, where it is the form's fields that are wrapped."""
+    own = {name: part for name, part in value.items() if name in form.model_fields}
+    written = {name: inner for name, part in own.items() if isinstance(part, str) and isinstance(inner := _parsed(part), dict)}
+    if written:
+        return {**value, **written}, "inner strings"
+    bare = {
+        name: {"reason": "", "answer": part} for name, part in own.items() if _takes_answer(form, name) and isinstance(part, str | list)
+    }
+    bare |= {
+        name: {"reason": "", **part}
+        for name, part in own.items()
+        if _takes_answer(form, name) and isinstance(part, dict) and "answer" in part and "reason" not in part
+    }
+    if bare:
+        return {**value, **bare}, "no reason"
+    (first, *others) = form.model_fields
+    if not others and _takes_answer(form, first) and "answer" in value:
+        return {first: value}, "only question"
+    return None
+
+
+def _takes_answer(form: _Form, name: str) -> bool:
+    """Whether the field takes an answer with its reason: a judge's, of which the reason may be missing."""
+    kind = form.model_fields[name].annotation
+    return isinstance(kind, type) and issubclass(kind, BaseModel) and kind.model_fields.keys() == {"reason", "answer"}
+
+
+def _filled(form: _Form, value: Any) -> BaseModel | None:
+    """The form, if the value is it: an object with at least one of its fields, and no placeholder of an example."""
+    if not isinstance(value, dict) or form.model_fields.keys().isdisjoint(value):
+        return None
+    try:
+        filled = form.model_validate_json(_written(value))
+    except ValidationError:
+        return None
+    return None if any(map(PLACEHOLDER.fullmatch, _texts(filled.model_dump()))) else filled
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.strip()
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _denies(value: Any, form: BaseModel) -> bool:
+    """Whether a value that is not the whole form holds some of its fields with another content."""
+    content = form.model_dump(mode="json")
+    return isinstance(value, dict) and any(value[name] != content[name] for name in value.keys() & content.keys())
+
+
+def _mistakes(form: _Form, values: Sequence[Any]) -> str:
+    """Why none of the values is the form."""
+    objects = [value for value in values if isinstance(value, dict)]
+    closest = max(objects, key=lambda value: len(value.keys() & form.model_fields.keys()), default={})
+    try:
+        form.model_validate_json(_written(closest))
+    except ValidationError as error:
+        found = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors(include_url=False)[:_MOST_MISTAKES]]
+        return excerpt("; ".join(found), _LONGEST_REASON)
+    return "it repeats the example form, whose places are to be filled in"
+
+
+def _no_object(texts: Sequence[str]) -> str:
+    """Why there is no JSON object in texts."""
+    begun = next((text for text in texts if "{" in text), None)
+    if begun is None:
+        return "there is no JSON object in it"
+    try:
+        _DECODER.raw_decode(begun, begun.index("{"))
+    except ValueError as error:
+        return f"Invalid JSON: {error}"
+    except RecursionError:
+        return "Invalid JSON: it is nested too deeply"
+    return "there is no JSON object of the form in it"
+
+
+def _written(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
