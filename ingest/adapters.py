@@ -18,6 +18,7 @@ from typing import Any
 
 import ingest
 from ingest.reading.adapter_types import Adapter
+from ingest.reading.top_keys import top_keys
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import loaded
@@ -117,9 +118,15 @@ def _never(_head: bytes, _name: str) -> bool:  # the face of `resembles`
     return False
 
 
-def recognise_by_keys(keys: frozenset[str]) -> Adapter | None:
-    """The adapter one of whose sets of top-level keys (`KEYS`) a JSON document has; None where none is named by them."""
-    return next((known for known in adapters() if any(needed <= keys for needed in getattr(known, "KEYS", ()))), None)
+def recognise_by_keys(data: bytes) -> Adapter | None:
+    """The adapter one of whose sets of top-level keys (`KEYS`) a JSON document has, and all of whose `MARKS`; None where there is none."""
+    keys = top_keys(data)
+    return next((known for known in adapters() if _has(known, keys, data)), None)
+
+
+def _has(known: Adapter, keys: frozenset[str], data: bytes) -> bool:
+    named = any(needed <= keys for needed in getattr(known, "KEYS", ()))
+    return named and all(mark.search(data) for mark in getattr(known, "MARKS", ()))
 
 
 def recognise(head: bytes) -> Adapter | None:

@@ -124,7 +124,9 @@ class Usage:
             self.first_error = self.first_error or call.error
         if reply.source == "model":
             self.requests += call.attempts
-            self.tokens = self.tokens.plus(Tokens(call.tokens_in, call.tokens_out, call.tokens_cached, 0, call.tokens_reasoning))
+            self.tokens = self.tokens.plus(
+                Tokens(call.tokens_in or 0, call.tokens_out or 0, call.tokens_cached or 0, 0, call.tokens_reasoning or 0)
+            )
             self.cost = None if self.cost is None or call.cost is None else self.cost + call.cost
 
 

@@ -79,7 +79,7 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
     Raises:
         UsageError: it is no SQL, not one statement, or no query; or it could do more than read.
     """
-    sql = _as_utf8(sql)
+    sql = _with_columns_quoted(_as_utf8(sql), connection)
     statements = _statements(sql, connection)
     if len(statements) != 1:
         raise UsageError(f"it has to be one statement, and here are {len(statements)}")
@@ -106,11 +106,41 @@ def as_condition(text: str, connection: duckdb.DuckDBPyConnection) -> str:
     text = _as_utf8(text)
     if not text.strip():
         raise UsageError("it is empty")
+    text = _with_columns_quoted(f"SELECT 1 WHERE {text}", connection).removeprefix("SELECT 1 WHERE ")
     bracketed = f"(\n{text}\n)"  # lines of its own: a comment in it ends there
     rest = [_besides_where(f"SELECT 1 WHERE {condition}", connection) for condition in (f"\n{text}\n", bracketed, "true")]
     if rest[0] != rest[2] or rest[1] != rest[2]:
         raise UsageError("it has to be one condition and nothing besides")
     return bracketed
+
+
+_COLUMN_THAT_IS_A_KEYWORD: Final = b"at"
+"""Of `turns`; DuckDB 2 reads it as the beginning of `AT (VERSION => ...)`."""
+
+
+def _with_columns_quoted(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
+    """The SQL with the column `at` in quotation marks, where it parses only so; else as it is."""
+    import duckdb
+
+    try:
+        connection.extract_statements(sql)
+    except duckdb.ParserException:
+        text, quoted = sql.encode(), b""
+        words = duckdb.tokenize(sql)
+        for (start, kind), (end, _) in pairwise([*words, (len(text), None)]):
+            word = text[start:end]
+            is_column = (
+                kind in {duckdb.token_type.keyword, duckdb.token_type.identifier} and word.strip().lower() == _COLUMN_THAT_IS_A_KEYWORD
+            )
+            quoted += word.replace(word.strip(), b'"at"') if is_column else word
+        try:
+            connection.extract_statements(quoted.decode())
+        except (duckdb.Error, UnicodeDecodeError):
+            return sql
+        return quoted.decode()
+    except duckdb.Error:
+        pass
+    return sql
 
 
 def _statements(sql: str, connection: duckdb.DuckDBPyConnection) -> list[duckdb.Statement]:

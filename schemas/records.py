@@ -140,6 +140,10 @@ class Episode(NamedTuple):
             "of a game that goes on from another one otherwise: JSON object `episode`, `turn`, `changed`, `turns`; null: a game of its own"
         ),
     ] = None
+    attempt: Annotated[
+        int | None,
+        Col("which attempt at its task by this team, from 1, as logged or in the order of the file; null if no log counts attempts"),
+    ] = None
 
 
 class Agent(NamedTuple):
@@ -178,7 +182,13 @@ class Turn(NamedTuple):
     progress: Annotated[float | None, Col("progress after the turn, recomputed; null if the log does not let it be computed", "0..1")]
     goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn broke off")]
     error: Annotated[str | None, Col("exception inside the turn, as logged; null if none")]
-    at: Annotated[datetime | None, Col("time stamp as logged; null if none", "local time of the log")]
+    at: Annotated[
+        datetime | None,
+        Col(
+            'time stamp as logged; null if none; a keyword of DuckDB 2: write "at" in SQL of other programs',
+            "local time of the log",
+        ),
+    ]
 
 
 class Utterance(NamedTuple):
@@ -424,13 +434,22 @@ class Call(NamedTuple):
         str | None, Col("why it stopped: stop, length, tool_calls, content_filter, or the provider's own word; null if it does not say")
     ]
     tokens_in: Annotated[
-        int, Col("prompt tokens as billed, all attempts together, cached ones included; 0 if the server does not say", "tokens")
+        int | None,
+        Col(
+            "prompt tokens as billed, all attempts together, cached ones included; null if a foreign log does not count them, 0 if the "
+            "server that cotrace asked does not",
+            "tokens",
+        ),
     ]
     tokens_out: Annotated[
-        int, Col("reply tokens as billed, all attempts together, reasoning included; 0 if the server does not say", "tokens")
+        int | None, Col("reply tokens as billed, all attempts together, reasoning included; null and 0 as in `tokens_in`", "tokens")
     ]
-    tokens_cached: Annotated[int, Col("those of `tokens_in` that came out of the provider's cache; 0 if it does not say", "tokens")]
-    tokens_reasoning: Annotated[int, Col("those of `tokens_out` that were spent on reasoning; 0 if the provider does not say", "tokens")]
+    tokens_cached: Annotated[
+        int | None, Col("those of `tokens_in` that came out of the provider's cache; null and 0 as in `tokens_in`", "tokens")
+    ]
+    tokens_reasoning: Annotated[
+        int | None, Col("those of `tokens_out` that were spent on reasoning; null and 0 as in `tokens_in`", "tokens")
+    ]
     cost: Annotated[
         float | None, Col("by the price list; null if the model has no price there, or the server has not counted the tokens", "USD")
     ]

@@ -41,7 +41,10 @@ _MESSAGES = "SELECT episode_id, {} AS value FROM utterances WHERE channel = 'pub
 _TOKENS = """
     SELECT episode_id, coalesce(billed.n, logged.n) AS value
     FROM games
-    LEFT JOIN (SELECT episode_id, sum(tokens_in + tokens_out) AS n FROM calls WHERE purpose = 'player' GROUP BY 1) AS billed
+    LEFT JOIN (
+        SELECT episode_id, CASE WHEN count(*) = count(tokens_in + tokens_out) THEN sum(tokens_in + tokens_out) END AS n
+        FROM calls WHERE purpose = 'player' GROUP BY 1
+    ) AS billed
         USING (episode_id)
     LEFT JOIN (SELECT episode_id, sum(tokens) AS n FROM utterances GROUP BY 1) AS logged USING (episode_id)
 """

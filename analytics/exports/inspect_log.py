@@ -162,9 +162,10 @@ def _usage(game: GameOut) -> dict[str, ModelUsage]:
     found: dict[str, ModelUsage] = {}
     for call in game.calls:
         used = found.setdefault(call["model"], ModelUsage())
-        used.input_tokens += call["tokens_in"]
-        used.output_tokens += call["tokens_out"]
-        used.total_tokens += call["tokens_in"] + call["tokens_out"]
+        given, written = call["tokens_in"] or 0, call["tokens_out"] or 0
+        used.input_tokens += given
+        used.output_tokens += written
+        used.total_tokens += given + written
     return found
 
 

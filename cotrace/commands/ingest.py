@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from schemas.store import Store
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
-    from ingest.files.report import Report
+    from ingest.files.report import RejectedPart, Report
 
 __all__ = ["command", "tell", "tell_parts"]
 
@@ -42,8 +43,8 @@ def command(
 ) -> int:
     """Read game logs into the store; folders are searched.
 
-    Doing it twice changes nothing; a file that has grown or changed replaces its games. What cannot be read is told and does not stop the
-    rest; the exit code is then 1.
+    Doing it twice changes nothing; a file that has grown or changed replaces its games. What cannot be read is reported, one line for each
+    kind of problem, and does not stop the rest; the exit code is then 1. A file with rejected parts is read again at every ingest.
 
     \b
     Example:
@@ -85,6 +86,8 @@ def tell_parts(report: Report, store: Store, *, in_full: bool = False) -> None:
             say(f"  left alone: {path}: {reason}")
         if len(files) > len(named):
             say(f"  left alone: {len(files) - len(named)} more: {reason} (all: --list)")
+    for note, paths in _by_reason(report.notes).items():
+        say(f"  note: {paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''}: {note}")
     _tell_refused(report, store, most)
 
 
@@ -95,13 +98,23 @@ def _tell_refused(report: Report, store: Store, most: int | None) -> None:
         say(f"  duplicate: {path} has the bytes of {same}")
     if len(report.duplicates) > len(report.duplicates[:most]):
         say(f"  duplicate: {len(report.duplicates) - _LISTED} more (all: --list)")
-    for part in report.rejected[:most]:
-        say(f"  rejected: {part.path}{f' at {part.locator}' if part.locator else ''}: {part.reason}")
+    kinds = _by_kind(report.rejected) if most is not None else [[part] for part in report.rejected]
+    for parts in kinds[:most]:
+        part, like_it = parts[0], f" ({len(parts) - 1} more like it)" if len(parts) > 1 else ""
+        say(f"  rejected: {part.path}{f' at {part.locator}' if part.locator else ''}: {part.reason}{like_it}")
     if report.rejected:
-        more = f", {len(report.rejected) - _LISTED} more" if len(report.rejected) > len(report.rejected[:most]) else ""
+        more = f", {len(kinds) - most} more kinds" if most is not None and len(kinds) > most else ""
         say(f"{len(report.rejected)} parts rejected{more}: cotrace report rejects --store {in_shell(store.path)}")
     for path in report.without_logs:
         say(f"  no log: {path} holds no file of a format that cotrace knows (`cotrace formats` lists them; --map reads rows of your own)")
+
+
+def _by_kind(rejected: list[RejectedPart]) -> list[list[RejectedPart]]:
+    """Parts with the same reason but for numbers and what is quoted, in the order in which each kind was met."""
+    kinds: dict[str, list[RejectedPart]] = {}
+    for part in rejected:
+        kinds.setdefault(re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "?", part.reason), []).append(part)
+    return list(kinds.values())
 
 
 def _by_reason(others: list[tuple[str, str]]) -> dict[str, list[str]]:

@@ -1,28 +1,38 @@
-"""Reads chat lines: OpenAI's chat form in JSON Lines or JSON by itself, any other columns, CSV's too, with `cotrace ingest --map`."""
+"""Reads chat lines: lists of messages in JSON Lines or JSON by themselves, any other columns, CSV's too, with `cotrace ingest --map`."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ingest.chat_lines.conversations import conversations
-from ingest.chat_lines.mapping import DEFAULT, Mapping, mapping_of
+from ingest.chat_lines.conversations import Group, conversation_of, grouped
+from ingest.chat_lines.mapping import DEFAULT, FILE, MESSAGES, Mapping, mapping_of
 from ingest.chat_lines.rows import PARQUET, csv_columns, rows_of
 from ingest.chat_lines.unmet import Unmet
 from ingest.conversation.rows import reading_of, settled
 from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.json_lines import is_whole
+from ingest.reading.top_keys import top_keys
 from schemas.errors import BadInputError, UsageError
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "MappedChat", "read", "read_mapped", "reader_for", "sniff"]
+__all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "MappedChat", "read", "read_mapped", "reader_for", "sniff"]
 
 FORMAT: Final = "chat_lines"
-VERSION: Final = 3
+VERSION: Final = 4
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*(?:\[\s*)?\{.*?"messages"\s*:\s*\[\s*\{(?P<first>.*)', re.DOTALL)
-_MESSAGE: Final = (re.compile(rb'"(?:role|name)"\s*:'), re.compile(rb'"(?:content|tool_calls)"\s*:'))
+_MESSAGE: Final = (re.compile(rb'"(?:role|name|source|type)"\s*:'), re.compile(rb'"(?:content|tool_calls|parts)"\s*:'))
+KEYS: Final = (
+    frozenset({"role", "content"}),
+    frozenset({"role", "parts"}),
+    frozenset({"source", "content", "type", "models_usage"}),
+    frozenset({"content", "type", "additional_kwargs"}),
+)
+"""Of rows that are messages: OpenAI's or Anthropic's, Gemini's, AutoGen's, LangChain's."""
 
 
 def sniff(head: bytes) -> bool:
@@ -32,12 +42,17 @@ def sniff(head: bytes) -> bool:
 
 
 def read(data: bytes, place: Place) -> Reading:
-    """Read a file in OpenAI's chat form.
+    """Read a file of conversations with a column `messages`, or of messages.
 
     Raises:
-        BadInputError: it is damaged as a whole.
+        BadInputError: it is damaged as a whole, or one message alone.
     """
-    return read_mapped(data, place, DEFAULT)
+    keys = top_keys(data)
+    if "messages" in keys or not any(needed <= keys for needed in KEYS):
+        return read_mapped(data, place, DEFAULT)
+    if data.lstrip()[:1] == b"{" and is_whole(data):
+        raise BadInputError("one message alone: a conversation is a list of messages, or one message a line")
+    return read_mapped(data, place, MESSAGES)
 
 
 def read_mapped(data: bytes, place: Place, mapping: Mapping) -> Reading:
@@ -49,15 +64,18 @@ def read_mapped(data: bytes, place: Place, mapping: Mapping) -> Reading:
     reading = Reading()
     rejects: list[BadInputError] = []
     unmet = Unmet(mapping)
-    for found in conversations(rows_of(data, rejects), mapping, place.file, unmet):
-        if isinstance(found.conversation, BadInputError):
-            rejects.append(found.conversation)
-        else:
-            reading.add(reading_of(found.conversation, place, found.name))
+    found = rows_of(data, rejects, mapping.conversation.rows)
+    for group in grouped(found, mapping, place.file):
+        reading.take(group.locator, partial(_conversation, group, place, unmet))
     reading.rejects += rejects + unmet.rejects()
-    if not reading.episodes and not rejects:
+    reading.notes += unmet.notes()
+    if not reading.episodes and not reading.rejects:
         raise BadInputError("no row: the file is empty")
     return settled(reading)
+
+
+def _conversation(group: Group, place: Place, unmet: Unmet) -> Reading:
+    return reading_of(conversation_of(group, place.file, unmet), place, group.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +102,7 @@ class MappedChat:
         if head.startswith(PARQUET) or head.lstrip()[:1] in {b"{", b"["}:
             return True
         columns = self.mapping.conversation
-        return {columns.id, columns.messages} - {None} <= set(csv_columns(head))
+        return {columns.id, columns.messages} - {None, FILE} <= set(csv_columns(head))
 
     def companions(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the face of `companions`
         """The mapping: when it changes, logs are read again."""

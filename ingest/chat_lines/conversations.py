@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
-from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from ingest.chat_lines.mapping import Mapping
+from ingest.chat_lines.mapping import FILE, Mapping
 from ingest.chat_lines.unmet import Unmet
 from ingest.conversation.chat import ParsedMessage, said_by
 from ingest.conversation.parts import text_of
@@ -16,12 +17,20 @@ from ingest.conversation.scores import number, outcome
 from ingest.reading.json_text import loads
 from ingest.reading.times import read_any_time
 from schemas.errors import BadInputError
+from schemas.text import excerpt
 
-__all__ = ["Row", "conversations"]
+__all__ = ["Group", "Row", "conversation_of", "grouped"]
 
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _IDS: Final = ("conversation_id", "id", "trace_id", "session_id", "uuid")
-_MESSAGE_KEYS: Final = ("tool_calls", "tool_call_id", "function_call", "metadata", "error", "id")
+_IDS_OF_ROWS: Final = ("conversation_id", "session_id", "thread_id", "trace_id")
+"""Columns that tell conversations apart where a row is a message, which may have an `id` of its own."""
+_ATTEMPTS: Final = ("attempt", "trial")
+_MESSAGE_KEYS: Final = frozenset({
+    "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
+    "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
+})  # fmt: skip
+"""Keys of a message, of whatever dialect; other columns of a row that is a message are facts about the conversation."""
 
 
 class Row(NamedTuple):
@@ -31,25 +40,59 @@ class Row(NamedTuple):
     values: AnyMapping[str, Any]
 
 
-class FoundConversation(NamedTuple):
-    """A conversation and its name in the file, or why there is none."""
+class Group(NamedTuple):
+    """The rows of one conversation."""
 
     name: str
-    conversation: Conversation | BadInputError
+    """What tells it from the others of the file."""
+    task: str
+    """Its id: conversations with the same one are attempts at the same task."""
+    locator: str
+    facts: AnyMapping[str, Any]
+    messages: Any
+    """The list of messages, or its JSON text."""
+    mapping: Mapping
 
 
-def conversations(rows: Iterable[Row], mapping: Mapping, file: str, unmet: Unmet) -> Iterator[FoundConversation]:
-    """The conversations of a file, in order of their first rows; one that cannot be read costs no other. `unmet` sees them all."""
-    grouped = _by_row(rows, mapping) if mapping.conversation.messages else _by_id(rows, mapping)
-    for name, locator, first, messages in grouped:
-        try:
-            raw = messages()
-            unmet.look([first] if mapping.conversation.messages else raw, raw)  # of rows that are messages `first` has what holds a value
-            found = _conversation(name, first, raw, mapping, file)
-            _look_at_outcome(first, mapping, unmet)
-            yield FoundConversation(name, found)
-        except BadInputError as error:
-            yield FoundConversation(name, BadInputError(error.reason, locator=f"{locator}{error.locator}", excerpt=error.excerpt))
+def grouped(rows: Iterable[Row], mapping: Mapping, file: str) -> Iterator[Group]:
+    """The conversations of a file, in order of their first rows."""
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is None:
+        return
+    rows = chain([first], rows)
+    mapping = _resolved(mapping, first.values)
+    if mapping.conversation.messages:
+        yield from _by_row(rows, mapping)
+    else:
+        yield from _by_id(rows, mapping, file)
+
+
+def _resolved(mapping: Mapping, row: AnyMapping[str, Any]) -> Mapping:
+    """The mapping with what it leaves to the file: `file` is no column, unless there is one, and rows may be messages or hold them."""
+    columns = mapping.conversation
+    name = None if columns.id == FILE and FILE not in row else columns.id
+    messages = columns.messages
+    if columns.id is None and messages is None:
+        messages = "messages" if isinstance(row.get("messages"), list) else None
+        name = None if messages else next((column for column in _IDS_OF_ROWS if row.get(column) is not None), None)
+    return mapping.model_copy(update={"conversation": columns.model_copy(update={"id": name, "messages": messages})})
+
+
+def conversation_of(group: Group, file: str, unmet: Unmet) -> Conversation:
+    """A conversation, which `unmet` has seen.
+
+    Raises:
+        BadInputError: it cannot be read; says where in its row.
+    """
+    mapping = group.mapping
+    raw = _messages(group)
+    unmet.look([group.facts] if mapping.conversation.messages else raw, raw)  # of rows that are messages `facts` has what holds a value
+    if not group.name:
+        raise BadInputError(f"no value in {mapping.conversation.id}: the rows do not say to which conversation they belong")
+    found = _conversation(group, raw, file)
+    _look_at_outcome(group.facts, mapping, unmet)
+    return found
 
 
 def _look_at_outcome(facts: AnyMapping[str, Any], mapping: Mapping, unmet: Unmet) -> None:
@@ -60,45 +103,62 @@ def _look_at_outcome(facts: AnyMapping[str, Any], mapping: Mapping, unmet: Unmet
         unmet.unread("score", score, told)
 
 
-class _Later:
-    """Messages that are taken apart when it is their turn, where what is wrong with them can be told."""
-
-    def __init__(self, given: Any, column: str) -> None:
-        self._given, self._column = given, column
-
-    def __call__(self) -> list[Any]:
-        given = self._given
-        if isinstance(given, str):
-            given = loads(given.encode(errors="replace"))
-        if isinstance(given, AnyMapping) and len(given) == 1:
-            (given,) = given.values()
-        if not isinstance(given, list):
-            raise BadInputError(f"{self._column} is no list of messages: name the right column in the mapping", locator=f".{self._column}")
+def _messages(group: Group) -> list[Any]:
+    column = group.mapping.conversation.messages or ""
+    given = group.messages
+    if isinstance(given, str):
+        given = loads(given.encode(errors="replace"))
+    if isinstance(given, AnyMapping) and len(given) == 1:
+        (given,) = given.values()
+    if isinstance(given, list):
         return given
+    inside = next((key for key, value in group.facts.items() if _holds_conversations(value)), None)
+    if inside is not None:
+        raise BadInputError(
+            f"no {column} here: the conversations are under {inside}; write conversation: {{rows: {inside}, messages: {column}}} into a "
+            "mapping, and give it with --map (docs/formats/chat_lines.md)",
+        )
+    raise BadInputError(
+        f"{column} is no list of messages, and there are {excerpt(', '.join(map(str, group.facts)))}: say in a mapping which column "
+        "has them (--map, docs/formats/chat_lines.md)",
+        locator=f".{column}",
+    )
 
 
-_Group = tuple[str, str, AnyMapping[str, Any], Any]
+def _holds_conversations(value: Any) -> bool:
+    rows = value if isinstance(value, list) else []
+    return any(isinstance(row, AnyMapping) and any(_is_list_of_objects(inner) for inner in row.values()) for row in rows[:1])
 
 
-def _by_row(rows: Iterable[Row], mapping: Mapping) -> Iterator[_Group]:
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, AnyMapping) for one in value)
+
+
+def _by_row(rows: Iterable[Row], mapping: Mapping) -> Iterator[Group]:
     """One conversation a row."""
     column = mapping.conversation.messages or ""
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     for index, row in enumerate(rows):
-        name = _name(row.values, mapping) or str(index)
-        seen[name] = seen.get(name, 0) + 1
-        unique = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        yield unique, row.locator, row.values, _Later(_get(row.values, column), column)
+        task = _name(row.values, mapping) or str(index)
+        seen[task] += 1
+        name = task if seen[task] == 1 else f"{task} ({seen[task]})"
+        yield Group(name, task, row.locator, row.values, _get(row.values, column), mapping)
 
 
-def _by_id(rows: Iterable[Row], mapping: Mapping) -> Iterator[_Group]:
+def _by_id(rows: Iterable[Row], mapping: Mapping, file: str) -> Iterator[Group]:
     """One message a row."""
     groups: dict[str, list[Row]] = {}
+    whole = None if mapping.conversation.id else _stem(file)
     for row in rows:
-        name = _name(row.values, mapping)
+        name = _name(row.values, mapping) if whole is None else whole
         groups.setdefault("" if name is None else name, []).append(row)
     for name, group in groups.items():
-        yield name, group[0].locator, _facts(group), _Later([dict(row.values) for row in group], "")
+        locator = group[0].locator if whole is None else ""
+        yield Group(name, name, locator, _facts(group), [dict(row.values) for row in group], mapping)
+
+
+def _stem(file: str) -> str:
+    return file.rpartition("/")[2].partition(".")[0] or file
 
 
 def _facts(group: list[Row]) -> dict[str, Any]:
@@ -112,9 +172,8 @@ def _name(values: AnyMapping[str, Any], mapping: Mapping) -> str | None:
     return None if found is None else str(found)
 
 
-def _conversation(name: str, facts: AnyMapping[str, Any], raw: list[Any], mapping: Mapping, file: str) -> Conversation:
-    if not name and mapping.conversation.messages is None:
-        raise BadInputError(f"no value in {mapping.conversation.id}: the rows do not say to which conversation they belong")
+def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
+    mapping, facts = group.mapping, group.facts
     said = _said(raw, mapping)
     if not said:
         raise BadInputError("no messages")
@@ -127,11 +186,12 @@ def _conversation(name: str, facts: AnyMapping[str, Any], raw: list[Any], mappin
     says_success = columns.success is not None or told["success"] is not None
     ended = outcome({"success": told["success"]} if says_success else {"score": told["score"]})
     score = number(told["score"])
+    attempt = next((_whole(facts, column) for column in ([columns.attempt] if columns.attempt else _ATTEMPTS) if column in facts), None)
     kept = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
     return Conversation(
         benchmark=mapping.benchmark,
-        run=str(_get(facts, columns.run) if columns.run else file.rpartition("/")[2].partition(".")[0]),
-        task=str(_told(facts, columns.task) or name),
+        run=str(_get(facts, columns.run) if columns.run else _stem(file)),
+        task=str(_told(facts, columns.task or "task_id") or group.task),
         level=_told(facts, columns.level),
         messages=said,
         models={one.agent: str(told["model"]) for one in said if isinstance(told["model"], str) and one.agent not in _NO_MODEL},
@@ -140,6 +200,8 @@ def _conversation(name: str, facts: AnyMapping[str, Any], raw: list[Any], mappin
         score=score if score is not None else ended.score,
         by_number=ended.by_number and not says_success,
         error=_told(facts, columns.error),
+        attempt=attempt,
+        seed=_whole(facts, columns.seed) if columns.seed else attempt,
         details={key: value for key, value in facts.items() if key not in kept},
     )
 
@@ -147,8 +209,14 @@ def _conversation(name: str, facts: AnyMapping[str, Any], raw: list[Any], mappin
 _NO_MODEL: Final = frozenset({"user", "system", "tool", "human"})
 
 
-def _used(mapping: Mapping) -> set[str]:
-    return {column for column in mapping.message.model_dump().values() if column}
+def _used(mapping: Mapping) -> frozenset[str]:
+    return _MESSAGE_KEYS | {column for column in mapping.message.model_dump().values() if column}
+
+
+def _whole(facts: AnyMapping[str, Any], column: str) -> int | None:
+    """A whole number; None for anything else, which stays in the details."""
+    found = number(_get(facts, column))
+    return int(found) if found is not None and found.is_integer() else None
 
 
 def _told(facts: AnyMapping[str, Any], column: str | None) -> str | None:
@@ -157,32 +225,81 @@ def _told(facts: AnyMapping[str, Any], column: str | None) -> str | None:
 
 
 def _said(raw: list[Any], mapping: Mapping) -> list[LoggedMessage]:
-    columns = mapping.message
-    if columns.order is not None:
-        raw = sorted(raw, key=lambda message: _order(message, columns.order or ""))
-    said = said_by([_message(message, index, mapping) for index, message in enumerate(raw)])
-    if columns.turn is None:
-        return said
-    return [replace(one, turn=_turn(message, index, columns.turn)) for index, (one, message) in enumerate(zip(said, raw, strict=True))]
+    order = mapping.message.order
+    if order is not None:
+        raw = sorted(raw, key=lambda message: _order(message, order))
+    return said_by([one for index, message in enumerate(raw) for one in _message(message, index, mapping)])
 
 
-def _message(raw: Any, index: int, mapping: Mapping) -> ParsedMessage:
+def _message(raw: Any, index: int, mapping: Mapping) -> Iterator[ParsedMessage]:
+    """A message, and what came of its calls where it holds that too."""
     if not isinstance(raw, AnyMapping):
         raise BadInputError("a message is no object", locator=f".messages[{index}]")
     columns = mapping.message
-    chat = {key: raw[key] for key in _MESSAGE_KEYS if raw.get(key) is not None}
-    chat["role"] = _get(raw, columns.role) or ("unknown" if _get(raw, columns.speaker) is None else "assistant")
-    chat["content"] = _get(raw, columns.text)
-    speaker = _get(raw, columns.speaker)
+    chat = _dialect(raw, mapping)
+    role, speaker, text = _get(raw, columns.role), _get(raw, columns.speaker), _get(raw, columns.text)
+    chat |= {key: value for key, value in (("role", role), ("content", text)) if value is not None}
     if speaker is not None:
         chat["name"] = str(speaker)
-        chat["role"] = "assistant" if chat["role"] == "tool" and columns.speaker != "name" else chat["role"]
+        if role == "tool" and columns.speaker not in {"name", columns.role}:
+            chat["metadata"] = {"speaker": str(speaker)}
     thought = next((value for column in (columns.thought, *_THOUGHTS) if column and (value := _get(raw, column))), None)
     if thought is not None:
-        chat["reasoning_content"] = thought if isinstance(thought, str) else text_of(thought)
+        chat |= {"reasoning_content": thought if isinstance(thought, str) else text_of(thought), "reasoning": None}
+    calls = list(_calls(raw, mapping))
+    if calls:
+        chat["tool_calls"] = [*(chat.get("tool_calls") or []), *calls]
     to = _get(raw, columns.to) if columns.to else None
     at = _get(raw, columns.time) if columns.time else None
-    return ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at))
+    turn = None if columns.turn is None else _turn(raw, index, columns.turn)
+    named = {
+        str(column).partition(".")[0] for part in (columns, mapping.outcome, mapping.conversation) for column in part.model_dump().values()
+    }
+    unnamed = {key: value for key, value in raw.items() if key not in named or key == columns.text}
+    yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=unnamed)
+    observed = _observed(raw, columns.observation)
+    if observed:
+        yield ParsedMessage(raw={"role": "tool", "content": observed}, audience=_audience(to), at=read_any_time(at), turn=turn)
+
+
+def _dialect(raw: AnyMapping[str, Any], mapping: Mapping) -> dict[str, Any]:
+    """What a message holds under the names of its own dialect; columns of other meanings left out."""
+    columns = mapping.message
+    other = {columns.speaker, columns.to, columns.turn, columns.order, columns.thought, columns.time, columns.tool, columns.action}
+    return {key: raw[key] for key in _MESSAGE_KEYS if raw.get(key) is not None and key not in other}
+
+
+def _calls(raw: AnyMapping[str, Any], mapping: Mapping) -> Iterator[Any]:
+    """Calls that columns of the mapping hold: a tool with its arguments, calls in a list, or an action, called as its column is."""
+    columns = mapping.message
+    tool = _get(raw, columns.tool) if columns.tool else None
+    action = _get(raw, columns.action) if columns.action else None
+    if isinstance(tool, list):
+        yield from tool
+    elif tool is not None and not isinstance(tool, AnyMapping):
+        yield {"name": str(tool), "arguments": {} if action is None else action}
+    elif isinstance(tool, AnyMapping):
+        yield tool
+    elif isinstance(action, list):
+        yield from action
+    elif isinstance(action, AnyMapping):
+        yield action
+    elif action not in (None, ""):
+        yield {"name": (columns.action or "").rpartition(".")[2], "arguments": {"value": action}}
+
+
+def _observed(raw: AnyMapping[str, Any], column: str | None) -> list[Any]:
+    """What came of calls: a text, or results, each with the id of its call. Unless a mapping names it, only what cannot be a mere name."""
+    given = _get(raw, column or "observation")
+    if isinstance(given, AnyMapping) and isinstance(given.get("results"), list):
+        given = given["results"]
+    if given in (None, "") or (column is None and isinstance(given, str)):
+        return []
+    parts = given if isinstance(given, list) else [given]
+    return [
+        {"type": "tool_result", **part} if isinstance(part, AnyMapping) and "type" not in part and "content" in part else part
+        for part in parts
+    ]
 
 
 def _audience(to: Any) -> list[str] | None:

@@ -11,11 +11,15 @@ from schemas.errors import UsageError
 from schemas.text import near, quoted
 from schemas.yaml_lines import read_yaml
 
-__all__ = ["DEFAULT", "ConversationColumns", "Mapping", "MessageColumns", "OutcomeColumns", "mapping_of"]
+__all__ = ["DEFAULT", "FILE", "MESSAGES", "ConversationColumns", "Mapping", "MessageColumns", "OutcomeColumns", "mapping_of"]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+FILE: Final = "file"
+"""As `conversation.id`: the file is one conversation."""
 
 
 class ConversationColumns(_Part):
@@ -23,6 +27,8 @@ class ConversationColumns(_Part):
 
     id: str | None = None
     messages: str | None = None
+    rows: str | None = None
+    """Where the rows are in a document that is an object."""
 
 
 class MessageColumns(_Part):
@@ -36,6 +42,12 @@ class MessageColumns(_Part):
     order: str | None = None
     thought: str | None = None
     time: str | None = None
+    tool: str | None = None
+    """The name of a tool that the message calls, or a list of calls."""
+    action: str | None = None
+    """The arguments of that call; without `tool` an action by itself."""
+    observation: str | None = None
+    """What came of the calls."""
 
 
 class OutcomeColumns(_Part):
@@ -48,6 +60,8 @@ class OutcomeColumns(_Part):
     run: str | None = None
     model: str | None = None
     error: str | None = None
+    attempt: str | None = None
+    seed: str | None = None
 
 
 class Mapping(_Part):
@@ -61,6 +75,8 @@ class Mapping(_Part):
 
 DEFAULT: Final = Mapping(conversation=ConversationColumns(messages="messages"))
 """OpenAI's chat form: `messages` of objects with role, content, name and tool_calls."""
+MESSAGES: Final = Mapping()
+"""Rows that are such messages."""
 
 _PARTS: Final[dict[str, type[_Part]]] = {
     "": Mapping,
@@ -77,12 +93,9 @@ def mapping_of(path: Path) -> Mapping:
         UsageError: it cannot be read, or is no mapping; one line says what and the mend.
     """
     try:
-        found = Mapping.model_validate(read_yaml(path, "--map") or {})
+        return Mapping.model_validate(read_yaml(path, "--map") or {})
     except ValidationError as error:
         raise UsageError(f"--map {path}: {_told(error)}; see docs/formats/chat_lines.md") from error
-    if found.conversation.id is None and found.conversation.messages is None:
-        raise UsageError(f"--map {path}: conversation says neither id nor messages: name the column that tells conversations apart")
-    return found
 
 
 def _told(error: ValidationError) -> str:

@@ -23,17 +23,36 @@ PARQUET: Final = b"PAR1"
 _BATCH_ROWS: Final = 256
 
 
-def rows_of(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
+def rows_of(data: bytes, rejects: list[BadInputError], within: str | None = None) -> Iterator[Row]:
     """The rows of a file; one that is no object goes to `rejects`.
+
+    Args:
+        data: the file.
+        rejects: takes what is no row.
+        within: name, with points, under which objects of the file hold their rows; None: the objects are the rows.
 
     Raises:
         BadInputError: the file is damaged as a whole.
     """
-    for row in _rows(data, rejects):
+    found = _rows(data, rejects)
+    for row in found if within is None else _inner(found, within, rejects):
         if isinstance(row.values, Mapping):
             yield row
         else:
             rejects.append(BadInputError("no object: a row has columns", locator=row.locator, excerpt=excerpt(str(row.values))))
+
+
+def _inner(outer: Iterator[Row], within: str, rejects: list[BadInputError]) -> Iterator[Row]:
+    for row in outer:
+        held: Any = row.values
+        for name in within.split("."):
+            held = held.get(name) if isinstance(held, Mapping) else None
+        if not isinstance(held, list):
+            reason = f"no list under {within}, which the mapping names as conversation.rows: name where the rows are"
+            rejects.append(BadInputError(reason, locator=row.locator))
+            continue
+        for index, values in enumerate(held):
+            yield Row(f"{row.locator} {within}[{index}]".strip(), values)
 
 
 def csv_columns(data: bytes) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final
 
 from ingest.chat_lines.mapping import Mapping
+from ingest.conversation.dialects import keys_with_content
 from schemas.errors import BadInputError
 from schemas.text import excerpt, near
 
@@ -14,10 +16,15 @@ __all__ = ["Unmet"]
 
 _EVER: Final = frozenset({"conversation.id", "message.speaker", "message.text", "message.order"})
 """Entries without which not even one conversation can be read as it was meant."""
-_TOLD_BY_ITSELF: Final = frozenset({"conversation.messages", "message.turn"})
+_TOLD_BY_ITSELF: Final = frozenset({"conversation.messages", "conversation.rows", "message.turn"})
 _RARE: Final = frozenset({"outcome.error"})
 """Entries whose column only some conversations have, by what they mean."""
 _OUTCOMES: Final = {"success": "not yes or no, true or false, 1 or 0", "score": "no number"}
+_READ: Final = frozenset({
+    "content", "parts", "refusal", "reasoning", "reasoning_content", "function_call", "error", "arguments", "input", "args", "output",
+    "summary", "observation", "kwargs", "data", "additional_kwargs",
+})  # fmt: skip
+"""Keys of messages that are read in whatever form they are in, beside those that hold facts about a message."""
 _LISTED: Final = 12
 _KEPT: Final = 1_000
 """Columns; a file whose objects have names for keys has any number of them."""
@@ -31,12 +38,19 @@ class Unmet:
         self._columns: dict[str, dict[str, None]] = {"row": {}, "message": {}}
         """What there is, in the order in which it was met."""
         self._conversations = 0
+        named = [column for part in (mapping.conversation, mapping.message, mapping.outcome) for column in part.model_dump().values()]
+        self._read = _READ | {str(column).partition(".")[0] for column in named if column} | set(named)
+        self._unread_keys: Counter[str] = Counter()
         self._unread: dict[tuple[str, str], list[Any]] = {}
         """Entry and column of an outcome -> what stands there and cannot be read."""
 
     def look(self, rows: Iterable[Any], messages: Iterable[Any]) -> None:
         """Take note of the columns that the rows and the messages of a conversation have."""
         self._conversations += 1
+        messages = list(messages)
+        for message in messages:
+            if isinstance(message, AnyMapping):
+                self._unread_keys.update(key for key in keys_with_content(message) if key not in self._read)
         for whose, found in (("row", rows), ("message", messages)):
             for values in found:
                 if not self._left[whose]:
@@ -49,13 +63,19 @@ class Unmet:
         if value is not None:
             self._unread.setdefault((entry, column), []).append(value)
 
+    def notes(self) -> Iterator[str]:
+        """Keys of messages that hold something and are not read."""
+        if self._unread_keys:
+            listed = ", ".join(f"{excerpt(key, 40)} ({count})" for key, count in self._unread_keys.most_common(_LISTED))
+            yield f"keys of messages that are not read, and in how many: {listed}; a mapping can name them (docs/formats/chat_lines.md)"
+
     def rejects(self) -> list[BadInputError]:
         """What to tell of the file; that one conversation alone lacks an outcome is no mistake of the mapping."""
         return [
             self._told(whose, entry, column)
             for whose, left in self._left.items()
             for entry, column in left.items()
-            if entry in _EVER or self._conversations > 1
+            if self._columns[whose] and (entry in _EVER or self._conversations > 1)
         ] + [_not_read(entry, column, values) for (entry, column), values in self._unread.items()]
 
     def _look_at(self, whose: str, values: AnyMapping[str, Any]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ingest.conversation.dialects import keys_with_content
 from ingest.conversation.parts import text_of
 from ingest.conversation.rows import Conversation, LoggedMessage, ToolUse, reading_of
 from ingest.conversation.scores import number, numbers
@@ -16,10 +17,10 @@ from ingest.reading.json_text import loads
 from ingest.reading.times import read_time
 from schemas.errors import BadInputError
 
-__all__ = ["FORMAT", "KEYS", "KINDS", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
+__all__ = ["FORMAT", "KEYS", "KINDS", "MARKS", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "clembench"
-VERSION: Final = 3
+VERSION: Final = 4
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "clembench"
@@ -30,7 +31,12 @@ KINDS: Final = (
 )
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"(?:meta|players)"\s*:\s*\{')
-_MARKS: Final = (re.compile(rb'"players"\s*:\s*\{'), re.compile(rb'"(?:turns|rounds)"\s*:\s*\['), re.compile(rb'"(?:GM|Player 1)"'))
+MARKS: Final = (
+    re.compile(rb'"players"\s*:\s*\{'),
+    re.compile(rb'"(?:turns|rounds)"\s*:\s*\[\s*[\[\]]'),
+    re.compile(rb'"(?:GM|Player[ _]1|from)"\s*:'),
+)
+"""Players by name, rounds that are lists of events, and a game master: other games have players and rounds too."""
 _SPOKEN: Final = frozenset({"send message", "get message"})
 _PARTS_OF_PATH: Final = 4
 """game / experiment / episode / interactions.json."""
@@ -42,7 +48,7 @@ KEYS: Final = (frozenset({"players", "turns"}), frozenset({"players", "rounds"})
 
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether this is an episode of clembench."""
-    return _BEGINNING.match(head) is not None and all(mark.search(head) for mark in _MARKS)
+    return _BEGINNING.match(head) is not None and all(mark.search(head) for mark in MARKS)
 
 
 def companions(path: Path) -> tuple[Path, ...]:
@@ -65,10 +71,12 @@ def read(data: bytes, place: Place) -> Reading:
     if not messages:
         raise BadInputError("turns is empty: nobody says anything", locator=".turns")
     meta = raw["meta"] if isinstance(raw.get("meta"), dict) else {}
-    scores = _scores(place) | {name: raw[name] for name in ("Aborted", "Success", "Lose", "Main Score") if name in raw}
+    beside = _scores(place)
+    scores = _object(beside, "episode scores") | {name: raw[name] for name in ("Aborted", "Success", "Lose", "Main Score") if name in raw}
     found = {name: number(value) for name, value in scores.items()}
     ended = [name for name in ("Success", "Lose", "Aborted") if found.get(name) == 1]
     folders = Path(place.path).parts[-_PARTS_OF_PATH:-1]
+    players = _as_they_speak(players, messages)
     return reading_of(
         Conversation(
             benchmark=BENCHMARK,
@@ -81,6 +89,7 @@ def read(data: bytes, place: Place) -> Reading:
             success=ended == ["Success"] if ended else None,
             score=found.get("Main Score"),
             metrics=numbers(scores),
+            turn_metrics=_turn_metrics(_object(beside, "turn scores") or _object(beside, "round scores")),
             stop_reason=ended[0].lower() if ended else None,
             started_at=messages[0].at,
             details={"meta": meta, "players": players, "scores": scores},
@@ -105,9 +114,11 @@ def _said(event: Mapping[str, Any], turn: int) -> LoggedMessage:
     kind = str(action.get("type") or "note")
     spoken = kind in _SPOKEN
     note = ToolUse(name=kind, arguments={key: value for key, value in action.items() if key not in {"type", "content"}})
+    text = text_of(action.get("content"))
     return LoggedMessage(
         agent=speaker,
-        text=text_of(action.get("content")),
+        text=text,
+        unread=[] if text or not spoken else keys_with_content(action),
         turn=turn,
         private=not spoken and to in {None, speaker},
         audience=list(dict.fromkeys([speaker, *([] if to is None else [to])])),
@@ -117,15 +128,32 @@ def _said(event: Mapping[str, Any], turn: int) -> LoggedMessage:
 
 
 def _scores(place: Place) -> dict[str, Any]:
-    """What `scores.json` beside says of the episode."""
+    """What `scores.json` beside holds: `turn scores` (later `round scores`) and `episode scores`."""
     for path in companions(Path(place.path)):
         try:
             read_scores = loads(path.read_bytes())
         except (OSError, BadInputError) as error:
             raise BadInputError(f"{path.name} beside it cannot be read ({error}): mend or remove it") from error
-        found = read_scores.get("episode scores") if isinstance(read_scores, dict) else None
-        return dict(found) if isinstance(found, dict) else {}
+        return dict(read_scores) if isinstance(read_scores, dict) else {}
     return {}
+
+
+def _object(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = holder.get(name)
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _turn_metrics(scores: Mapping[str, Any]) -> dict[int, dict[str, float]]:
+    """Turn, from 1 -> its scores; files count from 0 for the most part."""
+    found = {int(turn): numbers(told) for turn, told in scores.items() if turn.isdecimal() and isinstance(told, Mapping)}
+    shift = 1 if 0 in found else 0
+    return {turn + shift: told for turn, told in found.items()}
+
+
+def _as_they_speak(players: Mapping[str, Any], messages: Sequence[LoggedMessage]) -> dict[str, Any]:
+    """The players under the names by which events know them: `Player_1` of some versions is `Player 1` there."""
+    named = {name.replace("_", " ").casefold(): name for one in messages for name in (one.agent, *(one.audience or ()))}
+    return {named.get(name.replace("_", " ").casefold(), name): player for name, player in players.items()}
 
 
 def _game(players: Mapping[str, Any]) -> str | None:

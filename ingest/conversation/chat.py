@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.parts import MessageParts, called_tool, parts_of
+from ingest.conversation.dialects import chat_messages, keys_with_content
+from ingest.conversation.parts import MessageParts, called_tool, parts_of, text_of
 from ingest.conversation.rows import LoggedMessage, ModelCall, ToolUse
 from schemas.errors import BadInputError
 
@@ -42,6 +43,10 @@ class ParsedMessage:
     """Who is known to have read it; None: not known, so all."""
     at: datetime | None = None
     call: ModelCall | None = None
+    turn: int | None = None
+    """The turn to which it belongs, from 0 or 1; None: it is a turn of its own."""
+    source: Mapping[str, Any] | None = None
+    """The message as the log has it, where `raw` was made from it."""
 
 
 def said_by(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
@@ -55,10 +60,27 @@ def said_by(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
             raise BadInputError("a message is no object with role and content: the log is damaged", locator=f".messages[{index}]")
         if not isinstance(message.raw.get("tool_calls") or [], list):
             raise BadInputError("tool_calls is no list: the log is damaged", locator=f".messages[{index}].tool_calls")
-    who = speakers(messages)
-    parts = [parts_of(message.raw.get("content")) for message in messages]
-    outcomes = _outcomes(messages, parts)
-    return [_said(index, message, who[index], parts[index], outcomes) for index, message in enumerate(messages)]
+    forms = [_forms(message) for message in messages]
+    flat = [form for found in forms for form in found]
+    who = speakers(flat)
+    parts = [parts_of(form.raw.get("content")) for form in flat]
+    outcomes = _outcomes(flat, parts)
+    said = iter([_said(index, form, who[index], parts[index], outcomes) for index, form in enumerate(flat)])
+    return [one for message, found in zip(messages, forms, strict=True) for one in _with_unread(message, [next(said) for _ in found])]
+
+
+def _forms(message: ParsedMessage) -> list[ParsedMessage]:
+    """The chat messages that a message holds; the request that it came from goes with the first that is no result of a tool."""
+    found = [replace(message, raw=raw) for raw in chat_messages(message.raw)]
+    first = next((index for index, form in enumerate(found) if _role(form.raw) != "tool"), 0)
+    return [form if index == first else replace(form, call=None) for index, form in enumerate(found)]
+
+
+def _with_unread(message: ParsedMessage, said: list[LoggedMessage]) -> list[LoggedMessage]:
+    """Where nothing was read of a message, the keys that hold something."""
+    if any(one.text or one.thought or one.tools for one in said):
+        return said
+    return [replace(said[0], unread=keys_with_content(message.raw if message.source is None else message.source))]
 
 
 def speakers(messages: Sequence[ParsedMessage]) -> list[str]:
@@ -73,8 +95,10 @@ def _told(message: ParsedMessage) -> str | None:
     named = next((metadata[key] for key in _NAMES if isinstance(metadata.get(key), str) and metadata[key].strip()), None)
     if named is not None:
         return str(named).strip()
-    if message.agent is not None and _role(message.raw) == "assistant":
-        return message.agent
+    if _role(message.raw) == "assistant":
+        named = message.agent or message.raw.get("agent")
+        if isinstance(named, str) and named.strip():
+            return named.strip()
     name = message.raw.get("name")
     return name.strip() if isinstance(name, str) and name.strip() and _role(message.raw) != "tool" else None
 
@@ -111,17 +135,25 @@ def _outcomes(messages: Sequence[ParsedMessage], parts: Sequence[MessageParts]) 
     for index, (message, part) in enumerate(zip(messages, parts, strict=True)):
         for called, error in part.results.items():
             found[called].append(_Outcome(index, None, error))
-        answered = message.raw.get("tool_call_id")
-        if isinstance(answered, str) and _role(message.raw) == "tool":
-            found[answered].append(_Outcome(index, *_error(message.raw)))
+        if _role(message.raw) == "tool":
+            for answered in _answered(message.raw):
+                found[answered].append(_Outcome(index, *_error(message.raw)))
     return found
+
+
+def _answered(raw: Mapping[str, Any]) -> list[str]:
+    """Ids of the calls whose results a tool's message holds."""
+    named = raw.get("tool_call_id") or raw.get("tool_call_ids") or raw.get("call_id") or raw.get("id")
+    return [str(one) for one in (named if isinstance(named, list) else [named]) if isinstance(one, str)]
 
 
 def _error(raw: Mapping[str, Any]) -> tuple[str | None, str | None]:
     error = raw.get("error")
     if isinstance(error, Mapping):
         return str(error.get("type") or "error"), str(error.get("message") or "")
-    return (None, None) if error is None else ("error", str(error))
+    if error is True:
+        return "error", parts_of(raw.get("content")).text
+    return ("error", str(error)) if error else (None, None)
 
 
 def _said(index: int, message: ParsedMessage, agent: str, found: MessageParts, outcomes: _Outcomes) -> LoggedMessage:
@@ -129,11 +161,13 @@ def _said(index: int, message: ParsedMessage, agent: str, found: MessageParts, o
     calls = [*found.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
     if isinstance(raw.get("function_call"), Mapping):
         calls.append(called_tool(raw["function_call"]))
-    thoughts = [found.thought, *(str(raw[key]) for key in ("reasoning_content", "reasoning") if raw.get(key))]
+    apart = (raw[key] for key in ("reasoning_content", "reasoning") if raw.get(key))
+    thoughts = dict.fromkeys([found.thought, *(one if isinstance(one, str) else text_of(one) for one in apart)])
     code, text = _error(raw)
     return LoggedMessage(
         agent=agent,
         text=found.text,
+        turn=message.turn,
         thought="\n".join(filter(None, thoughts)) or None,
         private=_metadata(raw).get("channel") == "private",
         audience=_audience(message, agent),

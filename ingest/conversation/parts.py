@@ -1,7 +1,8 @@
 """What a chat message holds, part by part: text, thoughts, tools that are called, and media, which stand in the text by name.
 
-The forms are those of OpenAI's chat messages, Anthropic's content blocks, Inspect's content and OpenTelemetry's message parts. A part of a
-kind that is not known is kept as its JSON: nothing of a message is lost.
+The forms are those of OpenAI's chat messages and Responses items, Anthropic's and Bedrock's content blocks, Gemini's and the AI SDK's
+parts, Inspect's content, AutoGen's lists and OpenTelemetry's message parts. A part of an unknown kind becomes its JSON text, so that it is
+not lost.
 """
 
 from __future__ import annotations
@@ -14,10 +15,25 @@ from ingest.conversation.rows import ToolUse
 from ingest.reading.json_text import dumps, loads
 from schemas.errors import BadInputError
 
-__all__ = ["CalledTool", "MessageParts", "called_tool", "parts_of", "text_of"]
+__all__ = ["CalledTool", "MessageParts", "called_tool", "is_result", "is_text_part", "parts_of", "text_of"]
 
-_TEXT_KEYS: Final = ("text", "content", "refusal", "input_text", "output_text")
-_THOUGHT_KEYS: Final = ("reasoning", "thinking", "content", "text", "summary")
+_TEXT_KEYS: Final = ("text", "content", "refusal", "input_text", "output_text", "value")
+_THOUGHT_KEYS: Final = ("reasoning", "thinking", "content", "text", "reasoningText", "summary")
+_NAME_KEYS: Final = ("name", "toolName", "tool_name", "function_name")
+_ARGUMENT_KEYS: Final = ("arguments", "input", "args", "parameters", "action", "code")
+_CALL_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id")
+_RESULT_IDS: Final = ("tool_use_id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "source_call_id", "id")
+_RESULT_KEYS: Final = ("response", "result", "output", "content")
+_INNER: Final[Mapping[str, str]] = {
+    "functionCall": "tool_call",
+    "function_call": "tool_call",
+    "toolUse": "tool_call",
+    "functionResponse": "tool_result",
+    "function_response": "tool_result",
+    "toolResult": "tool_result",
+    "reasoningContent": "reasoning",
+}
+"""Key of a part without a type (Gemini, Bedrock) -> the kind of the object under it."""
 _MEDIA: Final = ("image", "image_url", "audio", "input_audio", "video", "document", "file", "blob", "uri")
 _MOST_OF_A_LINK: Final = 300
 """Longer ones are data."""
@@ -67,17 +83,54 @@ def text_of(content: Any) -> str:
     return parts_of(content).text
 
 
+def is_result(part: Any) -> bool:
+    """Tell whether a part is what came of a call."""
+    return isinstance(part, Mapping) and _kind(part)[0] == "tool_result"
+
+
+def is_text_part(part: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a part that holds words, and no data of its own."""
+    return _kind(part)[0] in _KINDS
+
+
 def _add(found: MessageParts, part: Any) -> None:
     if isinstance(part, str):
         found.texts.append(part)
     elif not isinstance(part, Mapping):
         found.texts.append(dumps(part))
     else:
-        _KINDS.get(str(part.get("type")), _unknown)(found, part)
+        kind, inner = _kind(part)
+        _KINDS.get(kind, _unknown)(found, inner)
+
+
+def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The kind of a part, and the object that holds it; a part without a type is recognised by its keys."""
+    if "type" in part:
+        kind = str(part["type"]).replace("-", "_")
+        if kind.endswith(("_output", "_result", "_response")):
+            return "tool_result", part
+        return "tool_use" if kind.endswith("_call") else kind, part
+    for key, kind in _INNER.items():
+        inner = part.get(key)
+        if isinstance(inner, Mapping):
+            return kind, inner
+    return _kind_by_keys(part), part
+
+
+def _kind_by_keys(part: Mapping[str, Any]) -> str:
+    if isinstance(part.get("text"), str):
+        return "reasoning" if part.get("thought") is True else "text"
+    if "arguments" in part and _first_value(part, _NAME_KEYS) is not None:
+        return "tool_call"
+    if "content" in part:
+        return "tool_result" if _first_value(part, _RESULT_IDS[:-1]) is not None else "text"
+    return ""
 
 
 def _text(found: MessageParts, part: Mapping[str, Any]) -> None:
-    found.texts.append(_first(part, _TEXT_KEYS) or "")
+    text = _first(part, _TEXT_KEYS)
+    rest = {key: value for key, value in part.items() if key != "type" and value}
+    found.texts.append(dumps(rest) if text is None and rest else text or "")
 
 
 def _thought(found: MessageParts, part: Mapping[str, Any]) -> None:
@@ -92,14 +145,15 @@ def _tool_call(found: MessageParts, part: Mapping[str, Any]) -> None:
 
 
 def _tool_used(found: MessageParts, part: Mapping[str, Any]) -> None:
-    """A tool of the provider's own: the call and its result in one part."""
-    if "result" not in part:
+    """A tool of the provider's own: the call, and in the same part its result where there is one."""
+    result = next((part[key] for key in ("result", "output", "outputs") if part.get(key) is not None), None)
+    if result is None:
         _tool_call(found, part)
         return
     error = part.get("error")
     used = called_tool(part).use
     found.tools.append(CalledTool(None, _finished(used, None if error is None else str(error))))
-    found.texts.append(f"[{used.name}: {part['result']}]")
+    found.texts.append(f"[{used.name}: {result if isinstance(result, str) else dumps(result)}]")
 
 
 def _finished(used: ToolUse, error: str | None) -> ToolUse:
@@ -107,12 +161,14 @@ def _finished(used: ToolUse, error: str | None) -> ToolUse:
 
 
 def _tool_result(found: MessageParts, part: Mapping[str, Any]) -> None:
-    given = next((part[key] for key in ("response", "result", "content") if part.get(key) is not None), None)
-    text = text_of(given) if isinstance(given, str | list) else "" if given is None else dumps(given)
+    given = _first_value(part, _RESULT_KEYS)
+    is_words = isinstance(given, str | list) or (isinstance(given, Mapping) and is_text_part(given))
+    text = text_of(given) if is_words else "" if given is None else dumps(given)
     found.texts.append(text)
-    called = part.get("tool_use_id") or part.get("id")
+    called = _first_value(part, _RESULT_IDS)
+    failed = part.get("is_error") or part.get("isError") or part.get("status") == "error"
     if called is not None:
-        found.results[str(called)] = text if part.get("is_error") else None
+        found.results[str(called)] = text if failed else None
 
 
 def _media(found: MessageParts, part: Mapping[str, Any]) -> None:
@@ -121,14 +177,23 @@ def _media(found: MessageParts, part: Mapping[str, Any]) -> None:
     if isinstance(shown, Mapping):
         shown = shown.get("url") or shown.get("uri") or dumps(shown)
     name = part.get("filename") or part.get("name")
-    data = str(shown)
-    told = data if len(data) <= _MOST_OF_A_LINK else f"{data[:40]}... ({len(data)} characters of data, left in the log)"
-    found.texts.append(f"[{kind}{f' {name}' if name else ''}: {told}]")
+    found.texts.append(f"[{kind}{f' {name}' if name else ''}: {_shortened(str(shown))}]")
+
+
+def _shortened(data: str) -> str:
+    return data if len(data) <= _MOST_OF_A_LINK else f"{data[:40]}... ({len(data)} characters of data, left in the log)"
+
+
+def _without_data(value: Any) -> Any:
+    """A text without a blank that is longer than a link is data."""
+    return _shortened(value) if isinstance(value, str) and " " not in value else value
 
 
 def _unknown(found: MessageParts, part: Mapping[str, Any]) -> None:
     text = part.get("text")
-    found.texts.append(text if isinstance(text, str) and set(part) <= {"type", "text"} else dumps(part))
+    found.texts.append(
+        text if isinstance(text, str) and set(part) <= {"type", "text"} else dumps({k: _without_data(v) for k, v in part.items()})
+    )
 
 
 def _first(part: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
@@ -138,15 +203,21 @@ def _first(part: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
             return value
         if isinstance(value, list) and value:
             return text_of(value)
+        if isinstance(value, Mapping) and value:
+            return _first(value, keys) or dumps(value)
     return None
 
 
+def _first_value(part: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((part[key] for key in keys if part.get(key) is not None), None)
+
+
 _KINDS: Final[Mapping[str, Callable[[MessageParts, Mapping[str, Any]], None]]] = {
-    **dict.fromkeys(("text", "input_text", "output_text", "refusal"), _text),
+    **dict.fromkeys(("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"), _text),
     **dict.fromkeys(("reasoning", "thinking", "redacted_thinking"), _thought),
-    **dict.fromkeys(("tool_call", "function_call", "server_tool_use"), _tool_call),
+    **dict.fromkeys(("tool_call", "server_tool_use"), _tool_call),
     "tool_use": _tool_used,
-    **dict.fromkeys(("tool_result", "tool_call_response", "function_call_output"), _tool_result),
+    "tool_result": _tool_result,
     **dict.fromkeys(_MEDIA, _media),
 }
 
@@ -155,8 +226,9 @@ def called_tool(call: Mapping[str, Any]) -> CalledTool:
     """A call in any of the forms: `function` a name, or an object with name and arguments; arguments an object or JSON text."""
     function = call.get("function")
     inner: Mapping[str, Any] = function if isinstance(function, Mapping) else call
-    name = inner.get("name") or (function if isinstance(function, str) else None) or call.get("type") or "tool"
-    given: Any = next((inner[key] for key in ("arguments", "input", "args") if inner.get(key) is not None), {})
+    name = _first_value(inner, _NAME_KEYS) or (function if isinstance(function, str) else None) or call.get("type") or "tool"
+    given: Any = _first_value(inner, _ARGUMENT_KEYS)
+    given = {} if given is None else given
     arguments, raw = _arguments(given)
     wrong = call.get("parse_error")
     use = ToolUse(
@@ -167,7 +239,7 @@ def called_tool(call: Mapping[str, Any]) -> CalledTool:
         error_code="parsing" if wrong else None,
         error_text=str(wrong) if wrong else None,
     )
-    called = call.get("id") or call.get("call_id") or call.get("tool_call_id")
+    called = _first_value(call, _CALL_IDS)
     return CalledTool(None if called is None else str(called), use)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
-from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, Utterance
+from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, TurnMetric, Utterance
 
 __all__ = ["UNKNOWN_MODEL", "Conversation", "LoggedMessage", "ModelCall", "ToolUse", "reading_of", "settled"]
 
@@ -52,11 +52,11 @@ class ModelCall:
     prompt: Any = None
     """What the model was sent, as far as the log has it: it is hashed, not kept."""
     finish_reason: str | None = None
-    tokens_in: int = 0
+    tokens_in: int | None = None
+    """None, here and of the other counts: the log does not count them."""
     tokens_out: int | None = None
-    """None: the log does not count them."""
-    tokens_cached: int = 0
-    tokens_reasoning: int = 0
+    tokens_cached: int | None = None
+    tokens_reasoning: int | None = None
     latency_s: float | None = None
     cost: float | None = None
     attempts: int = 1
@@ -82,6 +82,13 @@ class LoggedMessage:
     """What broke, as logged."""
     at: datetime | None = None
     call: ModelCall | None = None
+    unread: Sequence[str] = ()
+    """Keys of the log's message that hold something, where nothing of it was read."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has neither words nor a thought nor a call."""
+        return not (self.text.strip() or self.thought or self.tools)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +114,13 @@ class Conversation:
     """`success` is only that the score is 0 or 1."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of the game, by name."""
+    turn_metrics: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    """Turn, from 1 -> numbers of the turn, by name."""
     condition: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
     """What tells repetitions of a task apart."""
+    attempt: int | None = None
+    """Which attempt at the task it is, from 1; None: the log does not say."""
     max_turns: int | None = None
     stop_reason: str | None = None
     error: str | None = None
@@ -120,6 +131,8 @@ class Conversation:
     details: Mapping[str, Any] = field(default_factory=dict)
     unanswered: Sequence[tuple[str, ModelCall]] = ()
     """Agent and request of which no message came."""
+    notes: Sequence[str] = ()
+    """What the reader reports of it, though nothing is lost."""
 
     @property
     def agents(self) -> list[str]:
@@ -155,20 +168,49 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
     rows["episode_metrics"] += [
         EpisodeMetric(episode, f"{found.benchmark}.{name}", float(value)) for name, value in found.metrics.items() if math.isfinite(value)
     ]
+    rows["turn_metrics"] += [
+        TurnMetric(episode, turn, f"{found.benchmark}.{name}", float(value))
+        for turn, told in found.turn_metrics.items()
+        for name, value in told.items()
+        if turn in turns and math.isfinite(value)
+    ]
     if found.by_number:
         reading.by_number.add(episode)
+    reading.messages = len(found.messages)
+    reading.empty = sum(said.is_empty for said in found.messages)
+    reading.unread.update(key for said in found.messages for key in said.unread)
+    reading.notes += found.notes
     return reading
 
 
 def settled(reading: Reading) -> Reading:
-    """A whole file, without a success that is only a score of 0 or 1 where other scores of the run show that the scale goes further."""
-    episodes = reading.rows["episodes"]
-    beyond = {one.run_id for one in episodes if isinstance(one, Episode) and one.score not in _GRADES}
-    reading.rows["episodes"] = [
-        one._replace(success=None) if isinstance(one, Episode) and one.episode_id in reading.by_number and one.run_id in beyond else one
-        for one in episodes
-    ]
+    """A whole file: what only all of its games together tell.
+
+    A success that is only a score of 0 or 1 goes where other scores of the run show that the scale goes further. Games of one team with
+    the same task are attempts at it: they are numbered in order where the log does not number them, and reported.
+    """
+    episodes = [one for one in reading.rows["episodes"] if isinstance(one, Episode)]
+    beyond = {one.run_id for one in episodes if one.score not in _GRADES}
+    episodes = [one._replace(success=None) if one.episode_id in reading.by_number and one.run_id in beyond else one for one in episodes]
+    if any(one.attempt == 0 for one in episodes):  # counted from 0, as many logs do
+        episodes = [one._replace(attempt=None if one.attempt is None else one.attempt + 1) for one in episodes]
+    attempts = Counter((one.run_id, one.task_id) for one in episodes)
+    if max(attempts.values(), default=0) > 1:
+        if any(one.attempt is None for one in episodes):
+            count: Counter[tuple[str, str]] = Counter()
+            for index, one in enumerate(episodes):
+                count[one.run_id, one.task_id] += 1
+                episodes[index] = one._replace(attempt=count[one.run_id, one.task_id])
+        reading.notes.append(_attempts_told(episodes, attempts))
+    reading.rows["episodes"] = list(episodes)
     return reading
+
+
+def _attempts_told(episodes: Sequence[Episode], attempts: Mapping[tuple[str, str], int]) -> str:
+    tasks, models = len({one.task_id for one in episodes}), len({one.model for one in episodes})
+    fewest, most = min(attempts.values()), max(attempts.values())
+    each = f"{most} attempts each" if fewest == most else f"{fewest} to {most} attempts each"
+    return f"{tasks} task{'s' * (tasks > 1)}, {models} model{'s' * (models > 1)}, {each}: statistics group the games by task"
 
 
 _GRADES: Final = (None, 0.0, 1.0)
@@ -211,6 +253,7 @@ def _episode(found: Conversation, episode: str, run: Run, place: Place, turns: i
         details=Json(dumps(found.details)),
         file=place.file,
         started_at=found.started_at,
+        attempt=found.attempt,
     )
 
 
@@ -223,12 +266,13 @@ def _agents(found: Conversation, episode: str) -> Iterator[Agent]:
 
 
 def _utterances(found: Conversation, episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterator[Utterance]:
-    """Each message, after its thought where there is one; a message without words has an empty one, so that none is missing."""
+    """Each message, after its thought where there is one. What is a call or a thought alone is no message; one with nothing at all is."""
     count = itertools.count(1)
     for said in turn:
         if said.thought:
             yield Utterance(episode, number, next(count), said.agent, "private", [said.agent], said.thought, None, superseded=False)
-        yield Utterance(episode, number, next(count), said.agent, *_heard(found, said), said.text, said.tokens, superseded=False)
+        if said.text or said.is_empty:
+            yield Utterance(episode, number, next(count), said.agent, *_heard(found, said), said.text, said.tokens, superseded=False)
 
 
 def _heard(found: Conversation, said: LoggedMessage) -> tuple[str, list[str]]:
@@ -277,7 +321,7 @@ def _call(call: ModelCall, said: tuple[str, str | None, str | None], name: str, 
         reasoning=thought,
         finish_reason=call.finish_reason,
         tokens_in=call.tokens_in,
-        tokens_out=call.tokens_out or 0,
+        tokens_out=call.tokens_out,
         tokens_cached=call.tokens_cached,
         tokens_reasoning=call.tokens_reasoning,
         cost=call.cost,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -42,9 +43,15 @@ class Loaded:
 
 def known_sources(connection: duckdb.DuckDBPyConnection) -> dict[str, KnownPath]:
     """What the store has of each path."""
-    rows = connection.execute("SELECT path, source_id, format, adapter_version FROM sources").fetchall()
+    rows = connection.execute("SELECT path, source_id, format, adapter_version, episodes FROM sources").fetchall()
+    rejects: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for source, locator, reason in connection.execute("SELECT source_id, locator, reason FROM rejects").fetchall():
+        rejects[source].add((locator, reason))
     return {
-        path: KnownPath(source_id=source_id, format=log_format, adapter_version=version) for path, source_id, log_format, version in rows
+        path: KnownPath(
+            source_id=source, format=log_format, adapter_version=version, episodes=episodes, rejects=frozenset(rejects.get(source, ()))
+        )
+        for path, source, log_format, version, episodes in rows
     }
 
 

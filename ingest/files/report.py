@@ -80,6 +80,9 @@ class Report:
     rejected: list[RejectedPart] = field(default_factory=list)
     """Everything that could not be used, that of unchanged files included."""
 
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """Paths of files that were read, and what is reported of each though nothing was lost."""
+
     episodes: int = 0
     """Episodes added."""
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from ingest.adapters import LAST_FORMAT, adapter, companions, recognise, recognise_by_keys
 from ingest.files.kinds import judge_unknown, why_no_log
 from ingest.files.sources import FoundFile, Missed, cannot_read
-from ingest.reading.adapter_types import Adapter, Place, Reading
+from ingest.reading.adapter_types import Adapter, Place, Reading, unexpected
+from ingest.reading.json_lines import is_whole
 from ingest.reading.json_text import utf8
-from ingest.reading.top_keys import top_keys
 from schemas.batches import Coded, to_arrow
 from schemas.errors import BadInputError
 from schemas.processes import start_worker
@@ -32,6 +32,9 @@ __all__ = ["MOST_BYTES", "Chunk", "FileResult", "FileToRead", "KnownPath", "Stat
 Status = Literal["read", "unchanged", "other"]
 
 _HEAD_BYTES: Final = 1 << 16
+_LISTED_KEYS: Final = 8
+_MOST_FAULTY_LINES: Final = 20
+"""Lines on which a reader fails unforeseen, each of which costs some twelve readings of the file to find."""
 _LEFT_OVER: Final = 2_000_000
 """So many objects that nobody gave back are looked through for cycles: more than a portion's rows and what is kept between portions."""
 
@@ -46,6 +49,9 @@ class KnownPath:
     source_id: str
     format: str | None
     adapter_version: int | None
+    episodes: int = 0
+    rejects: frozenset[tuple[str, str]] = frozenset()
+    """Locator and reason of each part that was refused: such a file is read again at every ingest, since its reader may be mended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,8 @@ class FileResult:
     rejects: list[BadInputError] = field(default_factory=list)
     note: str = ""
     """What other file it is, where it gives no episode and no reject."""
+    notes: list[str] = field(default_factory=list)
+    """What is reported of it though nothing is lost."""
 
     def refuse(self, reason: BadInputError) -> None:
         """Take nothing from the file after all."""
@@ -156,14 +164,16 @@ def _opened(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Readin
     with Path(found.path).open("rb") as file:
         head = file.read(_HEAD_BYTES)
         reader = _reader(found, _readable(head), forced)
-        if reader is None and forced is None and found.size <= MOST_BYTES:
-            reader = recognise_by_keys(top_keys(_readable(head + file.read())))
+        if reader is None and found.size <= MOST_BYTES:
+            whole = _readable(head + file.read())
+            reader = recognise_by_keys(whole)
+            reader = reader if forced is None or reader is forced else None
             file.seek(len(head))
         if reader is None or found.size > MOST_BYTES:
             return _unread(job, head, reader), Reading()
         data = head + file.read()
     if forced is None and reader is not None and reader.FORMAT == LAST_FORMAT:
-        reader = recognise_by_keys(top_keys(data)) or reader
+        reader = recognise_by_keys(data) or reader
     return _decoded(job, data, reader)
 
 
@@ -199,10 +209,16 @@ def _unread(job: FileToRead, head: bytes, reader: Adapter | None) -> FileResult:
 
 
 def _unless_known(result: FileResult, known: KnownPath | None) -> FileResult:
-    """The result, or that nothing has changed since the store took the file in."""
-    if known == KnownPath(source_id=result.source_id, format=result.format, adapter_version=result.adapter_version):
+    """The result, or that nothing has changed since the store took the file in: the same bytes, reader, and refused parts."""
+    refused = frozenset((reject.locator, printable(reject.reason)) for reject in result.rejects)
+    if _is_same_file(result, known) and known is not None and (known.episodes, known.rejects) == (len(result.episodes), refused):
         result.status, result.rejects = "unchanged", []
     return result
+
+
+def _is_same_file(result: FileResult, known: KnownPath | None) -> bool:
+    same = (result.source_id, result.format, result.adapter_version)
+    return known is not None and (known.source_id, known.format, known.adapter_version) == same
 
 
 def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult, Reading]:
@@ -215,12 +231,26 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
         adapter_version=reader.VERSION,
         size=len(data),
     )
-    if _unless_known(result, job.known).status == "unchanged":
+    if _is_same_file(result, job.known) and job.known is not None and not job.known.rejects:
+        result.status = "unchanged"
         return result, Reading()
     place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
     reading = _guarded(data, reader, place)
+    reading.rejects += _unread_messages(reading)
     result.episodes, result.turns, result.rejects, result.note = reading.episodes, reading.turns, reading.rejects, reading.note
-    return result, reading
+    result.notes = reading.notes
+    return (result, Reading()) if _unless_known(result, job.known).status == "unchanged" else (result, reading)
+
+
+def _unread_messages(reading: Reading) -> Iterator[BadInputError]:
+    """That messages came out empty although the log has something under other keys, or that most of a file's did."""
+    if reading.unread or reading.empty * 2 > reading.messages > 1:
+        keys = ", ".join(excerpt(key, 40) for key, _ in reading.unread.most_common(_LISTED_KEYS))
+        told = f"; keys not read: {keys}" if keys else ""
+        yield BadInputError(
+            f"{reading.empty} of {reading.messages} messages have no text and no call{told}; the rest of the file was read; a mapping can "
+            "name the keys of rows of your own (docs/formats/chat_lines.md)"
+        )
 
 
 def _path_as_data(found: FoundFile, reader: Adapter) -> bytes:
@@ -246,11 +276,40 @@ def _guarded(data: bytes, reader: Adapter, place: Place) -> Reading:
     except OverflowError:  # of numbers so large no part can be taken
         return Reading(rejects=[BadInputError("a number so large that nothing can be reckoned with it: is the log damaged?")])
     except Exception as error:  # noqa: BLE001  # one file's surprise must not cost the others
-        return Reading(rejects=[_surprise(error)])
+        return _without_faulty_lines(utf8(data), reader, place, error)
 
 
-def _surprise(error: Exception) -> BadInputError:
-    return BadInputError(f"cotrace could not read this ({excerpt(f'{type(error).__name__}: {error}')}): please report it")
+def _without_faulty_lines(data: bytes, reader: Adapter, place: Place, error: Exception) -> Reading:
+    """What a reader takes from the lines on which it does not fail unforeseen; each of the others is a reject with its place.
+
+    The first faulty line is found by reading the beginning of the file, halved again and again. A document that is not of lines is lost as
+    a whole: its reader has to guard its games (`Reading.take`).
+    """
+    lines = data.split(b"\n")
+    rejects: list[BadInputError] = []
+    while len(rejects) < _MOST_FAULTY_LINES and is_whole(data.lstrip().partition(b"\n")[0]) and len(lines) > 1:
+        good, bad = 0, len(lines)
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (good, middle) if isinstance(_try(lines[:middle], reader, place), Exception) else (middle, bad)
+        rejects.append(unexpected(error, f"line {bad}"))
+        lines[bad - 1] = b""
+        found = _try(lines, reader, place)
+        if isinstance(found, Reading):
+            found.rejects += rejects
+            return found
+        error = found
+    return Reading(rejects=[unexpected(error)])
+
+
+def _try(lines: Sequence[bytes], reader: Adapter, place: Place) -> Reading | Exception:
+    """What a reader takes from some lines, or the exception that it did not foresee."""
+    try:
+        return reader.read(b"\n".join(lines), place)
+    except BadInputError as error:
+        return Reading(rejects=[error])
+    except Exception as error:  # noqa: BLE001  # it is looked for
+        return error
 
 
 def _tables(results: Sequence[FileResult], readings: Sequence[Reading]) -> dict[str, pa.Table]:
@@ -269,7 +328,7 @@ def _reject_unfit(result: FileResult, reading: Reading) -> None:
     except Exception as error:  # noqa: BLE001  # becomes the file's reject
         reading.rows.clear()
         reading.coded.clear()
-        result.refuse(error if isinstance(error, BadInputError) else _surprise(error))
+        result.refuse(error if isinstance(error, BadInputError) else unexpected(error))
 
 
 def _rows(readings: Sequence[Reading]) -> tuple[dict[str, list[tuple[object, ...]]], dict[str, list[Coded]]]:

@@ -105,6 +105,7 @@ class Writer:
                 report.replaced += bool(file.episodes) and not is_new
                 report.episodes += len(file.episodes)
                 report.turns += file.turns
+                report.notes += [(printable(file.found.path), printable(note)) for note in file.notes]
                 report.rejected += [_part(file, reject) for reject in file.rejects]
         for name, rows in loaded.rows.items():
             report.rows[name] = report.rows.get(name, 0) + rows

@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "resembles", "sniff"]
 
 FORMAT: Final = "inspect"
-VERSION: Final = 4
+VERSION: Final = 5
 PATH_PARTS: Final = 0
 
 _ZIP: Final = re.compile(rb"\APK\x03\x04.{26}(?:_journal/|samples/|header\.json|summaries\.json|reductions\.json)", re.DOTALL)
@@ -119,16 +120,12 @@ def _gathered(samples: Iterator[tuple[str, Any]], log: EvalLog, place: Place) ->
     reading = Reading()
     times: Counter[str] = Counter()
     for locator, sample in samples:
-        try:
-            raw = sample.read() if isinstance(sample, _Member) else sample
-            reading.add(_sample(_object(raw, locator), log, place, times))
-        except BadInputError as error:
-            where = locator if error.locator in ("", locator) else f"{locator}{error.locator}"
-            reading.rejects.append(BadInputError(error.reason, locator=where, excerpt=error.excerpt))
+        reading.take(locator, partial(_sample, sample, locator, log, place, times))
     return settled(reading)
 
 
-def _sample(raw: dict[str, Any], log: EvalLog, place: Place, times: Counter[str]) -> Reading:
+def _sample(sample: Any, locator: str, log: EvalLog, place: Place, times: Counter[str]) -> Reading:
+    raw = _object(sample.read() if isinstance(sample, _Member) else sample, locator)
     found = conversation_of(sample_of(raw), log)
     if not found.messages and found.error is None and found.score is None:
         raise BadInputError("no message, no score and no error: the sample was logged without its conversation")

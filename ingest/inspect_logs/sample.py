@@ -64,6 +64,7 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
         metrics=_metrics(scores, own),
         condition=_condition(log),
         seed=sample.epoch,
+        attempt=sample.epoch,
         stop_reason=_stop_reason(sample),
         error=None if sample.error is None else sample.error.message,
         started_at=read_time(str(sample.started_at or log.eval.created)),

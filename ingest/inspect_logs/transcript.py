@@ -6,13 +6,17 @@ requests to models alone. Requests of scorers are about the sample, no part of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
 
 from ingest.conversation.chat import ParsedMessage
 from ingest.conversation.rows import ModelCall
 from ingest.conversation.thread import ModelRequest, thread_of
+from schemas.errors import BadInputError
 
 if TYPE_CHECKING:
     from inspect_ai.event import ModelEvent
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["messages_of"]
 
+_HOLD_MESSAGES: Final = frozenset({"model", "tool", "subtask", "span_begin", "step"})
+"""Kinds of events that are requests to models, or are around them."""
 _SCORERS: Final = frozenset({"scorer", "scorers", "score"})
 
 
@@ -55,10 +61,35 @@ def _requests(events: Sequence[Any]) -> Iterator[ModelRequest]:
 
 
 def _flat(events: Sequence[Any]) -> Iterator[Any]:
-    for event in events:
-        yield event
-        if event.event in {"tool", "subtask"}:
-            yield from _flat(event.events)
+    for event in map(_event, events):
+        if event is not None:
+            yield event
+            if event.event in {"tool", "subtask"}:
+                yield from _flat(event.events)
+
+
+def _event(event: Any) -> Any:
+    """An event, which inside of a tool's is an object of JSON in older logs; None for one that holds no message.
+
+    Raises:
+        BadInputError: Inspect does not read it.
+    """
+    if not isinstance(event, Mapping):
+        return event
+    if event.get("event") not in _HOLD_MESSAGES:
+        return None
+    try:
+        return _events().validate_python(event, context={"deserializing": True})
+    except ValidationError as error:
+        reason = f"Inspect does not read an event inside of a tool's: {error.errors()[0]['msg']}"
+        raise BadInputError(reason, locator=".events") from error
+
+
+@cache
+def _events() -> TypeAdapter[Any]:
+    from inspect_ai.event import Event
+
+    return TypeAdapter(Event)
 
 
 def _around(spans: dict[str, _Span], span: str | None) -> Iterator[_Span]:
@@ -90,10 +121,10 @@ def _call(event: ModelEvent) -> ModelCall:
         served_model=output.model or None,
         prompt=[[message.role, message.text] for message in event.input],
         finish_reason=output.stop_reason if output.choices else None,
-        tokens_in=0 if usage is None else max(usage.total_tokens - usage.output_tokens, usage.input_tokens),
+        tokens_in=None if spent is None or usage is None else max(usage.total_tokens - usage.output_tokens, usage.input_tokens),
         tokens_out=spent,
-        tokens_cached=0 if usage is None else usage.input_tokens_cache_read or 0,
-        tokens_reasoning=0 if usage is None else usage.reasoning_tokens or 0,
+        tokens_cached=None if usage is None else usage.input_tokens_cache_read,
+        tokens_reasoning=None if usage is None else usage.reasoning_tokens,
         latency_s=event.working_time if event.working_time is not None else output.time,
         cost=getattr(usage, "total_cost", None),
         attempts=1 + (event.retries or 0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from ingest.chat_lines.rows import rows_of
@@ -11,12 +12,11 @@ from ingest.conversation.rows import Conversation, reading_of
 from ingest.mast.annotations import labels
 from ingest.mast.trajectory import said_in
 from ingest.reading.adapter_types import Place, Reading
-from schemas.errors import BadInputError
 
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "mast"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "mast"
@@ -43,14 +43,14 @@ def read(data: bytes, place: Place) -> Reading:
     """
     reading = Reading()
     for index, row in enumerate(rows_of(data, reading.rejects)):
-        try:
-            found = reading_of(_conversation(row.values, index), place, index)
-        except BadInputError as error:
-            reading.rejects.append(BadInputError(error.reason, locator=f"{row.locator}{error.locator}", excerpt=error.excerpt))
-            continue
-        found.rows["labels"] += labels(row.values, place.path, found.episodes[0])
-        reading.add(found)
+        reading.take(row.locator, partial(_trace, row.values, index, place))
     return reading
+
+
+def _trace(row: Mapping[str, Any], index: int, place: Place) -> Reading:
+    found = reading_of(_conversation(row, index), place, index)
+    found.rows["labels"] += labels(row, place.path, found.episodes[0])
+    return found
 
 
 def _conversation(row: Mapping[str, Any], index: int) -> Conversation:

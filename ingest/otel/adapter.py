@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from ingest.conversation.rows import reading_of, settled
@@ -17,7 +18,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "otel"
-VERSION: Final = 4
+VERSION: Final = 5
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')
@@ -49,13 +50,14 @@ def read(data: bytes, place: Place) -> Reading:
         except BadInputError as error:
             reading.rejects.append(BadInputError(error.reason, locator=f"{locator}{error.locator}"))
     for name, group in grouped(spans).items():
-        try:
-            reading.add(reading_of(conversation_of(name, group), place, name))
-        except BadInputError as error:
-            reading.rejects.append(BadInputError(error.reason, locator=error.locator or name, excerpt=error.excerpt))
+        reading.take(name, partial(_conversation, name, group, place))
     if not spans and not reading.rejects:
         raise BadInputError("OTLP JSON without spans: nothing was recorded")
     return settled(reading)
+
+
+def _conversation(name: str, group: list[Span], place: Place) -> Reading:
+    return reading_of(conversation_of(name, group), place, name)
 
 
 def _refuse_other_signals(document: Any) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, said_by
-from ingest.conversation.parts import called_tool
-from ingest.conversation.rows import Conversation, ModelCall
+from ingest.conversation.parts import CalledTool, called_tool, parts_of
+from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, ModelCall
 from ingest.conversation.scores import numbers, outcome
 from ingest.conversation.thread import ModelRequest, thread_of
-from ingest.otel.spans import Span, messages
+from ingest.otel.spans import Span, messages, with_content
+from ingest.reading.json_text import dumps
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -19,10 +21,18 @@ __all__ = ["BENCHMARK", "conversation_of", "grouped"]
 BENCHMARK: Final = "otel"
 
 _TOOLS: Final = "execute_tool"
-_FRAMES: Final = frozenset({"invoke_agent", "create_agent", "invoke_workflow", _TOOLS})
-"""Spans around requests to models, which repeat their messages."""
+_FRAMES: Final = frozenset({"invoke_agent", "create_agent", "invoke_workflow", "agent", "workflow", "task", "chain"})
+"""Operations and kinds of spans around requests to models, which repeat their messages."""
+_NO_REQUESTS: Final = frozenset({_TOOLS, "tool", "retriever", "embedding", "reranker", "guardrail", "evaluator"})
+_KINDS: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
 _MODEL_ROLE: Final = "assistant"
 """Who asked, where the log names no agent."""
+_MODELS: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "llm.request.model")
+_USAGES: Final = ("gen_ai.usage", "llm.token_count", "llm.usage")
+_TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
+_TOOL_INPUTS: Final = ("gen_ai.tool.call.arguments", "input.value", "traceloop.entity.input")
+_TOOL_OUTPUTS: Final = ("gen_ai.tool.call.result", "output.value", "traceloop.entity.output")
+_LISTED: Final = 8
 _MOST_TOKENS: Final = 10**12
 """No model takes or gives so many at once."""
 
@@ -48,15 +58,13 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         BadInputError: no span holds a message.
     """
     by_id = {span.id: span for span in spans}
-    requests = [request for span in spans if (request := _request(span, by_id)) is not None]
-    unanswered = [(_agent(span, by_id) or _MODEL_ROLE, _call(span, messages(span, "input"))) for span in spans if _is_unanswered(span)]
+    repeated, frames = _repeated(spans, by_id), _frames(spans, by_id)
+    own = [span for span in spans if span.id not in repeated]
+    requests = [request for span in own if (request := _request(span, by_id, frames)) is not None]
+    unanswered = [(_agent(span, by_id) or _MODEL_ROLE, _call(span, messages(span, "input"))) for span in own if _is_unanswered(span)]
     said = said_by(_with_tools(thread_of([], requests), spans, by_id))
     if not said:
-        raise BadInputError(
-            "its spans hold no messages: either content was not recorded (set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT), or it "
-            "went into log records, which are not read (OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental puts it on spans)",
-            locator=name,
-        )
+        raise _without_messages(spans)
     scores = dict(_evaluations(spans))
     success, score, by_number = outcome(scores)
     root = next((span for span in spans if span.parent not in by_id), spans[0])
@@ -75,51 +83,127 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         started_at=spans[0].start,
         details={"traces": list(dict.fromkeys(span.trace for span in spans)), "spans": len(spans), "root": root.name},
         unanswered=unanswered,
+        notes=[f"{len(repeated)} spans repeat what a span inside of them tells, and are counted once"] if repeated else [],
     )
+
+
+def _without_messages(spans: Sequence[Span]) -> BadInputError:
+    """Why nothing was said: content was recorded in a form that is not read, or not at all."""
+    held = list(dict.fromkeys(name for span in spans for name in with_content(span)))
+    if held:
+        return BadInputError(
+            f"its spans hold messages under attributes that are not read: {', '.join(held[:_LISTED])}; export them as "
+            "gen_ai.input.messages and gen_ai.output.messages (semantic conventions 1.37), or rows for --map (docs/formats/chat_lines.md)"
+        )
+    return BadInputError(
+        "its spans hold no messages: either content was not recorded (set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT), or it "
+        "went into log records, which are not read (OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental puts it on spans)"
+    )
+
+
+def _kind(span: Span) -> str:
+    """What a span is of, as its instrumentation names it: chat, execute_tool, invoke_agent, llm, agent, tool, ..."""
+    return next((str(span.attributes[name]).lower() for name in _KINDS if span.attributes.get(name)), "")
+
+
+def _named_agent(span: Span) -> str | None:
+    """The agent that a span is of, or in whose name it was made."""
+    told = span.attributes
+    named = told.get("gen_ai.agent.name") or told.get("agent.name") or told.get("agent_name")
+    if not named and _kind(span) == "agent":
+        named = told.get("traceloop.entity.name") or span.name.removesuffix(".agent")
+    return str(named) if named else None
+
+
+def _around(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
+    """The spans around, from the inside."""
+    seen = {span.id}
+    here = by_id.get(span.parent or "")
+    while here is not None and here.id not in seen:
+        seen.add(here.id)
+        yield here
+        here = by_id.get(here.parent or "")
+
+
+def _repeated(spans: Sequence[Span], by_id: Mapping[str, Span]) -> set[str]:
+    """Ids of spans around a request that tell it again: a client traced inside of its wrapper is one request."""
+    found: set[str] = set()
+    for span in spans:
+        for outer in _around(span, by_id) if _tells_request(span) else ():
+            if outer.id not in found and _tells_request(outer) and _told_alike(outer, span):
+                found.add(outer.id)
+    return found
+
+
+def _tells_request(span: Span) -> bool:
+    return _kind(span) not in _FRAMES | _NO_REQUESTS and bool(messages(span, "input") or messages(span, "output") or _is_unanswered(span))
+
+
+def _told_alike(outer: Span, inner: Span) -> bool:
+    """Whether two requests have the same answer, and the same inputs but for some that one of them leaves out."""
+    ours, theirs = ([_words(raw) for raw in messages(span, "input")] for span in (outer, inner))
+    answers, same_answers = ([_words(raw) for raw in messages(span, "output")] for span in (outer, inner))
+    fewer, more = sorted((ours, theirs), key=len)
+    return answers == same_answers and not Counter(fewer) - Counter(more) and bool(fewer or answers)
+
+
+def _words(raw: Mapping[str, Any]) -> str:
+    """What a message holds in whatever form: its words, and the tools that it calls."""
+    parts = parts_of(raw.get("content"))
+    calls = [*parts.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
+    return dumps([parts.text.strip(), [[call.use.name, call.use.arguments] for call in calls]])
 
 
 def _agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
     """The agent of a span, or of the nearest one around it."""
-    here: Span | None = span
-    seen: set[str] = set()
-    while here is not None and here.id not in seen:
-        seen.add(here.id)
-        named = here.attributes.get("gen_ai.agent.name")
-        if named:
-            return str(named)
-        here = by_id.get(here.parent or "")
-    return None
+    return next((named for one in (span, *_around(span, by_id)) if (named := _named_agent(one)) is not None), None)
 
 
 def _is_unanswered(span: Span) -> bool:
     """Whether it is a request of a chat of which no answer is recorded: it failed, or its content was left out."""
-    is_chat = str(span.attributes.get("gen_ai.operation.name")) in {"chat", "text_completion", "generate_content"}
-    return is_chat and span.attributes.get("gen_ai.request.model") is not None and not messages(span, "output")
+    is_chat = _kind(span) in {"chat", "text_completion", "generate_content", "llm"}
+    return is_chat and _model(span) is not None and not messages(span, "output")
 
 
-def _request(span: Span, by_id: Mapping[str, Span]) -> ModelRequest | None:
-    """The request to a model that a span tells; None if it tells none. What frames others (an agent's span) repeats their messages."""
-    if str(span.attributes.get("gen_ai.operation.name")) in _FRAMES:
+def _request(span: Span, by_id: Mapping[str, Span], frames: Mapping[str, bool]) -> ModelRequest | None:
+    """The request to a model that a span tells; None if it tells none."""
+    if _kind(span) in _NO_REQUESTS or frames.get(span.id, False):
         return None
     inputs, answers = messages(span, "input"), messages(span, "output")
     if not inputs and not answers:
         return None
-    return ModelRequest(inputs=inputs, answers=answers, agent=_agent(span, by_id), call=_call(span, inputs), at=span.start)
+    call = None if span.id in frames else _call(span, inputs)
+    return ModelRequest(inputs=inputs, answers=answers, agent=_agent(span, by_id), call=call, at=span.start)
+
+
+def _frames(spans: Sequence[Span], by_id: Mapping[str, Span]) -> dict[str, bool]:
+    """Id of a span around requests to models -> whether spans inside of it tell messages, which it then repeats.
+
+    An agent's span with messages and no request inside is a request itself, and not among them.
+    """
+    found: dict[str, bool] = {}
+    for span in reversed(spans):  # those inside first
+        told = bool(messages(span, "input") or messages(span, "output"))
+        if _kind(span) not in _NO_REQUESTS and (told or _is_unanswered(span)):
+            for outer in _around(span, by_id):
+                if _kind(outer) in _FRAMES:
+                    found[outer.id] = found.get(outer.id, False) or told
+    return found
 
 
 def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:
     told = span.attributes
     reasons = told.get("gen_ai.response.finish_reasons")
     return ModelCall(
-        model=str(told.get("gen_ai.request.model") or told.get("gen_ai.response.model") or told.get("llm.model_name") or "unknown"),
+        model=_model(span) or UNKNOWN_MODEL,
         asked_at=span.start,
         served_model=None if told.get("gen_ai.response.model") is None else str(told["gen_ai.response.model"]),
         prompt=inputs,
         finish_reason=str(reasons[0]) if isinstance(reasons, list) and reasons else None,
-        tokens_in=_count(told, "input_tokens", "prompt_tokens") or 0,
-        tokens_out=_count(told, "output_tokens", "completion_tokens"),
-        tokens_cached=_count(told, "cache_read.input_tokens", "cached_tokens") or 0,
-        tokens_reasoning=_count(told, "reasoning.output_tokens", "reasoning_tokens") or 0,
+        tokens_in=_count(told, "input_tokens", "prompt_tokens", "prompt"),
+        tokens_out=_count(told, "output_tokens", "completion_tokens", "completion"),
+        tokens_cached=_count(told, "cache_read.input_tokens", "cache_read_input_tokens", "cached_tokens", "prompt_details.cache_read"),
+        tokens_reasoning=_count(told, "reasoning.output_tokens", "reasoning_tokens", "completion_details.reasoning"),
         latency_s=span.seconds,
         error=span.error,
     )
@@ -127,11 +211,16 @@ def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:
 
 def _count(told: Mapping[str, Any], *names: str) -> int | None:
     """None: the span does not say."""
-    for name in (f"gen_ai.usage.{name}" for name in names):
+    for name in (f"{usage}.{name}" for usage in _USAGES for name in names):
         value = told.get(name)
         if isinstance(value, int | float):
             return _tokens(value, name)
     return None
+
+
+def _model(span: Span) -> str | None:
+    named = next((span.attributes[name] for name in _MODELS if span.attributes.get(name)), None)
+    return None if named is None else str(named)
 
 
 def _tokens(value: float, name: str) -> int:
@@ -141,37 +230,45 @@ def _tokens(value: float, name: str) -> int:
 
 
 def _with_tools(found: list[ParsedMessage], spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[ParsedMessage]:
-    """The messages, and tools that were carried out though no message calls them, each where it happened."""
-    called = {id_ for message in found for id_ in _ids(message.raw)}
-    extra = [_tool(span, _agent(span, by_id)) for span in spans if _is_silent_tool(span, called)]
-    if not extra:
-        return found
+    """The messages, and tools that were carried out though no message calls them or has their result, each where it happened."""
+    called = [call for message in found for call in _calls(message.raw)]
+    answered = {str(message.raw["tool_call_id"]) for message in found if message.raw.get("tool_call_id")}
+    answered |= {id_ for message in found for id_ in parts_of(message.raw.get("content")).results}
     placed = list(found)
-    for message in extra:
-        later = (index for index, other in enumerate(placed) if other.at is not None and message.at is not None and other.at > message.at)
-        placed.insert(next(later, len(placed)), message)
+    for span in spans:
+        if _kind(span) in {_TOOLS, "tool"}:
+            tool = _tool(span, _agent(span, by_id), called, answered)
+            if tool is not None:
+                later = (index for index, other in enumerate(placed) if other.at is not None and other.at > span.start)
+                placed.insert(next(later, len(placed)), tool)
     return placed
 
 
-def _ids(raw: Mapping[str, Any]) -> Iterator[str]:
-    parts = raw.get("content") if isinstance(raw.get("content"), list) else []
-    for call in [*(raw.get("tool_calls") or []), *(part for part in parts or [] if isinstance(part, Mapping))]:
-        if isinstance(call, Mapping) and (found := called_tool(call).id) is not None:
-            yield found
+def _calls(raw: Mapping[str, Any]) -> Iterator[CalledTool]:
+    yield from parts_of(raw.get("content")).tools
+    yield from (called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))
 
 
-def _is_silent_tool(span: Span, called: set[str]) -> bool:
-    is_tool = span.attributes.get("gen_ai.operation.name") == _TOOLS
-    return is_tool and str(span.attributes.get("gen_ai.tool.call.id")) not in called
-
-
-def _tool(span: Span, agent: str | None) -> ParsedMessage:
+def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set[str]) -> ParsedMessage | None:
+    """What a tool's span adds: the call and its result, the result alone where a message has the call, or nothing where it has both."""
     told = span.attributes
-    result = told.get("gen_ai.tool.call.result")
-    name = told.get("gen_ai.tool.name") or span.name
-    call = {"name": name, "arguments": told.get("gen_ai.tool.call.arguments") or {}}
-    raw = {"role": "tool", "content": result, "tool_calls": [call]} | ({"error": span.error} if span.error else {})
-    return ParsedMessage(raw=raw | ({"metadata": {"agent": agent}} if agent else {}), at=span.start)
+    call: dict[str, Any] = {
+        "name": next((told[name] for name in _TOOL_NAMES if told.get(name)), span.name),
+        "arguments": next((told[name] for name in _TOOL_INPUTS if told.get(name) is not None), {}),
+    }
+    result = next((told[name] for name in _TOOL_OUTPUTS if told.get(name) is not None), None)
+    use = called_tool(call).use
+    named = told.get("gen_ai.tool.call.id")
+    same = (one for one in called if (one.id == str(named) if named else (one.use.name, one.use.arguments) == (use.name, use.arguments)))
+    known = next(same, None)
+    raw: dict[str, Any] = {"role": "tool", "content": result} | ({"error": span.error} if span.error else {})
+    if known is None:
+        metadata = {"metadata": {"agent": agent}} if agent else {}
+        return ParsedMessage(raw={**raw, "tool_calls": [call], **metadata}, at=span.start)
+    called.remove(known)
+    if result is None or known.id is None or known.id in answered:
+        return None
+    return ParsedMessage(raw={**raw, "tool_call_id": known.id}, at=span.start)
 
 
 def _instructions(spans: Sequence[Span], by_id: Mapping[str, Span]) -> Iterator[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
 
-__all__ = ["told_by"]
+__all__ = ["as_content", "told_by"]
 
 _ROLES: Final = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 _CHOICE: Final = "gen_ai.choice"
@@ -37,7 +37,7 @@ def told_by(event: str, told: Mapping[str, Any]) -> tuple[Side, list[dict[str, A
         found = [_message(_chosen(fields), "assistant") if event == _CHOICE else _message(fields, _ROLES[event])]
     else:
         return None
-    return side, [one for one in found if one.get("content") or one.get("tool_calls")]
+    return side, [one for one in found if one.get("content") or one.get("tool_calls") or one.get("refusal")]
 
 
 def _chosen(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -50,18 +50,16 @@ def _chosen(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 def _message(fields: Any, role: str) -> dict[str, Any]:
     if not isinstance(fields, Mapping):
         return {"role": role, "content": fields}
-    message: dict[str, Any] = {"role": str(fields.get("role") or role), "content": _content(fields.get("content"))}
+    message: dict[str, Any] = {"role": str(fields.get("role") or role), "content": as_content(fields.get("content"))}
     calls = _read(fields.get("tool_calls"))
     if isinstance(calls, list) and calls:
         message["tool_calls"] = calls
     if message["role"] == "tool" and fields.get("id") is not None:
         message["tool_call_id"] = str(fields["id"])
-    if fields.get("name"):
-        message["name"] = fields["name"]
-    return message
+    return message | {key: fields[key] for key in ("name", "refusal", "reasoning_content") if fields.get(key)}
 
 
-def _content(given: Any) -> Any:
+def as_content(given: Any) -> Any:
     """Parts, where the text is a JSON list of objects; a text that happens to be other JSON is what was said."""
     read = _read(given)
     return read if isinstance(read, list) and read and all(isinstance(part, Mapping) for part in read) else given

@@ -1,8 +1,8 @@
 """Spans of OTLP JSON, with their attributes as plain values.
 
-The names are those of OpenTelemetry's semantic conventions for generative AI, versions 1.37 to 1.39 (in development there), and the older
-ones that instrumentations still write: an event a message (`ingest.otel.events`), and numbered attributes (`gen_ai.prompt.0.role`,
-`llm.input_messages.0.message.role`).
+The names are those of OpenTelemetry's semantic conventions for generative AI, versions 1.37 to 1.39 (in development there), and others that
+instrumentations write: an event a message (`ingest.otel.events`), and numbered attributes, OpenLLMetry's (`gen_ai.prompt.0.role`) and
+OpenInference's (`llm.input_messages.0.message.contents.0.message_content.text`).
 """
 
 from __future__ import annotations
@@ -13,17 +13,24 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ingest.otel.events import told_by
+from ingest.conversation.dialects import chat_messages
+from ingest.otel.events import as_content, told_by
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["Span", "messages", "spans_of"]
+__all__ = ["Span", "messages", "spans_of", "with_content"]
 
 _WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
 _MOST: Final = 2**63 - 1
-_NUMBERED: Final = re.compile(r"\.(\d{1,9})\.(?:message\.)?(.+)")
-_TOOL_CALL: Final = re.compile(r"(?:message\.)?tool_calls?\.(\d{1,9})\.(?:tool_call\.)?(?:function\.)?(.+)")
+_WRAPPERS: Final = frozenset({"message", "message_content", "tool_call", "function"})
+"""Names that OpenInference puts around what it numbers."""
+_NOT_READ_ENDS: Final = frozenset({
+    "input", "output", "prompt", "prompts", "completion", "completions", "request", "response", "message", "messages", "content", "text",
+    "events", "all_messages_events", "final_result", "value", "body", "data", "request_data", "response_data", "arguments", "result",
+    "llm_request", "llm_response", "object", "toolCalls",
+})  # fmt: skip
+"""Last parts of names of attributes that hold what was said, of instrumentations whose form is not read."""
 _OLD_NAMES: Final = {"input": ("gen_ai.prompt", "llm.input_messages"), "output": ("gen_ai.completion", "llm.output_messages")}
 
 
@@ -45,6 +52,8 @@ class Span:
     """Attributes of events `gen_ai.evaluation.result`."""
     events: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """`input` and `output` -> messages that stand in an event each."""
+    read: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """`input` and `output` -> messages, once `messages` has read them."""
 
     @property
     def start(self) -> datetime:
@@ -152,10 +161,23 @@ def messages(span: Span, side: str) -> list[dict[str, Any]]:
     Raises:
         BadInputError: the attribute holds no messages.
     """
+    if side not in span.read:
+        found = _messages(span, side)
+        forms = [form for message in found for form in chat_messages(message)]
+        span.read[side] = [{**form, "role": "assistant"} if side == "output" and form["role"] == "unknown" else form for form in forms]
+    return span.read[side]
+
+
+def _messages(span: Span, side: str) -> list[dict[str, Any]]:
     given = span.attributes.get(f"gen_ai.{side}.messages")
     if given is not None:
         return [_chat(message) for message in _json(given, f"gen_ai.{side}.messages")]
     return span.events.get(side) or next((found for name in _OLD_NAMES[side] if (found := _numbered(span.attributes, name))), [])
+
+
+def with_content(span: Span) -> list[str]:
+    """Names of attributes that hold words of the conversation, whether or not they are read."""
+    return [name for name, value in span.attributes.items() if value and name.rpartition(".")[2] in _NOT_READ_ENDS]
 
 
 def _json(given: Any, name: str) -> list[Any]:
@@ -167,33 +189,48 @@ def _json(given: Any, name: str) -> list[Any]:
 
 
 def _chat(message: Any) -> dict[str, Any]:
-    """A message of the conventions (role, parts) as a chat message; responses of tools are messages of role tool."""
+    """A message of the conventions (role, parts) as a chat message."""
     if not isinstance(message, Mapping):
         return {"role": "unknown", "content": message}
     chat = {key: value for key, value in message.items() if key != "parts"}
     chat["content"] = message.get("parts", message.get("content"))
-    parts = chat["content"] if isinstance(chat["content"], list) else []
-    answered = [part.get("id") for part in parts if isinstance(part, Mapping) and part.get("type") == "tool_call_response"]
-    if len(answered) == 1 and answered[0] is not None and len(parts) == 1:
-        chat |= {"role": "tool", "tool_call_id": answered[0]}
     return chat
 
 
 def _numbered(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """Messages of attributes such as `gen_ai.prompt.0.role`."""
-    found: dict[int, dict[str, Any]] = {}
-    calls: dict[tuple[int, int], dict[str, Any]] = {}
+    """Messages of attributes such as `gen_ai.prompt.0.role`, whose parts and calls may be numbered in turn."""
+    found: dict[str, Any] = {}
     for key, value in attributes.items():
-        match = _NUMBERED.fullmatch(key.removeprefix(name)) if key.startswith(f"{name}.") else None
-        if match is None:
-            continue
-        index, rest = int(match[1]), match[2]
-        called = _TOOL_CALL.fullmatch(rest)
-        message = found.setdefault(index, {"role": "unknown"})
-        if called is None:
-            message[rest] = value
-        else:
-            calls.setdefault((index, int(called[1])), {})[called[2]] = value
-    for (index, _), call in sorted(calls.items()):
-        found[index].setdefault("tool_calls", []).append(call)
-    return [found[index] for index in sorted(found)]
+        if key.startswith(f"{name}."):
+            _put(found, [part for part in key.removeprefix(f"{name}.").split(".") if part not in _WRAPPERS], value)
+    return [_message(message) for message in _listed(found) if isinstance(message, dict)]
+
+
+def _put(holder: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    """Put a value where its path leads; what is in the way of a longer path gives way."""
+    *around, last = path or ("",)
+    for name in around:
+        inner = holder.get(name)
+        if not isinstance(inner, dict):
+            inner = holder[name] = {}
+        holder = inner
+    if not isinstance(holder.get(last), dict):
+        holder[last] = value
+
+
+def _listed(value: Any) -> Any:
+    """Objects whose keys are all numbers as lists, in order, at any depth."""
+    if not isinstance(value, dict):
+        return value
+    if value and all(key.isdecimal() for key in value):
+        return [_listed(value[key]) for key in sorted(value, key=int)]
+    return {key: _listed(inner) for key, inner in value.items()}
+
+
+def _message(found: dict[str, Any]) -> dict[str, Any]:
+    parts = found.pop("contents", None)
+    content = as_content(found.get("content"))
+    message = {**found, "content": parts if isinstance(parts, list) and not content else content}
+    if message.get("function_call_name"):
+        message["function_call"] = {"name": message["function_call_name"], "arguments": message.get("function_call_arguments_json") or {}}
+    return message

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from io import BytesIO
-from typing import Final
+from typing import Any, Final
 
 from ingest.chat_lines.adapter import read_mapped
 from ingest.chat_lines.mapping import DEFAULT
@@ -17,7 +19,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "parquet"
-VERSION: Final = 3
+VERSION: Final = 4
 PATH_PARTS: Final = 0
 
 
@@ -40,6 +42,10 @@ def read(data: bytes, place: Place) -> Reading:
     return Reading(note=f"Parquet without a column messages ({excerpt(', '.join(columns))}): say with --map which column is what")
 
 
+def _transcript(row: Mapping[str, Any], place: Place, name: str) -> Reading:
+    return reading_of(transcript(row), place, name)
+
+
 def _columns(data: bytes) -> list[str]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -54,10 +60,7 @@ def _transcripts(data: bytes, place: Place) -> Reading:
     reading = Reading()
     for row in parquet_rows(data):
         name = str(row.values.get("transcript_id", row.locator))
-        try:
-            reading.add(reading_of(transcript(row.values), place, name))
-        except BadInputError as error:
-            reading.rejects.append(BadInputError(error.reason, locator=f"{name}{error.locator}", excerpt=error.excerpt))
+        reading.take(name, partial(_transcript, row.values, place, name))
     if not reading.episodes and not reading.rejects:
         return Reading(note="Scout's transcripts without a row")
     return settled(reading)

@@ -58,6 +58,7 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
         metrics=numbers(scores),
         condition={key: value for key in ("agent", "agent_args", "model_options") if (value := _json(row.get(key))) not in (None, {}, "")},
         seed=_whole(row.get("task_repeat")),
+        attempt=_whole(row.get("task_repeat")),
         stop_reason=f"limit: {limit}" if limit else "error" if error else None,
         error=None if error is None else str(error),
         started_at=read_time(row.get("date")),

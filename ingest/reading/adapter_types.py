@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ingest.reading.json_text import dumps
 from schemas.batches import Coded
 from schemas.errors import BadInputError
+from schemas.text import excerpt
 
-__all__ = ["Adapter", "Place", "Reading", "episode_id", "run_id"]
+__all__ = ["Adapter", "Place", "Reading", "episode_id", "run_id", "unexpected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,18 @@ class Reading:
     note: str = ""
     """What else the file is, where it holds no episode of its own and nothing is lost."""
 
+    notes: list[str] = field(default_factory=list)
+    """What is reported of the file though nothing is lost."""
+
+    messages: int = 0
+    """Messages of conversations in ``rows``."""
+
+    empty: int = 0
+    """Those of them that have no text, no thought and no call."""
+
+    unread: Counter[str] = field(default_factory=Counter)
+    """Keys of empty messages that hold something in the log -> in how many."""
+
     by_number: set[str] = field(default_factory=set)
     """Ids of the episodes whose success is only that their score is 0 or 1 (`ingest.conversation.rows.settled`)."""
 
@@ -68,6 +81,27 @@ class Reading:
         self.rejects += episode.rejects
         self.by_number |= episode.by_number
         self.replay_s += episode.replay_s
+        self.notes += episode.notes
+        self.messages += episode.messages
+        self.empty += episode.empty
+        self.unread += episode.unread
+
+    def take(self, locator: str, read: Callable[[], Reading]) -> None:
+        """Take over one game or row of a file; whatever goes wrong in reading it is a reject of this row and costs no other.
+
+        Args:
+            locator: where it is in the file, such as ``line 7``.
+            read: reads it; `BadInputError` says why it cannot be used, and any other exception is reported with its name.
+        """
+        try:
+            self.add(read())
+        except BadInputError as error:
+            where = locator if error.locator == locator else f"{locator}{error.locator}"
+            self.rejects.append(BadInputError(error.reason, locator=where, excerpt=error.excerpt))
+        except (RecursionError, OverflowError) as error:
+            self.rejects.append(BadInputError(f"nested too deeply, or a number too large ({error}): the log is damaged", locator=locator))
+        except Exception as error:  # noqa: BLE001 - one row's surprise must not cost the others
+            self.rejects.append(unexpected(error, locator))
 
 
 class Adapter(Protocol):
@@ -97,7 +131,8 @@ class Adapter(Protocol):
         ...
 
     # An adapter may have `KEYS: tuple[frozenset[str], ...]`: a JSON document with all top-level keys of one of them is its log, in whatever
-    # order they stand. It is asked where beginnings tell nothing.
+    # order they stand. It is asked where beginnings tell nothing. Where another program could have the same keys, `MARKS`, a tuple of
+    # patterns of bytes, are what its logs hold besides, all of them.
     # An adapter may have `resembles(head: bytes, name: str) -> bool` too: a file that no adapter reads is one of its logs, damaged. Texts
     # need it; what begins or is named like JSON is taken for a damaged log anyway.
 
@@ -108,6 +143,13 @@ class Adapter(Protocol):
             BadInputError: nothing in it can be used.
         """
         ...
+
+
+def unexpected(error: Exception, locator: str = "") -> BadInputError:
+    """What a reader did not foresee in a row, as a reject with its place."""
+    what = f"the key {error} is missing" if isinstance(error, KeyError) else excerpt(f"{type(error).__name__}: {error}")
+    reason = f"this format's reader fails here ({what}): correct the row, or report it to the author of the reader"
+    return BadInputError(reason, locator=locator)
 
 
 def episode_id(benchmark: str, path: str, index: int | str = 0) -> str:

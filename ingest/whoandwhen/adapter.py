@@ -2,7 +2,7 @@
 
 The labelled agent and step become labels of the rubric `decisive_error`: question `agent` has the agent's name, question `step` the turn,
 from 1 (files count from 0). Where the labelled agent is not who speaks at that step, a row in `log_disagreements` says so; the label stays
-as people gave it.
+as people gave it. An agent or a step that the log does not have is no truth about it: it is reported, and no label.
 """
 
 from __future__ import annotations
@@ -12,32 +12,31 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from ingest.conversation.dialects import keys_with_content
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.json_text import dumps, loads
 from ingest.reading.malformed import validated
 from schemas.errors import BadInputError
-from schemas.records import Label, LogDisagreement
+from schemas.records import Agent, Label, LogDisagreement
+from schemas.text import excerpt
 
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "whoandwhen"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "whoandwhen"
 RUBRIC: Final = "decisive_error"
 _ANNOTATOR: Final = "whoandwhen"
-_BEGINNING: Final = re.compile(
-    rb'\A\s*\{\s*"(?:history|is_correct|is_corrected|question|question_ID|mistake_agent|level|ground_truth)"\s*:'
-)
-_MARKS: Final = (re.compile(rb'"history"\s*:\s*\['), re.compile(rb'"(?:content|mistake_agent)"\s*:'))
+_MARKS: Final = (re.compile(rb'"history"\s*:\s*\['), re.compile(rb'"mistake_agent"\s*:'), re.compile(rb'"mistake_step"\s*:'))
 _ADDRESSED: Final = re.compile(r"(?P<agent>.*?)\s*\(\s*(?:->\s*(?P<to>.+?)|(?P<manner>.+?))\s*\)\s*")
 _THOUGHT: Final = "thought"
 
 
 class _Message(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="allow")
 
     content: Any = None
     role: str | None = None
@@ -72,8 +71,8 @@ KEYS: Final = (frozenset({"history", "mistake_agent", "mistake_step"}),)
 
 
 def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether this is a run of Who&When."""
-    return _BEGINNING.match(head) is not None and all(mark.search(head) for mark in _MARKS)
+    """Tell from a file's first bytes whether this is a run of Who&When: other programs have a `history` too, and no labels."""
+    return head.lstrip()[:1] == b"{" and all(mark.search(head) for mark in _MARKS)
 
 
 def read(data: bytes, place: Place) -> Reading:
@@ -123,30 +122,70 @@ def _speaker(message: _Message, index: int) -> _Speaker:
 def _said(message: _Message, speaker: _Speaker, everybody: list[str]) -> LoggedMessage:
     text = message.content if isinstance(message.content, str) else "" if message.content is None else dumps(message.content)
     audience = [speaker.agent] if speaker.private else [speaker.agent, speaker.to] if speaker.to else everybody
-    return LoggedMessage(agent=speaker.agent, text=text, private=speaker.private, audience=list(dict.fromkeys(audience)))
+    return LoggedMessage(
+        agent=speaker.agent,
+        text=text,
+        private=speaker.private,
+        audience=list(dict.fromkeys(audience)),
+        unread=[] if text else keys_with_content(message.model_extra or {}),
+    )
 
 
 def _add_labels(reading: Reading, found: _File, speakers: list[_Speaker], place: Place) -> None:
+    """The labels that are about this log, and what is wrong with others."""
     (episode,) = reading.episodes
-    step = _step(found.mistake_step)
+    step, agent = _step(found.mistake_step), found.mistake_agent
+    if found.mistake_step not in (None, "") and (step is None or not 0 <= step < len(speakers)):
+        reading.rejects.append(
+            BadInputError(
+                f"mistake_step is {excerpt(repr(found.mistake_step), 40)}, and the {len(speakers)} messages are steps 0 to "
+                f"{len(speakers) - 1}: there is no label of the step, correct the file",
+                locator=".mistake_step",
+            )
+        )
+        step = None
+    if agent:
+        agents = [one.agent for one in reading.rows["agents"] if isinstance(one, Agent)]
+        agent = _named(agent, agents)
+        if agent is None:
+            written, names = excerpt(repr(found.mistake_agent), 60), excerpt(", ".join(agents))
+            reading.rejects.append(
+                BadInputError(
+                    f"mistake_agent is {written}, which names none or several of the agents ({names}): there is no label of the agent, "
+                    "correct the file",
+                    locator=".mistake_agent",
+                )
+            )
+        elif agent != found.mistake_agent:
+            reading.notes.append(f"mistake_agent {excerpt(repr(found.mistake_agent), 60)} is read as {excerpt(repr(agent), 60)}")
     turn = None if step is None else step + 1
-    answers = {"agent": found.mistake_agent, "step": None if turn is None else str(turn)}
+    answers = {"agent": agent, "step": None if turn is None else str(turn)}
     reading.rows["labels"] += [
         Label(place.path, _ANNOTATOR, RUBRIC, question, episode, episode, None, None, answer, None)
         for question, answer in answers.items()
         if answer
     ]
-    if step is None or found.mistake_agent is None:
-        return
-    speaks = speakers[step].agent if 0 <= step < len(speakers) else None
-    if speaks != found.mistake_agent:
-        where = turn if speaks is not None else None
-        reading.rows["log_disagreements"].append(LogDisagreement(episode, where, "mistake_agent", found.mistake_agent, speaks))
+    if step is not None and agent and speakers[step].agent != agent:
+        reading.rows["log_disagreements"].append(LogDisagreement(episode, turn, "mistake_agent", agent, speakers[step].agent))
+
+
+def _named(written: str, agents: list[str]) -> str | None:
+    """The agent that is meant: by its name, else by the only one that is the same but for case, blanks, and words in brackets."""
+    if written in agents:
+        return written
+    meant = [name for name in agents if _plain(name) == _plain(written)]
+    return meant[0] if len(meant) == 1 else None
+
+
+def _plain(name: str) -> str:
+    addressed = _ADDRESSED.fullmatch(name)
+    return re.sub(r"[\s_-]+", "", name if addressed is None else addressed["agent"]).casefold()
 
 
 def _step(written: Any) -> int | None:
+    """A whole number, also as text and with a decimal point (`10.0`)."""
     try:
-        step = int(written)
+        step = float(written)
+        return None if isinstance(written, bool) or step != int(step) else int(step)
     except (TypeError, ValueError, OverflowError):
         return None
-    return None if isinstance(written, float) and step != written else step

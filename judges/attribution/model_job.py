@@ -216,8 +216,8 @@ class _Job:
         if paid:
             report = self.report
             report.requests += call.attempts
-            report.tokens_in += call.tokens_in
-            report.tokens_out += call.tokens_out
+            report.tokens_in += call.tokens_in or 0
+            report.tokens_out += call.tokens_out or 0
             report.cost = None if report.cost is None or call.cost is None else report.cost + call.cost
 
     def _save(self, verdicts: Sequence[Verdict], status: RunStatus) -> None:

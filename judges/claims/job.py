@@ -144,8 +144,8 @@ class _Job:
             self._calls.append(call)
         if reply.source == "model":
             report.requests += call.attempts
-            report.tokens_in += call.tokens_in
-            report.tokens_out += call.tokens_out
+            report.tokens_in += call.tokens_in or 0
+            report.tokens_out += call.tokens_out or 0
             report.cost = None if report.cost is None or call.cost is None else report.cost + call.cost
 
     def _save(self) -> None:

@@ -62,8 +62,8 @@ class Recorder:
         self._calls.append(call)
         self.run = run._replace(
             calls=run.calls + call.attempts,
-            tokens_in=run.tokens_in + call.tokens_in,
-            tokens_out=run.tokens_out + call.tokens_out,
+            tokens_in=run.tokens_in + (call.tokens_in or 0),
+            tokens_out=run.tokens_out + (call.tokens_out or 0),
             cost=None if run.cost is None or call.cost is None else run.cost + call.cost,
         )
 

@@ -188,8 +188,8 @@ def _store(store: Store, job: JournalHead, outcomes: Sequence[CallOutcome], stat
     costs = [call.cost for call in calls]  # one that is unknown leaves the sum unknown, as while a run goes on
     run = job.run._replace(
         calls=sum(call.attempts for call in calls),
-        tokens_in=sum(call.tokens_in for call in calls),
-        tokens_out=sum(call.tokens_out for call in calls),
+        tokens_in=sum(call.tokens_in or 0 for call in calls),
+        tokens_out=sum(call.tokens_out or 0 for call in calls),
         cost=None if job.run.cost is None or None in costs else sum(filter(None, costs)),
         finished_at=datetime.now(UTC).replace(tzinfo=None) if status == "finished" else None,
         status=status,

@@ -319,7 +319,7 @@ def breaking(column: str, value: object) -> Any:
     ("fault", "reason"),
     [
         pytest.param(("progress", 7.0), "table turns, column progress", id="refused by the schema"),
-        pytest.param(("progress", "much"), "please report it", id="refused by the type"),
+        pytest.param(("progress", "much"), "report it to the author of the reader", id="refused by the type"),
         pytest.param(("state_before", Json("{no json")), "please report it", id="refused by the store"),
     ],
 )

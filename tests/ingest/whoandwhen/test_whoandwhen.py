@@ -70,10 +70,11 @@ def test_a_label_of_somebody_who_does_not_speak_there_is_told_and_kept(tmp_path:
     assert query(store, "SELECT answer FROM labels WHERE question = 'agent'")["answer"].to_list() == ["Orchestrator"]
 
 
-@pytest.mark.parametrize("step", [math.inf, math.nan, 2.5, "soon", None])
-def test_a_step_that_is_none_has_no_label(tmp_path: Path, step: Any) -> None:
+@pytest.mark.parametrize("step", [math.inf, math.nan, 2.5, "soon", 5, "99", -1, True, None])
+def test_a_step_that_the_log_does_not_have_is_reported_and_no_label(tmp_path: Path, step: Any) -> None:
+    """It would count against every judge. A file without a step reports nothing."""
     store, refused = store_of(tmp_path, RUN | {"mistake_step": step})
-    assert refused == []
+    assert ["mistake_step is" in reason and "steps 0 to 4" in reason for reason in refused] == ([] if step is None else [True])
     assert query(store, "SELECT question, answer FROM labels").rows() == [("agent", "WebSurfer")]
 
 
