@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final
 
-from ingest.chat_lines.mapping import Mapping
+from ingest.chat_lines.mapping import FILE, Mapping
 from ingest.conversation.dialects import keys_with_content
 from schemas.errors import BadInputError
 from schemas.text import excerpt, near
@@ -17,6 +17,7 @@ __all__ = ["Unmet"]
 _EVER: Final = frozenset({"conversation.id", "message.speaker", "message.text", "message.order"})
 """Entries without which not even one conversation can be read as it was meant."""
 _TOLD_BY_ITSELF: Final = frozenset({"conversation.messages", "conversation.rows", "message.turn"})
+_WHOLE_FILE: Final = ("conversation.id", FILE)
 _RARE: Final = frozenset({"outcome.error"})
 """Entries whose column only some conversations have, by what they mean."""
 _OUTCOMES: Final = {"success": "not yes or no, true or false, 1 or 0", "score": "no number"}
@@ -102,7 +103,11 @@ def _named(mapping: Mapping, parts: tuple[str, ...]) -> dict[str, str]:
     named = {
         f"{part}.{entry}": getattr(getattr(mapping, part), entry) for part in parts for entry in getattr(mapping, part).model_fields_set
     }
-    return {entry: column for entry, column in named.items() if column and entry not in _TOLD_BY_ITSELF | _RARE}
+    return {
+        entry: column
+        for entry, column in named.items()
+        if column and entry not in _TOLD_BY_ITSELF | _RARE and (entry, column) != _WHOLE_FILE
+    }
 
 
 def _reached(values: AnyMapping[str, Any]) -> Iterator[str]:

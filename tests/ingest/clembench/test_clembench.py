@@ -107,3 +107,26 @@ def test_an_episode_that_ended_before_somebody_spoke_is_of_the_same_run(tmp_path
     found = ingested(tmp_path, tmp_path / "logs")
     assert found.rows("SELECT count(*) FROM runs") == [(1,)]
     assert found.rows("SELECT role, model, count(*) FROM agents WHERE agent = 'Player 2' GROUP BY ALL") == [("WordGuesser", "llama", 2)]
+
+
+def test_scores_of_turns_are_metrics_of_turns_and_a_player_has_one_name(tmp_path: Path) -> None:
+    """Files count turns from 0; `Player_1` of the list of players is `Player 1` of the events."""
+    players = {name.replace(" ", "_"): told for name, told in OLD["players"].items()}
+    path = written(tmp_path / "interactions.json", OLD | {"players": players})
+    written(path.with_name("scores.json"), {"turn scores": {"0": {"Accuracy": 1, "Note": "x"}, "1": {"Accuracy": 0}}, "episode scores": {}})
+    found = ingested(tmp_path, path)
+    assert found.rows("SELECT turn, metric, value FROM turn_metrics ORDER BY turn") == [
+        (1, "clembench.Accuracy", 1.0),
+        (2, "clembench.Accuracy", 0.0),
+    ]
+    assert found.rows("SELECT agent, model FROM agents WHERE agent <> 'GM' ORDER BY agent") == [
+        ("Player 1", "gpt-4"),
+        ("Player 2", "llama"),
+    ]
+
+
+@pytest.mark.parametrize("players", [[{"name": "Ann"}], {"Ann": {"role": "spy"}}])
+def test_players_and_rounds_of_another_game_are_no_episode_of_clembench(tmp_path: Path, players: Any) -> None:
+    """Refused as a format that is not known, not as a damaged log of this one."""
+    found = ingested(tmp_path, written(tmp_path / "game.json", {"players": players, "rounds": [{"votes": {"Ann": True}}], "turns": [{}]}))
+    assert ["no log format that cotrace knows" in reason for reason in found.refused] == [True]

@@ -274,3 +274,109 @@ def test_a_role_that_is_no_name_costs_no_message(tmp_path: Path) -> None:
     odd = said("user", "Hi.") | {"role": {"a": 1}}
     found = read(tmp_path, document(chat(1, 9, [odd], said("assistant", "Ho.")), chat(2, 9, [odd], said("assistant", "He."))))
     assert [reason for reason in found.refused if "please report" in reason] == []
+
+
+def llm(number: int, parent: int | None, kind: str = "LLM", **told: Any) -> dict[str, Any]:
+    """A span of OpenInference, or of OpenLLMetry where `told` says so."""
+    mine = {} if "traceloop__span__kind" in told else {"openinference__span__kind": kind}
+    made = span(number, "x", parent, **{**mine, **told})
+    made["attributes"] = made["attributes"][1:]
+    return made
+
+
+def parts(side: str, role: str, *texts: str) -> dict[str, str]:
+    numbered = {
+        f"contents__{n}__message_content__{key}": one for n, text in enumerate(texts) for key, one in (("type", "text"), ("text", text))
+    }
+    return {f"llm__{side}_messages__0__message__{key}": one for key, one in {"role": role, **numbered}.items()}
+
+
+def test_messages_in_parts_and_token_counts_of_openinference_are_read(tmp_path: Path) -> None:
+    """Several parts of a message are its words; a count that no span has is null."""
+    asked = {**parts("input", "user", "Plan", "the trip."), **parts("output", "assistant", "Book the train.")}
+    counts = {"llm__token_count__prompt": 800, "llm__token_count__completion": 100, "llm__token_count__prompt_details__cache_read": 7}
+    found = read(
+        tmp_path, document(llm(1, None, llm__model_name="gpt-x", **asked, **counts), llm(2, None, **parts("output", "assistant", "Go.")))
+    )
+    assert found.refused == []
+    assert found.rows("SELECT text FROM utterances ORDER BY turn") == [("Plan\nthe trip.",), ("Book the train.",), ("Go.",)]
+    assert found.rows("SELECT tokens_in, tokens_out, tokens_cached, tokens_reasoning FROM calls ORDER BY asked_at") == [
+        (800, 100, 7, None),
+        (None, None, None, None),
+    ]
+
+
+OPENLLMETRY = (
+    {"traceloop__span__kind": "agent", "traceloop__entity__name": "{}"},
+    {"traceloop__span__kind": "tool", "traceloop__entity__name": "look"},
+)
+OPENINFERENCE = ({"openinference__span__kind": "AGENT", "agent__name": "{}"}, {"openinference__span__kind": "TOOL", "tool__name": "look"})
+
+
+@pytest.mark.parametrize(("agent", "tool"), [OPENLLMETRY, OPENINFERENCE])
+def test_agents_of_spans_speak_and_tools_of_spans_act(agent: dict[str, str], tool: dict[str, str], tmp_path: Path) -> None:
+    """The agent around a request wrote its answer, with its model; a tool that no message calls is an action of it."""
+    spans = []
+    for number, name in ((10, "planner"), (20, "checker")):
+        named = {key: one.format(name) for key, one in agent.items()}
+        asked = {**parts("input", "user", f"Ask {name}"), **parts("output", "assistant", f"I am {name}.")}
+        spans += [llm(number, None, **named), llm(number + 1, number, llm__model_name=f"m-{name}", **asked)]
+    spans.append(
+        llm(12, 10, **tool, input__value='{"at": "shelf"}', output__value="three cans", traceloop__entity__input='{"at": "shelf"}')
+    )
+    found = read(tmp_path, document(*spans))
+    assert found.rows("SELECT agent, text FROM utterances WHERE text LIKE 'I am%' ORDER BY turn") == [
+        ("planner", "I am planner."),
+        ("checker", "I am checker."),
+    ]
+    assert found.rows("SELECT agent, model FROM agents WHERE model IS NOT NULL ORDER BY agent") == [
+        ("checker", "m-checker"),
+        ("planner", "m-planner"),
+    ]
+    assert found.rows("SELECT agent, verb, arguments ->> 'at' FROM actions") == [("planner", "look", "shelf")]
+
+
+def test_the_result_of_a_call_that_no_later_request_repeats_is_read_from_the_tools_span(tmp_path: Path) -> None:
+    """The call is the message's, told once."""
+    look = span(2, "execute_tool", gen_ai__tool__name="look", gen_ai__tool__call__id="c1", gen_ai__tool__call__result="three cans")
+    found = read(tmp_path, document(chat(1, None, [said("user", "Look.")], said("assistant", CALL)), look))
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [("user", "Look."), ("tool", "three cans")]
+    assert found.rows("SELECT agent, verb, accepted FROM actions") == [("assistant", "look", True)]
+
+
+@pytest.mark.parametrize("form", ["the same names", "other names"])
+def test_a_request_traced_by_its_wrapper_too_is_one_request(form: str, tmp_path: Path) -> None:
+    """Parent and child with the same content: calls, tokens and words once, and a note; another request inside is another one."""
+    asked, answer = said("user", "Buy a can."), said("assistant", "Bought.")
+    if form == "the same names":
+        wrapper = chat(1, 0, [asked], answer)
+    else:
+        wrapper = llm(1, 0, llm__model_name="gpt-x", **parts("input", "user", "Buy a can."), **parts("output", "assistant", "Bought."))
+    inner = chat(3, 1, [said("user", "How much?")], said("assistant", "Two."))
+    found = read(tmp_path, document(span(0, "invoke_agent", gen_ai__agent__name="buyer"), wrapper, chat(2, 1, [asked], answer), inner))
+    assert found.rows("SELECT count(*), sum(tokens_in), sum(tokens_out) FROM calls") == [(2, 20, 8)]
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [
+        ("user", "Buy a can."),
+        ("buyer", "Bought."),
+        ("user", "How much?"),
+        ("buyer", "Two."),
+    ]
+    assert ["1 spans repeat" in note for _, note in found.report.notes] == [True]
+
+
+def test_an_agents_span_with_messages_and_no_request_inside_is_read(tmp_path: Path) -> None:
+    """Some frameworks write no span a request."""
+    told = {
+        "gen_ai__input__messages": json.dumps([said("user", "Hi.")]),
+        "gen_ai__output__messages": json.dumps([said("assistant", "Ho.")]),
+    }
+    found = read(tmp_path, document(span(1, "invoke_agent", gen_ai__agent__name="buyer", **told)))
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [("user", "Hi."), ("buyer", "Ho.")]
+
+
+@pytest.mark.parametrize("name", ["input.value", "ai.prompt.messages", "gcp.vertex.agent.llm_request", "events", "request_data"])
+def test_content_that_was_recorded_under_other_names_is_refused_by_these_names(name: str, tmp_path: Path) -> None:
+    """It is not said that nothing was recorded."""
+    (reason,) = read(tmp_path, document(span(1, "chat", **{name: '{"messages": ["Hi."]}'}))).refused
+    assert f"under attributes that are not read: {name}" in reason
+    assert "not recorded" not in reason

@@ -104,3 +104,41 @@ def test_every_message_of_the_published_runs_arrives(tmp_path: Path, shared: Pat
     assert (report.episodes, report.turns, report.rejected) == (len(files), len(said), [])
     assert sorted(query(store, "SELECT text FROM utterances")["text"].to_list()) == sorted(said)
     assert query(store, "SELECT count(*) AS n FROM labels")["n"][0] == 2 * len(files)
+
+
+@pytest.mark.parametrize("step", ["3", 3, 3.0, "3.0", " 3 "])
+def test_a_step_is_a_whole_number_however_it_is_written(tmp_path: Path, step: Any) -> None:
+    """`10.0` of a spreadsheet is the step 10."""
+    store, refused = store_of(tmp_path, RUN | {"mistake_step": step})
+    assert refused == []
+    assert query(store, "SELECT answer FROM labels WHERE question = 'step'").rows() == [("4",)]
+
+
+@pytest.mark.parametrize("written", ["WebSurfer ", "websurfer", "Web Surfer", "web_surfer", "WebSurfer (thought)"])
+def test_a_name_that_can_mean_only_one_agent_is_read_as_it_and_reported(tmp_path: Path, written: str) -> None:
+    """Case, blanks and brackets."""
+    (tmp_path / "1.json").write_text(json.dumps(RUN | {"mistake_agent": written}), encoding="utf-8")
+    report = ingest_paths([tmp_path / "1.json"], store := Store(tmp_path / "s.duckdb"), workers=1)
+    assert report.rejected == []
+    assert [f"mistake_agent {written!r} is read as 'WebSurfer'" in note for _, note in report.notes] == [True]
+    with store.reading() as connection:
+        assert connection.execute("SELECT answer FROM labels WHERE question = 'agent'").fetchall() == [("WebSurfer",)]
+
+
+@pytest.mark.parametrize("written", ["Coder", "coder", "surfer"])
+def test_a_name_that_means_no_agent_or_several_is_reported_and_no_label(tmp_path: Path, written: str) -> None:
+    """`coder` where there are Coder_ and CODER is nobody's name."""
+    history = [*RUN["history"], {"content": "a", "role": "Coder_"}, {"content": "b", "role": "CODER"}]
+    store, refused = store_of(tmp_path, RUN | {"mistake_agent": written, "history": history})
+    assert [f"mistake_agent is {written!r}" in reason for reason in refused] == [True]
+    assert query(store, "SELECT question FROM labels").rows() == [("step",)]
+
+
+@pytest.mark.parametrize("without", ["mistake_agent", "mistake_step"])
+def test_a_history_of_another_program_is_no_run_of_who_and_when(tmp_path: Path, without: str) -> None:
+    """SWE-agent's trajectories have a history too; the refusal names the way to read them."""
+    store, (reason,) = store_of(
+        tmp_path, {"history": RUN["history"], **{key: one for key, one in RUN.items() if key not in {without, "history"}}}
+    )
+    assert "--map" in reason
+    assert query(store, "SELECT * FROM episodes").is_empty()

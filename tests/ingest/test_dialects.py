@@ -1,0 +1,283 @@
+"""Messages of any dialect: words, calls, results and speakers come in, and what does not come in is reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.chat_lines.adapter import MappedChat
+from tests.ingest.asked import Ingested, ingested, written
+
+ASKED = {"role": "user", "content": "read a.txt"}
+ANSWER = {"role": "assistant", "content": "Seven."}
+ARGUMENTS = {"path": "a.txt"}
+AS_TEXT = json.dumps(ARGUMENTS)
+
+DIALECTS: dict[str, list[dict[str, Any]]] = {
+    "Responses": [
+        {"role": "user", "content": [{"type": "input_text", "text": "read a.txt"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "need tool"}]},
+        {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "read", "arguments": AS_TEXT},
+        {"type": "function_call_output", "call_id": "c1", "output": "seven lines"},
+        {"role": "assistant", "type": "message", "content": [{"type": "output_text", "text": "Seven."}]},
+    ],
+    "Anthropic": [
+        ASKED,
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "need tool"},
+                {"type": "tool_use", "id": "c1", "name": "read", "input": ARGUMENTS},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "seven lines"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "Seven."}]},
+    ],
+    "Bedrock": [
+        {"role": "user", "content": [{"text": "read a.txt"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"reasoningContent": {"reasoningText": {"text": "need tool"}}},
+                {"toolUse": {"toolUseId": "c1", "name": "read", "input": ARGUMENTS}},
+            ],
+        },
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "seven lines"}], "status": "success"}}]},
+        {"role": "assistant", "content": [{"text": "Seven."}]},
+    ],
+    "LangChain": [
+        {"type": "human", "content": "read a.txt"},
+        {"type": "ai", "content": "", "reasoning_content": "need tool", "tool_calls": [{"id": "c1", "name": "read", "args": ARGUMENTS}]},
+        {"type": "tool", "content": "seven lines", "tool_call_id": "c1", "name": "read"},
+        {"type": "ai", "data": {"content": "Seven."}},
+    ],
+    "AutoGen": [
+        {"source": "user", "type": "TextMessage", "content": "read a.txt"},
+        {"source": "assistant", "type": "ThoughtEvent", "content": "need tool"},
+        {"source": "assistant", "type": "ToolCallRequestEvent", "content": [{"id": "c1", "name": "read", "arguments": AS_TEXT}]},
+        {
+            "source": "assistant",
+            "type": "ToolCallExecutionEvent",
+            "content": [{"call_id": "c1", "name": "read", "content": "seven lines", "is_error": False}],
+        },
+        {"source": "assistant", "type": "TextMessage", "content": "Seven."},
+    ],
+    "OpenTelemetry": [
+        {"role": "user", "parts": [{"type": "text", "content": "read a.txt"}]},
+        {
+            "role": "assistant",
+            "parts": [
+                {"type": "reasoning", "content": "need tool"},
+                {"type": "tool_call", "id": "c1", "name": "read", "arguments": ARGUMENTS},
+            ],
+        },
+        {"role": "user", "parts": [{"type": "tool_call_response", "id": "c1", "response": "seven lines"}]},
+        {"role": "assistant", "parts": [{"type": "text", "content": "Seven."}]},
+    ],
+    "AI SDK": [
+        ASKED,
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "reasoning", "text": "need tool"},
+                {"type": "tool-call", "toolCallId": "c1", "toolName": "read", "input": ARGUMENTS},
+            ],
+        },
+        {
+            "role": "tool",
+            "content": [
+                {"type": "tool-result", "toolCallId": "c1", "toolName": "read", "output": {"type": "text", "value": "seven lines"}}
+            ],
+        },
+        ANSWER,
+    ],
+    "OpenAI before tools": [
+        ASKED,
+        {"role": "assistant", "content": None, "reasoning": "need tool", "function_call": {"name": "read", "arguments": AS_TEXT}},
+        {"role": "function", "name": "read", "content": "seven lines"},
+        ANSWER,
+    ],
+}
+
+
+def chat(tmp_path: Path, *messages: dict[str, Any], reader: MappedChat | None = None) -> Ingested:
+    return ingested(tmp_path, written(tmp_path / "chat.jsonl", {"messages": messages}), reader=reader)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_one_conversation_is_the_same_in_every_dialect(dialect: str, tmp_path: Path) -> None:
+    """Result by the tool, whoever carries it; a call alone is an action and no message; nothing is refused."""
+    found = chat(tmp_path, *DIALECTS[dialect])
+    assert found.refused == []
+    assert found.rows("SELECT agent, channel, text FROM utterances ORDER BY turn, seq") == [
+        ("user", "public", "read a.txt"),
+        ("assistant", "private", "need tool"),
+        ("tool", "public", "seven lines"),
+        ("assistant", "public", "Seven."),
+    ]
+    assert found.rows("SELECT agent, verb, arguments ->> 'path' FROM actions") == [("assistant", "read", "a.txt")]
+    accepted = None if dialect == "OpenAI before tools" else True
+    assert found.rows("SELECT accepted FROM actions") == [(accepted,)]
+
+
+def test_results_between_other_parts_are_messages_of_the_tool(tmp_path: Path) -> None:
+    """A user's words behind a result stay the user's, calls and words of one message stay one message; an error of a tool is an error."""
+    found = chat(
+        tmp_path,
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "c1", "name": "read", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "content": "no file", "is_error": True},
+                {"type": "text", "text": "Go on."},
+            ],
+        },
+    )
+    assert found.rows("SELECT turn, agent, text FROM utterances ORDER BY turn") == [
+        (1, "assistant", "I look."),
+        (2, "tool", "no file"),
+        (3, "user", "Go on."),
+    ]
+    assert found.rows("SELECT accepted, error_text FROM actions") == [(False, "no file")]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "refusal": "I cannot."},
+        {"content": [{"type": "refusal", "refusal": "I cannot."}]},
+        {"content": [{"type": "text", "text": {"value": "I cannot.", "annotations": []}}]},
+        {"content": {"type": "text", "text": "I cannot."}},
+        {"content": [{"text": "I cannot."}]},
+        {"content": ["I cannot."]},
+    ],
+)
+def test_words_are_found_in_every_form_of_content(tmp_path: Path, message: dict[str, Any]) -> None:
+    """A refusal is what the model wrote."""
+    found = chat(tmp_path, ASKED, {"role": "assistant", **message})
+    assert found.refused == []
+    assert found.rows("SELECT text FROM utterances WHERE agent = 'assistant'") == [("I cannot.",)]
+
+
+def test_messages_of_which_nothing_is_read_are_reported_with_their_keys(tmp_path: Path) -> None:
+    """Exit code 1, since words are lost; an answer that is empty in the log is none of them."""
+    found = chat(
+        tmp_path,
+        {"role": "user", "body": "hello there"},
+        ANSWER,
+        {"role": "user", "utterance": {"en": "Hi"}},
+        {"role": "tool", "content": ""},
+    )
+    assert [reason.split(";")[:2] for reason in found.refused] == [
+        [": 3 of 4 messages have no text and no call", " keys not read: body, utterance"]
+    ]
+    assert not found.report.is_clean
+    (tmp_path / "silent").mkdir()
+    assert chat(tmp_path / "silent", ASKED, {"role": "assistant", "content": "", "finish_reason": "stop"}, ANSWER).refused == []
+
+
+def test_keys_that_are_not_read_beside_words_are_a_note(tmp_path: Path) -> None:
+    """Nothing is refused: it is reported what a mapping could name."""
+    found = chat(tmp_path, ASKED, {**ANSWER, "citations": ["a.txt"]})
+    assert found.refused == []
+    assert ["citations (1)" in note for _, note in found.report.notes] == [True]
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_a_file_of_messages_is_one_conversation(tmp_path: Path, lines: bool) -> None:  # noqa: FBT001
+    """With and without a mapping, as JSON and as JSON Lines; `file` names what no column does."""
+    messages = [
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "name": "Asker", "content": "2+2"},
+        {"role": "assistant", "content": "4"},
+    ]
+    path = written(tmp_path / "talk.json", *(messages if lines else [messages]))
+    readers: list[MappedChat | None] = [None]
+    for text in ("benchmark: chat\n", "conversation: {id: file}\n"):
+        (tmp_path / f"{len(readers)}.yaml").write_text(text)
+        readers.append(MappedChat.of(tmp_path / f"{len(readers)}.yaml"))
+    for number, reader in enumerate(readers):
+        (tmp_path / str(number)).mkdir()
+        found = ingested(tmp_path / str(number), path, reader=reader)
+        assert found.refused == []
+        assert found.rows("SELECT task_id, turns_taken FROM episodes") == [("talk", 3)]
+        assert found.rows("SELECT agent FROM utterances ORDER BY turn") == [("system",), ("Asker",), ("assistant",)]
+
+
+def test_messages_that_name_their_conversation_are_grouped_by_it(tmp_path: Path) -> None:
+    """An id of the message itself groups nothing."""
+    rows = [{"id": number, "session_id": f"s{number % 2}", **ASKED} for number in range(4)]
+    found = ingested(tmp_path, written(tmp_path / "talk.jsonl", *rows))
+    assert found.rows("SELECT task_id, turns_taken FROM episodes ORDER BY 1") == [("s0", 2), ("s1", 2)]
+
+
+def test_one_message_alone_is_no_conversation(tmp_path: Path) -> None:
+    """A prompt that lies beside logs."""
+    (reason,) = ingested(tmp_path, written(tmp_path / "prompt.json", ASKED)).refused
+    assert "one message alone" in reason
+
+
+ENVELOPE = {
+    "info": {"llm": "m"},
+    "simulations": [
+        {
+            "id": f"s{trial}",
+            "task_id": "7",
+            "trial": trial,
+            "reward": float(trial),
+            "messages": [ASKED, {"role": "assistant", "content": "ok"}],
+        }
+        for trial in (0, 1)
+    ],
+}
+
+
+def test_conversations_inside_an_object_are_read_where_the_mapping_says(tmp_path: Path) -> None:
+    """The repetition tells two attempts at a task apart; without the entry the refusal names it."""
+    path = written(tmp_path / "runs.json", ENVELOPE)
+    (tmp_path / "map.yaml").write_text("conversation: {id: id, messages: messages, rows: simulations}\noutcome: {score: reward}\n")
+    found = ingested(tmp_path, path, reader=MappedChat.of(tmp_path / "map.yaml"))
+    assert found.refused == []
+    facts = "SELECT task_id, seed, attempt, score, turns_taken FROM episodes ORDER BY seed"
+    assert found.rows(facts) == [("7", 0, 1, 0.0, 2), ("7", 1, 2, 1.0, 2)]
+    assert [note.split(":")[0] for _, note in found.report.notes] == ["1 task, 1 model, 2 attempts each"]
+
+    for text in (None, "conversation: {id: id, messages: messages}\n"):
+        (tmp_path / str(text is None)).mkdir()
+        if text is not None:
+            (tmp_path / "map.yaml").write_text(text)
+        reader = None if text is None else MappedChat.of(tmp_path / "map.yaml")
+        (reason,) = ingested(tmp_path / str(text is None), path, reader=reader).refused
+        assert "the conversations are under simulations; write conversation: {rows: simulations, messages: messages}" in reason
+
+
+def test_a_mapping_names_tools_actions_and_observations(tmp_path: Path) -> None:
+    """A tool with its arguments, an action by itself, and what came of both; calls in a list with results by their ids."""
+    (tmp_path / "map.yaml").write_text(
+        "conversation: {messages: steps}\nmessage: {speaker: by, text: says, tool: uses, action: does, observation: sees, role: kind}\n"
+    )
+    calls = [{"tool_call_id": "c", "function_name": "edit", "arguments": {"at": 3}}]
+    steps = [
+        {"by": "ann", "says": "I look.", "uses": "look", "does": {"at": "shelf"}, "sees": "three cans"},
+        {"by": "bob", "does": "three"},
+        {"by": "bob", "says": "Now.", "tool_calls": calls, "sees": {"results": [{"source_call_id": "c", "content": "done"}]}},
+    ]
+    found = ingested(tmp_path, written(tmp_path / "run.json", {"steps": steps}), reader=MappedChat.of(tmp_path / "map.yaml"))
+    assert found.refused == []
+    assert found.rows("SELECT agent, verb, arguments, accepted FROM actions ORDER BY turn") == [
+        ("ann", "look", '{"at":"shelf"}', None),
+        ("bob", "does", '{"value":"three"}', None),
+        ("bob", "edit", '{"at":3}', True),
+    ]
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [
+        ("ann", "I look."),
+        ("tool", "three cans"),
+        ("bob", "Now."),
+        ("tool", "done"),
+    ]
