@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def test_games_that_a_reader_takes_one_by_one_are_guarded_by_it(tmp_path: Path) 
         def read(self, data: bytes, place: Place) -> Reading:
             reading = Reading()
             for number, row in enumerate(loads(data)["games"]):
-                reading.take(f"games[{number}]", lambda row=row, number=number: self.game(row, place, number))
+                reading.take(f"games[{number}]", partial(self.game, row, place, number))
             return reading
 
     path = tmp_path / "d.json"

@@ -294,7 +294,11 @@ def parts(side: str, role: str, *texts: str) -> dict[str, str]:
 def test_messages_in_parts_and_token_counts_of_openinference_are_read(tmp_path: Path) -> None:
     """Several parts of a message are its words; a count that no span has is null."""
     asked = {**parts("input", "user", "Plan", "the trip."), **parts("output", "assistant", "Book the train.")}
-    counts = {"llm__token_count__prompt": 800, "llm__token_count__completion": 100, "llm__token_count__prompt_details__cache_read": 7}
+    counts: dict[str, Any] = {
+        "llm__token_count__prompt": 800,
+        "llm__token_count__completion": 100,
+        "llm__token_count__prompt_details__cache_read": 7,
+    }
     found = read(
         tmp_path, document(llm(1, None, llm__model_name="gpt-x", **asked, **counts), llm(2, None, **parts("output", "assistant", "Go.")))
     )
