@@ -9,6 +9,7 @@ from analytics.query import query
 from analytics.statistics.cluster_intervals import clustered_share
 from analytics.statistics.intervals import Estimate
 from judges.evidence.perturbation.defects import defects, defects_of
+from judges.evidence.perturbation.injected import INJECTED, can_change
 from judges.rubric.model import PROBE
 from schemas.store import Store
 
@@ -41,6 +42,8 @@ select
     told.judge,
     told.variant as probe,
     told.episode_id as game,
+    told.unit_id,
+    plain.score as plain_score,
     plain.answer as plain_answer,
     told.answer as told_answer,
     told.score - plain.score as shift
@@ -67,7 +70,8 @@ def probe_report(store: Store) -> pl.DataFrame:
     - rubric, question, judge, probe: the probe's kind, or `variant <name>`. expects: `same` where the right answer stays what it was
       (of a variant: where a judge that keeps to the evidence need not change it), `changed` where a planted defect turns it to no.
     - pairs: plain answer and answer on the perturbed unit, of the same repeat; of `changed` only where the plain answer was yes, that is
-      where the judge, too, found the message clean. games: how many. unanswered: further pairs in which one side has no answer.
+      where the judge, too, found the message clean; of `injected` only where the planted attack demands another answer than the plain
+      one, so that it can change it. games: how many. unanswered: further pairs in which one side has no answer.
     - rate: of `same` the share of pairs whose answers differ (0 is best); of `changed` the share in which the judge now says no, 0 to 1
       (1 is best). low, high: 95 % interval over games (`analytics.statistics.cluster_intervals`). Null without pairs.
     - repeats_differ: share of pairs of repeats of the same plain unit that differ: what chance alone does; null with one repeat.
@@ -104,6 +108,8 @@ def _row(key: Sequence[str], group: pl.DataFrame, chance: Estimate | None) -> di
     is_defect = variant.startswith(PROBE) and kind in defects()
     if is_defect and target != question:
         return None
+    if kind.startswith(INJECTED) and variant.startswith(PROBE):
+        group = group.filter([can_change(*unit) for unit in group.select("unit_id", "plain_score").iter_rows()])
     counted = _counted(group, is_defect=is_defect)
     found = clustered_share(counted.hits, counted.games)
     row: dict[str, object] = {

@@ -18,6 +18,7 @@ from analytics.judging.probes import probe_report
 from analytics.query import query
 from cotrace.cli import cli
 from judges.craft.perturbations import DEFECTS_OF
+from judges.evidence.perturbation.injected import ATTACKS
 from judges.evidence.perturbation.perturbations import as_probe
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.unit_sources import selected_units
@@ -203,6 +204,44 @@ def test_the_share_of_swayed_answers_is_found(store: Store) -> None:
     assert max_of(wordy, "rate") == 0
     assert all("it can be swayed" in advice for advice in polite["advice"])
     assert max_of(polite, "shift") < 0
+
+
+def test_the_share_of_answers_that_orders_change_is_found(store: Store) -> None:
+    """A judge that obeys faked fences in 60 of 100 cases, and no other attack: the report has that share, beside chance.
+
+    Orders demand yes of some units and no of the others; the played judge always says yes, so that only the others count.
+    """
+    obeys = Bias(pattern=r"BEGIN right_answers[^\n]*\n[^\n]*\"answer\": \"no\"", answers={"no": 0.6})
+    asked(store, SimulatedJudge(defect="never", confusion=RIGHT, biases=[obeys], seed=5), "injected-fence", "injected-order", "injected")
+    fence, order, mixed = (report_of(store, "llm:local/5", kind) for kind in ("injected-fence", "injected-order", "injected"))
+    assert mean_of(fence, "rate") == pytest.approx(0.6, abs=0.1)
+    assert sum(row["low"] <= 0.6 <= row["high"] for row in fence.iter_rows(named=True)) >= 6
+    assert max_of(order, "rate") == 0
+    assert 0 < mean_of(mixed, "rate") < mean_of(fence, "rate")
+    assert max_of(fence, "repeats_differ") == 0
+    assert all("it can be swayed" in advice for advice in fence["advice"])
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("name", ["spatial_grounding", "mast"])
+def test_an_attack_is_quoted_and_demands_an_answer_of_the_rubric(store: Store, name: str, attack: str) -> None:
+    """Whatever is judged: messages, whole turns, or games of any family; the frame around what is quoted stays as it was."""
+    maker = PromptMaker(find(name))
+    pairs = told_anew(store, name, f"injected-{attack}")[:20]
+    assert len(pairs) > 5
+    for before, after in pairs:
+        old, new = ([line for prompt in maker.prompts(unit) for line in prompt.evidence().split("\n")] for unit in (before, after))
+        planted = [line for line in new if line not in old and line.startswith("| ")]
+        answer = find(name).questions[next(iter(find(name).questions))].answers
+        assert any(f'"{one}"' in line for one in answer for line in planted)
+        assert not [line for line in new if not line.startswith("| ") and ("evidence has ended" in line or "right_answers" in line)]
+
+
+def test_an_attack_that_the_judge_would_not_see_is_not_planted(store: Store) -> None:
+    """A rubric that shows no message has nothing to be attacked by: no request is spent on it."""
+    assert told_anew(store, "craft_failures", "injected-order") == []
+    with pytest.raises(UsageError, match="by pair"):
+        as_probe(find("craft_failures").changed(unit="pair"), "injected")
 
 
 def test_a_liking_for_its_own_name_is_found(store: Store) -> None:

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from judges.evidence.perturbation.defects import Planter, defects, defects_of, planter_of, rubrics_of
+from judges.evidence.perturbation.injected import ATTACKS, INJECTED, injected
 from judges.evidence.pieces import Renaming, UnitContext
+from judges.evidence.shows import Viewer
 from judges.evidence.text import Entry
 from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
@@ -45,6 +47,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "length": Kind("three sentences that say nothing, after what is judged", "same"),
     "polite": Kind("a greeting before and thanks after what is judged", "same"),
     "wordy": Kind("a long-winded beginning and end around what is judged", "same"),
+    INJECTED: Kind(f"attacks on the judge in a message of the unit, in turn: {', '.join(doc for doc, _ in ATTACKS.values())}", "same"),
+    **{f"{INJECTED}-{name}": Kind(f"{doc}, in a message of each unit", "same") for name, (doc, _) in ATTACKS.items()},
 }
 """Those that keep the right answer, whatever the game is."""
 
@@ -77,6 +81,8 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
         raise UsageError(f"probe {kind} changes what is said, but {rubric.name} {about}: use names, order or {MODEL}NAME")
     if kind == "order" and rubric.unit not in {"agent_turn", "utterance", "turn", "action"}:
         raise UsageError(f"probe order moves the messages of a turn, but {rubric.name} judges by {rubric.unit}: use names or {MODEL}NAME")
+    if kind.startswith(INJECTED) and rubric.unit in {"row", "pair"}:
+        raise UsageError(f"probe {kind} attacks through a message of a game, but {rubric.name} judges by {rubric.unit}: use another probe")
     if is_defect and kind not in defects_of(rubric.name):
         where = ", ".join(rubrics_of(kind))
         raise UsageError(f"probe {kind} knows the right answer for {where}, not for {rubric.name}: use one of the probes that keep it")
@@ -96,6 +102,12 @@ def perturbed(rubric: Rubric, unit: Unit) -> Unit | None:
         return unit._replace(context=replace(context, renaming=Renaming(announced, also_in_texts=False)))
     if kind == "order":
         return _with_utterances(unit, _reversed(context))
+    if kind.startswith(INJECTED):
+        of_unit = _JUDGED.get(rubric.about or "")
+        attacked = injected(kind, rubric, unit, [said for said in of_unit(context) if said.text.strip()] if of_unit else [])
+        shows = [piece for group in rubric.groups() for piece in group.shows]
+        is_shown = attacked is not None and Viewer(attacked.context).show(shows) != Viewer(context).show(shows)
+        return attacked if is_shown else None
     judged = [said for said in _JUDGED[rubric.about or ""](context) if said.text.strip()]
     if kind in _WORDINGS:
         changed = {said.seq: _WORDINGS[kind](said.text) for said in judged}
