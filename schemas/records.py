@@ -413,6 +413,13 @@ class Verdict(NamedTuple):
             "0..1",
         ),
     ] = None
+    agent_spoke: Annotated[
+        bool | None,
+        Col(
+            "of the decisive error: whether the agent that the model names said or did something in the turn that it names; null of other "
+            "rubrics, and where no turn of the log is named"
+        ),
+    ] = None
 
 
 class Call(NamedTuple):

@@ -138,7 +138,7 @@ def _asked(store: Store, by_game: Mapping[str, LossTruth]) -> Iterator[_Judge]:
 def _hit(truth: LossTruth, guess: Guess | None) -> _Hit:
     if guess is None:
         return _Hit(0.0, 0.0, None, 0.0)
-    off = None if truth.turn is None else float(abs(guess.turn - truth.turn))
+    off = None if truth.turn is None or not guess.turn else float(abs(guess.turn - truth.turn))
     return _Hit(1.0, float(guess.agent == truth.agent), off, float(off == 0))
 
 

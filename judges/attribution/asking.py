@@ -13,7 +13,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, Field
 
 from judges.attribution.decisive import decisive_error
-from judges.attribution.thumb import Guess
 from judges.evidence.pieces import action_text
 from judges.evidence.text import Entry, fenced, one_line, plain_names, with_plain_names
 from judges.evidence.transcript import Transcript, TurnView
@@ -32,8 +31,15 @@ Form = TypeVar("Form", bound=BaseModel)
 class Answered(NamedTuple):
     """What a model names, and why."""
 
-    guess: Guess
+    agent: str
+    """As the model gives it, in the spelling of the log where the log has that name."""
+    turn: int | None
+    """From 1; None if the log has no such turn."""
     reason: str
+    agent_spoke: bool | None
+    """Whether that agent said or did something in that turn; None if there is no such turn."""
+    form: BaseModel | None
+    """The model's answer that names them; None if the model was asked nothing."""
 
 
 class Whole(BaseModel):
@@ -114,18 +120,19 @@ def _entries(turn: TurnView) -> list[Entry]:
     ]
 
 
-def _actor(turn: TurnView, named: str = "") -> str:
-    """The agent of a turn: the one named, if it took part, else who spoke or acted last in it."""
-    agents = [one.agent for one in turn.said("public")] + [done.agent for done in turn.actions]
-    same = [agent for agent in agents if agent.casefold() == named.strip().casefold()]
-    return same[0] if same else agents[-1] if agents else named
+def _acting(turn: TurnView) -> list[str]:
+    """Who says or does something in a turn, in order."""
+    return [one.agent for one in turn.said("public")] + [done.agent for done in turn.actions]
 
 
-def _found(game: Transcript, turn: int, agent: str, reason: str) -> Answered | None:
-    if not 1 <= turn <= len(game.turns):
-        return None
+def _named(game: Transcript, agent: str, turn: int, form: BaseModel, reason: str) -> Answered:
+    """The agent and the turn that a model names."""
     own = {neutral.casefold(): name for name, neutral in plain_names([*game.agents]).items()}
-    return Answered(Guess(_actor(game.turn(turn), own.get(agent.strip().casefold(), agent)), turn), reason)
+    own |= {name.casefold(): name for one in game.turns for name in _acting(one)}
+    agent = own.get(agent.strip().casefold(), agent.strip())
+    if not 1 <= turn <= len(game.turns):
+        return Answered(agent, None, f"turn {turn} is not in the log, which has {len(game.turns)} turns: {reason}", None, form)
+    return Answered(agent, turn, reason, agent in _acting(game.turn(turn)), form)
 
 
 # -- the manners ------------------------------------------------------------------------------------------
@@ -133,7 +140,7 @@ def _found(game: Transcript, turn: int, agent: str, reason: str) -> Answered | N
 
 async def _all_at_once(game: Transcript, ask: Ask) -> Answered | None:
     said = await ask("all_at_once", _shown(game, game.turns), Whole)
-    return None if said is None else _found(game, said.turn, said.agent, said.reason)
+    return None if said is None else _named(game, said.agent, said.turn, said, said.reason)
 
 
 async def _step_by_step(game: Transcript, ask: Ask) -> Answered | None:
@@ -142,20 +149,23 @@ async def _step_by_step(game: Transcript, ask: Ask) -> Answered | None:
         if said is None:
             return None
         if said.decisive:
-            return _found(game, turn.turn, said.agent, said.reason)
+            return _named(game, said.agent, turn.turn, said, said.reason)
     return None
 
 
 async def _halving(game: Transcript, ask: Ask) -> Answered | None:
-    turns, reason = game.turns, ""
+    turns = game.turns
+    said: Half | None = None
     while len(turns) > 1:
         middle = len(turns) // 2
         parts = f"first: turns {turns[0].turn} to {turns[middle - 1].turn}; second: turns {turns[middle].turn} to {turns[-1].turn}"
         said = await ask("halving", f"{_shown(game, turns)}\n\nThe parts: {parts}", Half)
         if said is None:
             return None
-        turns, reason = turns[:middle] if said.part == "first" else turns[middle:], said.reason
-    return _found(game, turns[0].turn, "", reason) if turns else None
+        turns = turns[:middle] if said.part == "first" else turns[middle:]
+    if not turns or not (acting := _acting(turns[0])):
+        return None
+    return Answered(acting[-1], turns[0].turn, said.reason if said else "", agent_spoke=True, form=said)
 
 
 async def _search(game: Transcript, ask: Ask) -> Answered | None:
@@ -166,13 +176,16 @@ async def _search(game: Transcript, ask: Ask) -> Answered | None:
         for suspect in found.suspects if found else ():
             if 1 <= suspect.turn <= len(game.turns) and _quotes(game.turn(suspect.turn), suspect.words):
                 suspects.setdefault(suspect.turn, suspect)
-    best: tuple[int, Suspect, str] | None = None
+    best: tuple[Examined, Suspect] | None = None
     for turn, suspect in sorted(suspects.items()):
         around = game.turns[max(0, turn - 1 - _AROUND) : turn + _AROUND]
         said = await ask("examine", f"{_shown(game, around)}\n\nThe turn to be judged: turn {turn}", Examined)
-        if said is not None and (best is None or said.likelihood > best[0]):
-            best = said.likelihood, suspect, said.reason
-    return None if best is None else _found(game, best[1].turn, best[1].agent, f'{best[2]} ("{best[1].words}")')
+        if said is not None and (best is None or said.likelihood > best[0].likelihood):
+            best = said, suspect
+    if best is None:
+        return None
+    said, suspect = best
+    return _named(game, suspect.agent, suspect.turn, said, f'{said.reason} ("{suspect.words}")')
 
 
 def _quotes(turn: TurnView, words: str) -> bool:

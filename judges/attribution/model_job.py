@@ -20,7 +20,7 @@ from judges.attribution.job import selected_games
 from judges.evidence.transcript import Transcript, load
 from judges.runs.job import RunStatus
 from judges.runs.verdict_store import Progressed, save
-from providers.asker import Asker, JobTerms, JournalEntry, Request
+from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
@@ -165,20 +165,20 @@ class _Job:
 
     async def _of_game(self, asker: Asker, game: Transcript) -> list[Verdict]:
         failed: list[str] = []
-        statuses: list[str] = []
+        replies: list[Reply] = []
 
         async def put(messages: list[Message], form: type[BaseModel]) -> BaseModel | None:
             key = f"{game.episode_id} {hashlib.blake2b(orjson.dumps(messages), digest_size=8).hexdigest()}"
             asked = Request(messages=messages, form=form, key=key, purpose="judge", run=self._run.judge_run_id, episode_id=game.episode_id)
             reply = await asker.ask(asked)
             self._spend(reply.call, paid=reply.source == "model")
-            statuses.append(reply.call.status)
+            replies.append(reply)
             if reply.filled is None:
                 failed.append(reply.call.error or reply.call.status)
             return reply.filled
 
         found = await MANNERS[self._request.manner](game, Ask(put))
-        if "unasked" in statuses:
+        if any(reply.call.status == "unasked" for reply in replies):
             self.report.not_asked += 1
             return []
         self.report.games += 1
@@ -186,11 +186,15 @@ class _Job:
         self.report.answered += status == "answered"
         self.report.failed += status == "failed"
         self.report.undecided += status == "undecided"
-        return [self._verdict(game, question, found, status, failed) for question in ("agent", "step")]
-
-    def _verdict(self, game: Transcript, question: str, found: Answered | None, status: str, failed: Sequence[str]) -> Verdict:
-        answer = None if found is None else found.guess.agent if question == "agent" else str(found.guess.turn)
         reason = found.reason if found else failed[0] if failed else "no turn was named"
+        whence = [reply.call for reply in replies if found is None or reply.filled is found.form][-1:]
+        call_id = next((call.call_id for call in whence if call.attempts), None)
+        return [self._verdict(game, question, found, (status, reason, call_id)) for question in ("agent", "step")]
+
+    def _verdict(self, game: Transcript, question: str, found: Answered | None, came: tuple[str, str, str | None]) -> Verdict:
+        status, reason, call_id = came
+        turn = str(found.turn) if found and found.turn else None
+        answer = None if found is None else turn if question == "step" else found.agent or None
         return Verdict(
             judge_run_id=self._run.judge_run_id,
             rubric=RUBRIC,
@@ -207,7 +211,9 @@ class _Job:
             answer=answer,
             score=None,
             reason=excerpt(reason, _LONGEST_REASON),
-            status=status,
+            status="undecided" if status == "answered" and answer is None else status,
+            call_id=call_id,
+            agent_spoke=found.agent_spoke if found else None,
         )
 
     def _spend(self, call: Call, *, paid: bool) -> None:

@@ -29,6 +29,8 @@ from providers.provider import ModelSettings
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.providers.test_forms import replying
+from tests.servers.dialects import completion, tool_call
 from tests.servers.suspicious_server import suspicious_model
 
 MESSAGES = [
@@ -250,3 +252,42 @@ def test_models_see_no_views_goals_or_names_of_scripts(tmp_path: Path) -> None:
     assert "turn 1, Player1" in text
     assert script not in text
     assert "infers" not in text
+
+
+@pytest.mark.parametrize(
+    ("agent", "turn", "stored"),
+    [
+        ("Coder", 3, ("Coder", "3", True)),
+        ("planner ", 3, ("Planner", "3", False)),
+        ("The whole team", 3, ("The whole team", "3", False)),
+        ("Coder", 99, ("Coder", None, None)),
+    ],
+)
+def test_the_agent_that_a_model_names_is_stored(who: Store, agent: str, turn: int, stored: tuple[str, str | None, bool | None]) -> None:
+    """Also where that agent is silent in the turn it names, which a column says; a verdict names the call that it comes from."""
+    with replying(completion(tool_call({"reason": "so it is", "agent": agent, "turn": turn}))) as (url, _):
+        ask_games(AskingRequest(settings=ModelSettings(model="openai/namer", base_url=url), manner="all_at_once"), who)
+    rows = query(
+        who,
+        "select question, answer, verdicts.status, agent_spoke, json_extract_string(reply, 'agent') "
+        "from verdicts join calls using (call_id) where judge = 'llm:openai/namer' order by question",
+    ).rows()
+    name, step, spoke = stored
+    assert rows == [
+        ("agent", name, "answered", spoke, agent),
+        ("step", step, "answered" if step else "undecided", spoke, agent),
+    ]
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+def test_a_verdict_names_the_call_that_it_comes_from(who: Store, model_url: str, manner: str) -> None:
+    """Of several, the one that settled it."""
+    ask_games(AskingRequest(settings=ModelSettings(model="openai/settled", base_url=model_url), manner=manner), who)
+    rows = query(
+        who,
+        "select calls.episode_id = verdicts.episode_id, reply from verdicts join calls using (call_id) "
+        "where judge = 'llm:openai/settled' and variant = $manner",
+        {"manner": manner},
+    ).rows()
+    assert [same for same, _ in rows] == [True, True]
+    assert all("so it seems" in reply for _, reply in rows)
