@@ -8,7 +8,7 @@
 --   team  JSON  object role -> model
 --   task_id  text  the structure, puzzle, order or question
 --   level  text  the task's tier; null if the log does not say
---   outcome  text  clarify: somebody asked and nobody acted; no_move: nobody acted; no_oracle: no candidate was listed; followed: what was
+--   outcome  text  clarify: somebody asked and nobody acted; no_move: nobody acted, or the reply could not be read; no_oracle: no candidate was listed; followed: what was
 --                  tried is one of the candidates in every part (followed_full; where the benchmark has no such reading, the log's flag);
 --                  not_followed: it is none of them
 --   followed_full  flag  what was tried is literally a candidate; null without candidates, and where the benchmark has no such reading

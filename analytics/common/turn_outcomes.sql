@@ -3,7 +3,7 @@
 -- Materialized: by game
 --   episode_id  text  the game
 --   turn  number  from 1
---   outcome  text  clarify: somebody asked and nobody acted; no_move: nobody acted; no_oracle: no candidate was listed; followed: what was
+--   outcome  text  clarify: somebody asked and nobody acted; no_move: nobody acted, or the reply could not be read; no_oracle: no candidate was listed; followed: what was
 --                  tried is one of the candidates in every part (followed_full; where the benchmark has no such reading, the log's flag);
 --                  not_followed: it is none of them
 --   followed_full  flag  what was tried is literally a candidate; null without candidates, and where the benchmark has no such reading
@@ -20,10 +20,15 @@ with acted as (
     select
         episode_id,
         turn,
-        count(*) filter (verb <> 'clarify') > 0 as has_move,
-        bool_and(accepted) filter (verb <> 'clarify') as accepted,
-        bool_or(undoes) filter (verb <> 'clarify') as undoes
-    from unmaterialized('actions') as actions
+        count(*) filter (acts) > 0 as has_move,
+        count(*) filter (verb = 'clarify') > 0 as asks,
+        bool_and(accepted) filter (acts) as accepted,
+        bool_or(undoes) filter (acts) as undoes
+    from (
+        -- of a reply that could not be read nothing was tried, unless the engine refused it
+        select *, verb <> 'clarify' and (verb <> 'unreadable' or accepted is not null) as acts
+        from unmaterialized('actions')
+    )
     group by all
 ),
 
@@ -52,8 +57,7 @@ select
     turns.episode_id,
     turns.turn,
     case
-        when acted.has_move is null then 'no_move'
-        when not acted.has_move then 'clarify'
+        when not coalesce(acted.has_move, false) then case when acted.asks then 'clarify' else 'no_move' end
         when coalesce(adherence.followed_full, turns.oracle_followed) then 'followed'
         when turns.oracle_available then 'not_followed'
         else 'no_oracle'

@@ -26,6 +26,7 @@ from (values
         ('craft_repaired', 'engine_full_stack_error', 'infeasible_action', 'the stack is full', 'CRAFT formats section 4.7, P3'),
         ('craft_repaired', 'engine_empty_cell_error', 'infeasible_action', 'removal from an empty cell', 'CRAFT formats section 4.7, R1'),
         ('craft_repaired', 'engine_execution_error', 'infeasible_action', 'refused in execution', 'CRAFT formats section 4.7, X1 and X2'),
+        ('craft_repaired', 'unreadable_reply', 'format', 'the builder''s reply is no move and no question', 'CRAFT formats section 4.6; ours'),
         ('craft_repaired', 'engine_block_error', 'format', 'no such block code', 'CRAFT formats section 4.7, P1'),
         ('craft_repaired', 'engine_coordinate_error', 'format', 'the coordinate cannot be read', 'CRAFT formats section 4.7, rows 2 to 4')
 ) as lines (taxonomy, category, common, meaning, source);

@@ -18,7 +18,7 @@ create or replace view craft_removals as
 with moves as (
     select episode_id, turn, verb = 'remove' as attempted_remove
     from actions
-    where verb <> 'clarify'
+    where verb not in ('clarify', 'unreadable')
 ),
 
 candidates as (

@@ -10,7 +10,7 @@
 --   run  number  run index of the log; null if it has none
 --   turn  number  from 1
 --   n_directors  count  different directors who spoke
---   clarify  flag  the builder asked instead of moving
+--   clarify  flag  the builder asked instead of moving; published logs store a reply that could not be read as a question
 --   turn_error  text  exception that ended the game on this turn; null if none
 --   action  text  place or remove; null without an attempt
 --   block  text  block code as the engine understood it; null without an attempt and on removals from an empty cell
@@ -76,6 +76,7 @@ parsed as (
         turn,
         verb,
         verb = 'clarify' as clarify,
+        verb in ('clarify', 'unreadable') as still,
         verb = 'remove' as is_remove,
         accepted,
         error_text,
@@ -142,10 +143,10 @@ joined as (
         coalesce(speakers.n_directors, 0) as n_directors,
         coalesce(parsed.clarify, false) as clarify,
         turns.error as turn_error,
-        case when not parsed.clarify then parsed.verb end as action,
-        case when not parsed.clarify then parsed.move end as move,
-        case when parsed.clarify then false else parsed.accepted end as move_executed,
-        case when not parsed.clarify then not parsed.accepted end as failed_move,
+        case when not parsed.still then parsed.verb end as action,
+        case when not parsed.still then parsed.move end as move,
+        case when parsed.still then false else parsed.accepted end as move_executed,
+        case when not parsed.still then not parsed.accepted end as failed_move,
         case
             when contains(lower(parsed.error_text), 'layer') then 'layer'
             when contains(lower(parsed.error_text), 'span') then 'span'
@@ -153,12 +154,12 @@ joined as (
         end as error_category,
         parsed.error_text as error,
         -- the published logs list candidates only beside a move, cotrace's own always: rates count those of moves
-        coalesce(turns.oracle_available and not parsed.clarify, false) as oracle_available,
-        coalesce(case when not parsed.clarify then candidates.n_listed end, 0) as n_oracle,
+        coalesce(turns.oracle_available and not parsed.still, false) as oracle_available,
+        coalesce(case when not parsed.still then candidates.n_listed end, 0) as n_oracle,
         coalesce(candidates.n_verified, 0) as n_oracle_replayed,
-        coalesce(case when not parsed.clarify then candidates.n_listed_remove end, 0) as n_oracle_remove,
+        coalesce(case when not parsed.still then candidates.n_listed_remove end, 0) as n_oracle_remove,
         candidates.first_is_remove,
-        case when not parsed.clarify then parsed.is_remove end as attempted_remove,
+        case when not parsed.still then parsed.is_remove end as attempted_remove,
         turns.oracle_followed as followed_logged,
         numbers.followed_full,
         numbers.followed_physical,

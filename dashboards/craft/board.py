@@ -75,6 +75,8 @@ class CraftDrawing:
         """`place large blue at (0,1)–(0,2), middle layer`."""
         if verb == "clarify":
             return "asked for clarification"
+        if verb == "unreadable":
+            return "replied what could not be read"
         block = str(arguments.get("block") or "block")
         names = f"{SIZES[block[1]]} {COLORS[block[0]]}" if block[:1] in COLORS and block[1:] in SIZES else block
         place = str(arguments.get("position"))

@@ -17,8 +17,9 @@ from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of
 from games.craft.targets.start_boards import START_BOARDS
 from games.craft.targets.structures import Structure
 from games.craft.text.archetypes import ARCHETYPES, Archetype, archetypes
-from games.craft.text.builder import builder_line
+from games.craft.text.builder import Clarification, ParsedMove, builder_line, parse_answer
 from games.craft.text.director_output import director_text
+from games.craft.text.replies import Unreadable, read_answer
 from games.players.course import Course
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
@@ -53,6 +54,7 @@ def course(header: Header, turns: Sequence[Turn]) -> Course:
         speakers=condition.get("speakers") or 3,
         history_limit=condition.get("history_limit"),
         simulations=condition.get("simulations") or 0,
+        rules="published" if condition.get("rules") == "published" else "sane",
         provider_tool=bool(condition.get("provider_tool")),
     )
     game = SeatedGame(
@@ -95,16 +97,22 @@ def _directors(turn: Turn) -> Iterator[ReplyEntry]:
 def _builder(turn: Turn) -> str:
     action = next(iter(turn.actions), None)
     confirmation = next((said.text for said in turn.utterances if said.agent == _BUILDER), "")
+    raw = (action.raw if action else None) or ""
+    now = read_answer(raw)
     if action is None or action.verb == "clarify":
-        return action.raw if action and action.raw and action.raw.startswith("CLARIFY") else f"CLARIFY:{confirmation}"
-    if action.raw and not action.raw.lstrip().startswith("{"):
-        return action.raw
-    return builder_line(_move(action), confirmation)
+        return raw if isinstance(now, Clarification) else f"CLARIFY:{confirmation}"
+    if action.verb == "unreadable":
+        return raw if isinstance(now, Unreadable) else ""
+    if isinstance(now, ParsedMove) and now.confirmation == confirmation and now.move.span_to == action.arguments.get("span_to"):
+        return raw
+    then = parse_answer(raw)
+    return builder_line(then.move if isinstance(then, ParsedMove) else _move(action), confirmation)
 
 
 def _move(action: ActionEntry) -> Move:
-    """As the builder wrote it, blanks and all, where the log keeps that: its blanks make ghost cells."""
-    written: Mapping[str, Any] = orjson.loads(action.raw) if action.raw else action.arguments
+    """As the builder wrote it, blanks and all, where the log has that as JSON: its blanks make ghost cells."""
+    is_json = action.raw is not None and action.raw.lstrip().startswith("{")
+    written: Mapping[str, Any] = orjson.loads(action.raw or "") if is_json else action.arguments
     layer = written.get("layer")
     return Move(action.verb, written.get("block"), str(written.get("position")), int(layer or 0), written.get("span_to"))
 

@@ -3,8 +3,9 @@
 ======================= =====================================================================
 agents                  ``D1``, ``D2``, ``D3`` (directors), ``builder``
 a turn                  three director slots drawn with replacement, then the builder
-director's text         ``director_output``: reasoning and message
-builder's text          ``builder``: one PLACE, REMOVE or CLARIFY line
+director's text         reasoning and message
+builder's text          a PLACE, REMOVE or CLARIFY line
+texts are read by       ``replies``; under the published rules by ``director_output`` and ``builder``
 end                     progress >= 0.95 after an accepted move, or ``max_turns`` turns
 ======================= =====================================================================
 
@@ -27,21 +28,17 @@ from games.craft.engine.views import View, ViewKind, all_views, director_view
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics, progress
 from games.craft.targets.start_boards import StartBoard, start_board
 from games.craft.targets.structures import Structure
-from games.craft.text.builder import Clarification, parse_answer
+from games.craft.text.builder import Clarification, is_complaint, parse_answer
 from games.craft.text.director_output import DirectorAnswer, parse_director
-from games.craft.text.history import builder_said, director_said, discussion, result_line, trimmed
+from games.craft.text.history import UNREADABLE, builder_said, director_said, discussion, result_line, trimmed
 from games.craft.text.observations import BuilderObservation, DirectorObservation
+from games.craft.text.replies import Answer, Unreadable, read_answer, read_director
 from schemas.errors import UsageError
 
-__all__ = [
-    "AGENTS",
-    "Agent",
-    "Game",
-    "GameSettings",
-    "GameState",
-    "StopReason",
-    "TurnRecord",
-]
+__all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Rules", "StopReason", "TurnRecord", "kept"]
+
+Rules = Literal["sane", "published"]
+"""Published: prompts, reading of replies, and messages that the builder receives are those of the released code."""
 
 Agent = Literal["D1", "D2", "D3", "builder"]
 AGENTS: Final[tuple[Agent, ...]] = get_args(Agent)
@@ -50,6 +47,12 @@ StopReason = Literal["target_achieved", "max_turns_reached"]
 
 _SLOTS: Final = 3
 """Most director calls in a turn."""
+
+
+def kept(answers: Sequence[tuple[Director, DirectorAnswer]]) -> list[int]:
+    """Give the places of each director's last answer of a turn: what the released code lets the builder read."""
+    last = {director: number for number, (director, _) in enumerate(answers)}
+    return sorted(last.values())
 
 
 def _last(lines: tuple[str, ...], limit: int | None) -> tuple[str, ...]:
@@ -83,6 +86,10 @@ class GameSettings:
     provider_tool: bool = False
     """Models call the simulation as a tool of their provider's protocol; else, and for scripts and people, by lines of text."""
 
+    rules: Rules = "sane"
+    """How replies are read, what prompts say of earlier messages, and whether the builder receives all messages of a turn (published: of a
+    director who spoke repeatedly the last)."""
+
     simulations: int = 0
     """Moves that the builder may try in a turn before it decides; 0: it has no tool."""
 
@@ -104,14 +111,17 @@ class TurnRecord:
     """The builder's answer as given."""
 
     clarification: str | None
-    """The builder's question or the parser's complaint; None if the line was a move."""
+    """The builder's question; None if it asked nothing."""
+
+    unreadable: str | None
+    """Why the builder's reply could not be read; None if it could."""
 
     written: Move | None
-    """The move as written; None for a clarification."""
+    """The move as written; None without one."""
 
     confirmation: str | None
     outcome: Outcome | None
-    """What the engine did with the move; None for a clarification."""
+    """What the engine did with the move; None without one."""
 
     flags: Flags | None
     """None unless a move was accepted."""
@@ -253,10 +263,20 @@ class Game:
     def observe_builder(self) -> BuilderObservation:
         """Give what the builder may see now."""
         turn = self._turn
-        return BuilderObservation(turn.number, self._board, discussion(turn.answers), turn.listed)
+        answers = turn.answers if self.settings.rules == "sane" else [turn.answers[number] for number in kept(turn.answers)]
+        return BuilderObservation(turn.number, self._board, discussion(answers), turn.listed)
 
-    def act(self, agent: Agent, text: str) -> TurnRecord | None:
+    def read(self, text: str) -> DirectorAnswer:
+        """Give what a director's reply says, by the rules of this game."""
+        return parse_director(text) if self.settings.rules == "published" else read_director(text)
+
+    def act(self, agent: Agent, text: str, *, failed: bool = False) -> TurnRecord | None:
         """Let an agent say its text; the builder's text ends the turn and gives its record.
+
+        Args:
+            agent: who acts.
+            text: the reply.
+            failed: of the builder: no reply came, and the text says why.
 
         Raises:
             UsageError: the game is over, or it is another agent's turn to act.
@@ -266,9 +286,15 @@ class Game:
         if agent != self._turn.next_agent:
             raise UsageError(f"{agent} cannot act in turn {self._turn.number}: it is for {self._turn.next_agent} to act; see next_agent")
         if agent != "builder":
-            self._turn.answers.append((agent, parse_director(text)))
+            self._turn.answers.append((agent, self.read(text)))
             return None
-        return self._finish_turn(text)
+        return self._finish_turn(text, Unreadable(text) if failed else self._read_builder(text))
+
+    def _read_builder(self, text: str) -> Answer:
+        if self.settings.rules == "sane":
+            return read_answer(text)
+        parsed = parse_answer(text)
+        return Unreadable(parsed.text) if isinstance(parsed, Clarification) and is_complaint(parsed.text) else parsed
 
     def _begin_turn(self) -> _Turn:
         speakers = self._rng.choices(DIRECTORS, k=self.settings.speakers)
@@ -280,11 +306,14 @@ class Game:
         listed = sample(found, self.settings.num_oracle, number) if self.settings.oracle else ()
         return _Turn(number, tuple(speakers), found, listed)
 
-    def _finish_turn(self, text: str) -> TurnRecord:
-        turn, parsed, before = self._turn, parse_answer(text), self._board
+    def _finish_turn(self, text: str, parsed: Answer) -> TurnRecord:
+        turn, before = self._turn, self._board
         lines = [director_said(*answer) for answer in turn.answers]
-        clarification = written = confirmation = outcome = flags = None
-        if isinstance(parsed, Clarification):
+        clarification = unreadable = written = confirmation = outcome = flags = None
+        if isinstance(parsed, Unreadable):
+            unreadable = parsed.reason
+            lines.append(builder_said(unreadable if self.settings.rules == "published" else UNREADABLE))
+        elif isinstance(parsed, Clarification):
             clarification = parsed.text
             lines.append(builder_said(clarification))
         else:
@@ -301,6 +330,7 @@ class Game:
             listed=turn.listed,
             builder_text=text,
             clarification=clarification,
+            unreadable=unreadable,
             written=written,
             confirmation=confirmation,
             outcome=outcome,

@@ -10,7 +10,7 @@ from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.views import all_views, views_json
-from games.craft.game import GameSettings, TurnRecord
+from games.craft.game import GameSettings, TurnRecord, kept
 from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, progress
 from games.craft.players.claims import planted_claims
@@ -20,6 +20,7 @@ from games.craft.players.truth import planted_labels
 from games.craft.targets.start_boards import start_board
 from games.craft.targets.structures import Structure
 from games.craft.text.director_output import NO_MESSAGE, DirectorAnswer
+from games.craft.text.history import UNREADABLE
 from schemas.game import ActionEntry, AgentEntry, End, Header, LogWriter, OracleEntry, Turn, UtteranceEntry
 
 __all__ = ["header_of", "state_json", "turn_entry", "write_match"]
@@ -114,7 +115,7 @@ def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn
         turn=record.turn,
         at=at.isoformat(),
         state_before=state_json(record.board_before),
-        utterances=_utterances(record),
+        utterances=_utterances(record, settings),
         oracle=[_candidate(move) for move in record.listed] if settings.oracle else None,
         oracle_followed=followed_action_position_layer(record.listed, attempted) if record.listed and attempted else None,
         actions=(_action(record),),
@@ -123,21 +124,30 @@ def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn
     )
 
 
-def _utterances(record: TurnRecord) -> list[UtteranceEntry]:
-    entries = [entry for director, answer in record.answers for entry in _spoken(director, answer)]
-    text = record.confirmation if record.clarification is None else record.clarification
+def _utterances(record: TurnRecord, settings: GameSettings) -> list[UtteranceEntry]:
+    received = kept(record.answers) if settings.rules == "published" else range(len(record.answers))
+    entries = [
+        entry
+        for number, (director, answer) in enumerate(record.answers)
+        for entry in _spoken(director, answer, superseded=number not in received)
+    ]
+    unread = record.unreadable if settings.rules == "published" else UNREADABLE
+    text = unread if record.unreadable is not None else record.clarification or record.confirmation
     return [*entries, UtteranceEntry(agent=_BUILDER, channel="public", audience=_EVERYBODY, text=text or "")]
 
 
-def _spoken(director: Director, answer: DirectorAnswer) -> tuple[UtteranceEntry, UtteranceEntry]:
-    """Thought and message. The builder is not shown the stand-in for a missing message."""
-    thought = UtteranceEntry(agent=director, channel="private", audience=(director,), text=answer.thinking)
-    audience = DIRECTORS if answer.message == NO_MESSAGE else _EVERYBODY
-    return thought, UtteranceEntry(agent=director, channel="public", audience=audience, text=answer.message)
+def _spoken(director: Director, answer: DirectorAnswer, *, superseded: bool) -> tuple[UtteranceEntry, UtteranceEntry]:
+    """Thought and message. The builder is not shown what is superseded, nor the stand-in for a missing message."""
+    thought = UtteranceEntry(agent=director, channel="private", audience=(director,), text=answer.thinking, superseded=superseded)
+    audience = DIRECTORS if superseded or answer.message == NO_MESSAGE else _EVERYBODY
+    return thought, UtteranceEntry(agent=director, channel="public", audience=audience, text=answer.message, superseded=superseded)
 
 
 def _action(record: TurnRecord) -> ActionEntry:
     outcome = record.outcome
+    if record.unreadable is not None:
+        reason = {"reason": record.unreadable}
+        return ActionEntry(agent=_BUILDER, verb="unreadable", arguments=reason, raw=record.builder_text, accepted=None)
     if outcome is None:
         question = {"question": record.clarification}
         return ActionEntry(agent=_BUILDER, verb="clarify", arguments=question, raw=record.builder_text, accepted=None)

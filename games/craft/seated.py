@@ -18,9 +18,11 @@ from games.craft.play import PlayRequest, structures_of
 from games.craft.players import plain
 from games.craft.targets.structures import Structure
 from games.craft.text.archetypes import Archetype, archetypes
+from games.craft.text.builder import FAILED_CALL
 from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
 from games.craft.text.observations import BuilderObservation
 from games.craft.text.prompts import builder_messages, director_messages, simulated_note
+from games.craft.text.replies import without_tags
 from games.craft.text.simulation import TOOL, asked_for, simulated, written_call
 from games.players.course import Course, Said, Step, ask
 from games.players.player import Observation
@@ -167,7 +169,7 @@ def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) 
             agent = game.next_agent
             assert agent is not None
             said = yield from (_decided(game, asked) if agent == "builder" else ask(_observation(game, agent, asked)))
-            record = game.act(agent, _text(agent, said))
+            record = game.act(agent, _text(agent, said), failed=agent == "builder" and said.lost)
         yield turn_entry(record, asked.settings, asked.started_at + record.turn * _TURN_TIME)
     score = game.state().metrics.overall_progress
     return End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=str(game.stop_reason), turns_taken=len(game.turns))
@@ -217,11 +219,11 @@ def _text(agent: Agent, said: Said) -> str:
     """What the game reads: a failed call becomes what the published loop makes of it; reasoning that came apart is private."""
     if said.lost:
         return (
-            f"CLARIFY:Error in move generation: {said.error}"
+            f"{FAILED_CALL} {said.error}"
             if agent == "builder"
             else director_text(f"Error in generation: {said.error}", FAILED_CALL_MESSAGE)
         )
     if agent != "builder" and said.reasoning and "<think>" not in said.text.lower():
         message = said.text if "<message>" in said.text.lower() else f"<message>{said.text}</message>"
-        return f"<think>\n{said.reasoning}\n</think>\n\n{message}"
+        return f"<think>\n{without_tags(said.reasoning)}\n</think>\n\n{message}"
     return said.text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -30,7 +30,7 @@ from ingest.reading.times import read_time
 from schemas.batches import Coded
 from schemas.errors import BadInputError
 from schemas.families import module
-from schemas.game import AgentEntry, End, Header, Turn, UtteranceEntry
+from schemas.game import ActionEntry, AgentEntry, End, Header, Turn, UtteranceEntry
 from schemas.records import Action, Agent, Call, Episode, Json, Label, Run, Utterance
 from schemas.records import Turn as TurnRow
 from schemas.text import excerpt
@@ -134,7 +134,8 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
     rows["log_disagreements"] = [*rows.get("log_disagreements", ()), *found]
     everybody = [agent.agent for agent in log.header.agents]
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
-    rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]
+    as_stored = getattr(_rules(log.header), "as_stored", _as_logged)
+    rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn.turn, map(as_stored, turn.actions))]
     rows["calls"] = [row for turn in log.turns for row in _calls(episode, turn, run.run_id)]
     rows["labels"] = list(_surveys(episode, log.end))
     return rows
@@ -273,11 +274,15 @@ def _audience(said: UtteranceEntry, everybody: list[str]) -> list[str]:
     return [said.agent] if said.channel == "private" else everybody
 
 
-def _actions(episode: str, turn: Turn) -> Iterator[Action]:
-    for seq, done in enumerate(turn.actions, start=1):
+def _as_logged(action: ActionEntry) -> ActionEntry:
+    return action
+
+
+def _actions(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterator[Action]:
+    for seq, done in enumerate(actions, start=1):
         yield Action(
             episode,
-            turn.turn,
+            turn,
             seq,
             done.agent,
             done.verb,

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from games.craft.engine.board import Board
 from games.craft.targets.start_boards import START_BOARDS, start_board
+from games.craft.text.builder import is_complaint
 from ingest.craft.consistency import game_contradictions
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
 from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord
@@ -40,7 +41,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "craft"
-VERSION: Final = 5
+VERSION: Final = 6
 PATH_PARTS: Final = 0
 
 
@@ -187,6 +188,7 @@ def _craft_turn(turn: TurnRecord) -> CraftTurn:
         flags=_flags(turn),
         metrics=progress.metrics if progress else {},
         goal_reached=turn.target_achieved,
+        unreadable=turn.clarification if turn.clarification is not None and is_complaint(turn.clarification) else None,
     )
 
 

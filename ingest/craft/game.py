@@ -50,6 +50,8 @@ class CraftTurn(Struct, frozen=True, kw_only=True):
     """Logged metrics after an accepted move, counts included."""
 
     goal_reached: bool | None
+    unreadable: str | None
+    """Why the builder's reply could not be read; None if it could, or none came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from games.craft.measures.taxonomy import published_category, repaired_category
 from games.craft.replay import ReplayedTurn
 from games.craft.targets.reachability import StructureFacts, structure_facts
 from games.craft.targets.structures import Structure
+from games.craft.text.builder import no_reply_came
 from ingest.craft.game import BUILDER, CraftGame, CraftTurn
 from ingest.reading.json_text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric
@@ -63,7 +64,9 @@ def failures(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[Fail
     listed, attempted, text = turn.listed or (), turn.attempted, turn.error_text
     agent = BUILDER if listed and attempted is not None else None
     yield Failure(episode, turn.turn, agent, "craft_published", published_category(listed, attempted, text), text)
-    yield Failure(episode, turn.turn, agent, "craft_repaired", repaired_category(listed, attempted, _error(text, step)), text)
+    unread = turn.unreadable is not None and not no_reply_came(turn.unreadable)
+    category = repaired_category(listed, attempted, _error(text, step), unreadable=unread)
+    yield Failure(episode, turn.turn, BUILDER if unread else agent, "craft_repaired", category, turn.unreadable if unread else text)
 
 
 def _error(text: str | None, step: ReplayedTurn) -> MoveError | None:

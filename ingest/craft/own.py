@@ -14,7 +14,8 @@ from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.oracle import DEFAULT_SAMPLE
 from games.craft.targets.start_boards import START_BOARDS, start_board
-from games.craft.text.builder import ParsedMove, parse_answer
+from games.craft.text.builder import ParsedMove, is_complaint, parse_answer
+from games.craft.text.replies import read_answer
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.cotrace_log.kept import json_of
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
@@ -27,7 +28,7 @@ from schemas.errors import BadInputError
 from schemas.game import ActionEntry, End, Header, Turn
 from schemas.records import LogDisagreement
 
-__all__ = ["KEEPS", "derive"]
+__all__ = ["KEEPS", "as_stored", "derive"]
 
 KEEPS: Final = True
 """Takes states as they stand in the file (`ingest.cotrace_log.kept`)."""
@@ -136,7 +137,13 @@ def _craft_turn(turn: Turn) -> CraftTurn:
         flags={},
         metrics={},
         goal_reached=turn.goal_reached,
+        unreadable=_unreadable(turn),
     )
+
+
+def _unreadable(turn: Turn) -> str | None:
+    found = next((action.arguments for action in map(as_stored, turn.actions) if action.verb == "unreadable"), None)
+    return None if found is None else str(found.get("reason"))
 
 
 def _logged_board(state: object, where: str) -> Board:
@@ -188,5 +195,20 @@ def _move_of(verb: str, block: object, position: object, layer: object, span_to:
 
 def _written(action: ActionEntry, attempted: Move) -> Move:
     """The move as the builder wrote it: its blanks make ghost cells. Without a readable text, the move as the engine understood it."""
-    parsed = None if action.raw is None else parse_answer(action.raw)
-    return parsed.move if isinstance(parsed, ParsedMove) else attempted
+    readings = [read(action.raw) for read in (read_answer, parse_answer)] if action.raw is not None else []
+    moves = [parsed.move for parsed in readings if isinstance(parsed, ParsedMove)]
+    return next((move for move in moves if _plain(move) == _plain(attempted)), moves[0] if moves else attempted)
+
+
+def _plain(move: Move) -> tuple[object, ...]:
+    """What two ways to read the same line can differ in, without blanks; the engine adds the block of a removal."""
+    block = None if move.action == "remove" else move.block
+    return move.action, block, move.position.replace(" ", ""), move.layer, move.span_to and move.span_to.replace(" ", "")
+
+
+def as_stored(action: ActionEntry) -> ActionEntry:
+    """The action as it is stored: in logs of earlier versions a reply that could not be read is a question."""
+    asked = action.arguments.get("question")
+    if action.verb != "clarify" or not isinstance(asked, str) or not is_complaint(asked):
+        return action
+    return ActionEntry(agent=action.agent, verb="unreadable", arguments={"reason": asked}, raw=action.raw, accepted=action.accepted)

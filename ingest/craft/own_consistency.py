@@ -17,6 +17,7 @@ from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
 from games.craft.targets.start_boards import START_BOARDS
 from games.craft.text.builder import Clarification, parse_answer
 from games.craft.text.director_output import NO_MESSAGE
+from games.craft.text.replies import read_answer
 from ingest.craft.game import BUILDER
 from ingest.craft.target import target_differences
 from ingest.craft.views import OTHER_VIEW, shown_views
@@ -98,10 +99,10 @@ def _action_differences(action: ActionEntry, error_code: ErrorCode | None) -> It
     if action.error_code != error_code:
         yield Difference("error_code", dumps(action.error_code), dumps(error_code))
     if action.verb == "clarify" and action.raw is not None:
-        answer = parse_answer(action.raw)
-        question = answer.text if isinstance(answer, Clarification) else None
-        if action.arguments.get("question") != question:
-            yield Difference("arguments", dumps(action.arguments), dumps({"question": question}))
+        answers = [read(action.raw) for read in (read_answer, parse_answer)]
+        questions = [answer.text if isinstance(answer, Clarification) else None for answer in answers]
+        if action.arguments.get("question") not in questions:
+            yield Difference("arguments", dumps(action.arguments), dumps({"question": questions[0]}))
 
 
 def _view_differences(agent: AgentEntry, target: Board) -> Iterator[Difference]:

@@ -200,7 +200,7 @@ def _state(after: Board) -> str:
 def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], result: DerivedTurn) -> Iterator[Action]:
     """The builder's move or question; none on a turn that broke off."""
     if turn.clarification is not None:
-        question = Json(dumps({"question": turn.clarification}))
+        question = Json(dumps({"question": turn.clarification}))  # the log's own field, whatever stands in it
         yield Action(episode, turn.turn_number, 1, BUILDER, "clarify", question, None, None, undoes=False, error_code=None, error_text=None)
     if turn.move_attempted is None:
         return

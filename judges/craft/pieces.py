@@ -10,9 +10,10 @@ import json
 from typing import Final
 
 from games.craft.engine.blocks import CELLS, WALLS
+from games.craft.text.builder import is_complaint
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
-from judges.evidence.transcript import JsonObject, TurnView
+from judges.evidence.transcript import ActionView, JsonObject, TurnView
 
 __all__ = ["PIECES"]
 
@@ -70,13 +71,17 @@ def _private_view(context: UnitContext) -> JsonObject | None:
 
 
 def _builder_response(context: UnitContext) -> list[Entry]:
-    entries = [
-        Entry("The builder asked:" if a.verb == "clarify" else "The builder attempted:", action_text(a.verb, a.arguments))
-        for a in context.now.actions
-    ]
+    entries = [Entry(*_attempt(action)) for action in context.now.actions]
     return entries + [
         Entry("The builder said:", u.text) for u in context.now.said("public") if _is_builder(context, u.agent) and u.text.strip()
     ]
+
+
+def _attempt(action: ActionView) -> tuple[str, str]:
+    text = str(action.arguments.get("question") or action.arguments.get("reason") or "")
+    if action.verb == "unreadable" or (action.verb == "clarify" and is_complaint(text)):
+        return "The builder's reply could not be read:", text
+    return ("The builder asked:" if action.verb == "clarify" else "The builder attempted:"), action_text(action.verb, action.arguments)
 
 
 def _is_builder(context: UnitContext, agent: str) -> bool:

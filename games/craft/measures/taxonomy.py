@@ -7,7 +7,7 @@ other end counts as a wrong position; a right small block with a superfluous sec
 
 ``repaired_category`` asks the engine's error code instead of the text and compares what moves do:
 
-1. no candidate or no attempt: ``no_oracle_or_attempt``;
+1. a reply that cannot be read: ``unreadable_reply``; no candidate or no attempt: ``no_oracle_or_attempt``;
 2. refused: ``engine_<kind>_error`` by the kind of the code (``ERROR_KINDS``);
 3. accepted and the same effect as a candidate: ``correct``;
 4. otherwise, against the candidates with the same action and layer that share a cell with the move
@@ -56,6 +56,7 @@ RepairedCategory = Literal[
     "wrong_size",
     "wrong_color_and_size",
     "wrong_span",
+    "unreadable_reply",
     "no_oracle_or_attempt",
 ]
 
@@ -114,8 +115,12 @@ _PUBLISHED_ERRORS: Final[dict[str, PublishedCategory]] = {
 }
 
 
-def repaired_category(listed: Sequence[Move], attempted: Move | None, error: MoveError | None) -> RepairedCategory:
-    """Classify a turn by what the move did; arguments as in ``published_category``."""
+def repaired_category(
+    listed: Sequence[Move], attempted: Move | None, error: MoveError | None, *, unreadable: bool = False
+) -> RepairedCategory:
+    """Classify a turn by what the move did; arguments as in ``published_category``, and whether the builder's reply could not be read."""
+    if unreadable:
+        return "unreadable_reply"
     if not listed or attempted is None:
         return "no_oracle_or_attempt"
     if error is not None:

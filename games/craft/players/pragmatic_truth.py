@@ -50,6 +50,8 @@ def _places_fit_one_cell(facts: TurnFacts) -> Answer:
 def _builder_understood(facts: TurnFacts) -> Answer:
     if facts.record.clarification is not None:
         return "N/A", "no builder confirmation"
+    if facts.record.unreadable is not None:
+        return None
     choice, slips = facts.decision.choice, set(facts.decision.slips)
     if choice is None or choice.followed is None:
         return None
@@ -67,6 +69,8 @@ def _vagueness_caused_miss(facts: TurnFacts) -> Answer:
     if not facts.listed:
         return "N/A", "no oracle list in log"
     outcome, choice = facts.record.outcome, facts.decision.choice
+    if facts.record.unreadable is not None:
+        return None
     if outcome is None or choice is None or (outcome.accepted and followed_full(facts.listed, outcome.move)):
         return "N/A", "engine"
     if any(same_effect(move, outcome.move) for move in facts.listed):

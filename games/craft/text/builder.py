@@ -8,7 +8,7 @@ The grammar, and what becomes of lines that do not keep to it, are those of the 
     REMOVE:<position>:<layer>:<span_to>:CONFIRM:<text>
     CLARIFY:<question>
 
-Parts are not trimmed. Whatever cannot be read becomes a clarification.
+Parts are not trimmed. Whatever cannot be read becomes a clarification; `is_complaint` tells it from a question.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,19 @@ from typing import Final
 
 from games.craft.engine.move import Move
 
-__all__ = ["Clarification", "ParsedMove", "builder_line", "parse_answer", "parse_line"]
+__all__ = ["FAILED_CALL", "Clarification", "ParsedMove", "builder_line", "is_complaint", "no_reply_came", "parse_answer", "parse_line"]
+
+FAILED_CALL: Final = "Error in move generation:"
+"""Begins the text that stands for a call that failed."""
+_NO_REPLY: Final = (FAILED_CALL, "No response from API")
+_COMPLAINTS: Final = (
+    *_NO_REPLY,
+    "Could not parse response:",
+    "Parse error:",
+    "Builder produced no final text",
+    "Builder loop did not execute",
+)
+"""How texts of the released code begin that its logs hold in the place of a question."""
 
 _LONGEST_CODE: Final = 3
 """Longer text behind REMOVE is not taken for a block code."""
@@ -50,6 +62,16 @@ def parse_line(line: str) -> ParsedMove | Clarification:
         return _parsed(text)
     except ValueError as error:  # the layer is no integer; the log holds Python's own words
         return Clarification(f"Parse error: {error}")
+
+
+def is_complaint(clarification: str) -> bool:
+    """Whether the released code wrote this itself, as no reply came or it could not be read: the builder asked nothing."""
+    return clarification.lstrip().startswith(_COMPLAINTS)
+
+
+def no_reply_came(text: str) -> bool:
+    """Whether a complaint, or the reason why a reply is unreadable, is that the call failed: nothing that an agent wrote was at fault."""
+    return text.lstrip().startswith(_NO_REPLY)
 
 
 def builder_line(move: Move, confirmation: str) -> str:

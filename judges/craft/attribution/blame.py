@@ -16,7 +16,7 @@ from games.craft.engine.move import Move
 from games.craft.engine.rules import accepts
 from games.craft.measures.adherence import same_effect
 from games.craft.players.plain import QUESTION, asking_for
-from games.craft.text.builder import builder_line
+from games.craft.text.builder import builder_line, is_complaint, no_reply_came
 from judges.attribution.findings import Cause, Ideal, Link
 from judges.craft.attribution.case import BUILDER, Agent, BrokenLink, TurnCase
 from judges.craft.attribution.following import following
@@ -26,15 +26,6 @@ from judges.craft.checks.prepared import board_of, move_text
 
 __all__ = ["Blame", "blame", "slips"]
 
-_UNREADABLE: Final = (
-    "Could not parse response:",
-    "Parse error:",
-    "Builder produced no final text",
-    "Builder loop did not execute",
-)
-"""How the parser's complaints begin that logs hold in the place of a question."""
-_NO_ANSWER: Final = ("Error in move generation:", "No response from API")
-"""How it begins where the builder's call failed: no answer came that anybody could be charged with."""
 _WORTH_TELLING: Final = 0.005
 """Progress by which another move must be better to be named."""
 
@@ -106,11 +97,11 @@ def _instead(gain: float, better: Move | None) -> str:
 
 
 def _without_move(case: TurnCase) -> Blame:
-    asked = next((action for action in case.prepared.view.actions if action.verb == "clarify"), None)
-    question = str(asked.arguments.get("question", "")).strip() if asked else ""
-    if question.startswith(_NO_ANSWER):
+    asked = next((action for action in case.prepared.view.actions if action.verb in ("clarify", "unreadable")), None)
+    question = str(asked.arguments.get("question") or asked.arguments.get("reason") or "").strip() if asked else ""
+    if no_reply_came(question):
         return _nobody("undecided", f"the builder's call failed: {question}")
-    if asked is None or not question or question.startswith(_UNREADABLE):
+    if asked is None or not question or asked.verb == "unreadable" or is_complaint(question):
         return _builder(case, "format", f'no move can be read: "{question}"', listed=True)
     clash = _clash(case.wishes)
     if clash:

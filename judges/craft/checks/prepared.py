@@ -9,6 +9,7 @@ from games.craft.claims import CraftClaim, Request
 from games.craft.engine.blocks import CELLS, COLOR_LETTERS, DIRECTORS, WALLS, Cell, Director
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
+from games.craft.text.builder import is_complaint
 from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import reads
@@ -117,8 +118,8 @@ class PreparedTurn:
 
     @property
     def clarified(self) -> bool:
-        """Whether the builder asked instead of moving."""
-        return any(a.verb == "clarify" for a in self.view.actions)
+        """Whether the builder asked instead of moving; published logs have their parser's complaints in the place of questions."""
+        return any(a.verb == "clarify" and not is_complaint(str(a.arguments.get("question"))) for a in self.view.actions)
 
     def spoken(self, agent: Director) -> list[tuple[Speech | None, Speech | None]]:
         """Reasoning and message of each time that the director spoke and the builder received it; None for one that is empty or missing.

@@ -91,7 +91,7 @@ def test_a_model_takes_a_seat_in_the_middle(folder: Path, tmp_path: Path) -> Non
         assert turns[:3] == before[1:4]
         assert [len(turn["calls"]) for turn in turns] == [0, 0, 0, 1, 1]
         assert turns[3]["utterances"][:-1] == before[4]["utterances"][:-1]  # the directors have spoken before the builder is asked
-        assert turns[3]["actions"][0]["verb"] == "clarify"
+        assert turns[3]["actions"][0]["verb"] == "unreadable"
         assert (end["end"]["stop_reason"], end["end"]["success"]) == ("stopped", None)
         assert header["details"]["origin"] == {"episode": episode, "turn": 4, "changed": "builder=openai/stub", "turns": 2}
         assert header["team"] == {"director": "script:plain", "builder": "openai/stub"}

@@ -19,8 +19,9 @@ from games.craft.players.personas import PERSONAS
 from games.craft.replay import replay
 from games.craft.targets.generator import generate_structures
 from games.craft.targets.start_boards import START_BOARDS, StartBoard, start_board
-from games.craft.text.builder import ParsedMove, parse_answer
+from games.craft.text.builder import ParsedMove
 from games.craft.text.director_output import NO_MESSAGE
+from games.craft.text.replies import read_answer
 from schemas.errors import UsageError
 
 Line = dict[str, Any]
@@ -171,7 +172,7 @@ def test_log_replays_to_its_own_states(experiment: list[list[Line]]) -> None:
     for header, *turns, end in experiment:
         goal = header["task"]["goal"]
         target = Board.from_json(goal["stacks"], goal["spans"])
-        parsed = [parse_answer(turn["actions"][0]["raw"]) for turn in turns]
+        parsed = [read_answer(turn["actions"][0]["raw"]) for turn in turns]
         moves = [answer.move if isinstance(answer, ParsedMove) else None for answer in parsed]
         for turn, again in zip(turns, replay(Board(), target, moves), strict=True):
             action = turn["actions"][0]
@@ -184,7 +185,7 @@ def test_log_replays_to_its_own_states(experiment: list[list[Line]]) -> None:
             logged = [move.to_log() for move in shown]
             listed = [{"verb": verb, "arguments": move, "undoes": verb == "remove"} for move in logged for verb in [move.pop("action")]]
             assert turn["oracle"] == listed
-            assert (action["verb"] == "clarify") == (again.attempted is None)
+            assert (action["verb"] in ("clarify", "unreadable")) == (again.attempted is None)
         assert end["end"]["score"] == pytest.approx(progress(again.board_after, target).overall_progress)
 
 

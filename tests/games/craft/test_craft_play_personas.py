@@ -126,7 +126,7 @@ def test_every_failure_category_occurs() -> None:
                     outcome = facts.record.outcome
                     move, error = (outcome.move, outcome.error) if outcome else (None, None)
                     published.add(published_category(facts.listed, move, error.message if error else None))
-                    repaired.add(repaired_category(facts.listed, move, error))
+                    repaired.add(repaired_category(facts.listed, move, error, unreadable=facts.record.unreadable is not None))
     assert published == set(get_args(PublishedCategory))
     assert repaired == set(get_args(RepairedCategory))
 
