@@ -53,8 +53,10 @@ def condition(text: str) -> str:
         return as_condition(text, connection)
 
 
-def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
-    """Run one query over a connection that the caller holds and give its rows; see `to_frame` for their types.
+def frame(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None, *, most_bytes: int | None = None
+) -> pl.DataFrame:
+    """Run one query over a connection that the caller holds and give its rows; see `to_frame` for their types and `most_bytes`.
 
     Raises:
         UsageError: the SQL is wrong, writes where the connection may not, or gives no rows.
@@ -63,7 +65,7 @@ def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
 
     def rows() -> pl.DataFrame | None:
         relation = connection.sql(sql, params=parameters)
-        return None if relation is None else to_frame(relation)
+        return None if relation is None else to_frame(relation, most_bytes)
 
     try:
         found = interruptible(connection, rows)

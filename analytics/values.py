@@ -32,32 +32,36 @@ _ALWAYS: Final = 2**28
 """Bytes of a result that are never too many."""
 
 
-def to_frame(relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
+def to_frame(relation: duckdb.DuckDBPyRelation, most: int | None = None) -> pl.DataFrame:
     """The rows of a query; intervals, times of day, bytes, maps by other keys than texts and the like are texts.
 
     So are columns with dates outside the years 1 to 9999, however deep in them those stand.
 
+    Args:
+        relation: the query.
+        most: bytes that the rows may take; None: half of what DuckDB may have on this machine.
+
     Raises:
-        UsageError: the rows take more memory than there should be left.
+        UsageError: the rows take more.
     """
     names = list(relation.columns)
     as_text = {place for place, kind in enumerate(relation.types) if not _can_be_held(kind)}
-    rows = _fetched(relation, names, as_text)
+    rows = _fetched(relation, names, as_text, most)
     outside = {place for place, name in enumerate(rows.columns) if _is_outside(rows[name])}
-    return _fetched(relation, names, as_text | outside) if outside else rows
+    return _fetched(relation, names, as_text | outside, most) if outside else rows
 
 
-def _fetched(relation: duckdb.DuckDBPyRelation, names: list[str], as_text: Collection[int]) -> pl.DataFrame:
+def _fetched(relation: duckdb.DuckDBPyRelation, names: list[str], as_text: Collection[int], most: int | None) -> pl.DataFrame:
     if not as_text:
-        return _taken_over(relation)
+        return _taken_over(relation, most)
     columns = [
         f"{f'CAST(#{place + 1} AS VARCHAR)' if place in as_text else f'#{place + 1}'} AS {in_name(name)}"
         for place, name in enumerate(_one_of_each(names))
     ]
-    return _taken_over(relation.project(", ".join(columns)))
+    return _taken_over(relation.project(", ".join(columns)), most)
 
 
-def _taken_over(relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
+def _taken_over(relation: duckdb.DuckDBPyRelation, most: int | None) -> pl.DataFrame:
     """The rows batch by batch: what DuckDB gives away, its own limit of memory does not count."""
     import duckdb
     import polars as pl
@@ -69,6 +73,8 @@ def _taken_over(relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
             for batch in reader:
                 batches.append(batch)
                 taken += batch.nbytes
+                if most is not None and taken > most:
+                    raise UsageError(f"the rows take more than {most / 2**20:g} MiB: ask for fewer or shorter ones, or aggregate them")
                 if taken > _ALWAYS and taken > most_bytes():
                     raise UsageError(
                         f"the rows take more than {most_bytes() / 2**30:.1f} GiB, half of what DuckDB may have on this machine: "

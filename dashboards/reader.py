@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
@@ -23,11 +22,8 @@ if TYPE_CHECKING:
 
     from schemas.store import Store
 
-__all__ = ["Reader", "limited", "reader"]
+__all__ = ["Reader", "reader"]
 
-_LONGEST_S: Final = 60.0
-"""A query that a user has written is stopped then: it would hold a thread of the server."""
-_AGAIN_S: Final = 0.1
 _TURN_BYTES: Final = 2**16
 """Of a turn with its states and what was said: twice that of a large one."""
 
@@ -111,26 +107,6 @@ class Reader:
             """
         ).rows()
         return {code: condition_in_words(said, code) for code, said in rows}
-
-
-@contextmanager
-def limited(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Stop the connection's queries that take too long, whichever of several is under way then."""
-    done = threading.Event()
-
-    def stop() -> None:
-        wait_s = _LONGEST_S
-        while not done.wait(wait_s):
-            connection.interrupt()
-            wait_s = _AGAIN_S
-
-    watch = threading.Thread(target=stop, daemon=True)
-    watch.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watch.join()
 
 
 @contextmanager

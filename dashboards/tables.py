@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -11,7 +10,7 @@ from analytics.literals import literal
 from analytics.query import frame
 from dashboards.address import FILTERS
 from dashboards.computed import kept, kept_already
-from dashboards.reader import limited
+from dashboards.foreign_sql import MOST_BYTES_OF_A_FILE, MOST_BYTES_OF_A_PAGE, foreign_rows
 from schemas import wording
 from schemas.errors import UsageError
 from schemas.families import title_of
@@ -143,7 +142,7 @@ def block(read: Reader, rows: TableRows, request: RowRange) -> RowBlock:
 
 def every_row(read: Reader, rows: TableRows) -> pl.DataFrame:
     """All rows with all columns, as the query gives them: what a file of the table holds."""
-    return _run(read, rows, *_chosen(read, rows, RowRange()))
+    return _run(read, rows, *_chosen(read, rows, RowRange()), MOST_BYTES_OF_A_FILE)
 
 
 def written(read: Reader, rows: TableRows, found: pl.DataFrame) -> Iterator[dict[str, str]]:
@@ -179,10 +178,11 @@ def _kept(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) ->
     return kept(read.store.path, (sql, repr(values)), lambda: _run(read, rows, sql, values))
 
 
-def _run(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) -> pl.DataFrame:
+def _run(read: Reader, rows: TableRows, sql: str, values: dict[str, object], most_bytes: int = MOST_BYTES_OF_A_PAGE) -> pl.DataFrame:
     if rows.frame is None:
-        with nullcontext() if rows.stays else limited(read.connection):
-            return frame(read.connection, sql, values or None)
+        if not rows.stays:
+            return foreign_rows(read.store, sql, values or None, most_bytes=most_bytes)
+        return frame(read.connection, sql, values or None)
     with sealed_memory(computed_rows=rows.frame.to_arrow()) as connection:
         return frame(connection, sql, values)
 

@@ -22,7 +22,7 @@ from schemas.cluster import ClusterPool, is_used
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["start_worker", "worker_pool"]
+__all__ = ["start_worker", "worker_pool", "worker_process"]
 
 _LAST: Final = -100
 """When a worker that is done ends at once: Python would tidy up first, object by object, and the caller would wait."""
@@ -65,6 +65,11 @@ def start_worker() -> None:
         signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     Finalize(None, os._exit, args=(0,), exitpriority=_LAST)
+
+
+def worker_process(work: Callable[..., None], *arguments: object) -> SpawnProcess:
+    """A process that runs one function, which calls `start_worker` first; not started yet. It ends with the process that starts it."""
+    return _Process(target=work, args=arguments, daemon=True)
 
 
 class _Process(SpawnProcess):

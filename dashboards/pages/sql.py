@@ -11,11 +11,12 @@ from dash import html
 from analytics.query import frame
 from dashboards.address import game_at
 from dashboards.figures.rows_chart import CHARTS, axes_of, rows_chart
+from dashboards.foreign_sql import foreign_rows, warm_up
 from dashboards.grid import Grid, grid, table_links
 from dashboards.markup import svg
 from dashboards.parts import Part, card, data, figure, link_choices, note
 from dashboards.questions import QUESTIONS
-from dashboards.reader import limited, reader
+from dashboards.reader import reader
 from dashboards.tables import GridColumn, Kind, RowRange, TableRows, block
 from schemas.errors import CotraceError, UsageError
 from schemas.read_only_sql import as_query, without_end
@@ -51,6 +52,8 @@ def title(read: Reader) -> str:
 def content(read: Reader) -> Part:
     """The editor, and what the query of the address gives: `?query=...&chart=bars&x=...&y=...&name=...`."""
     asked = read.address.one("query")
+    if not read.is_whole:
+        warm_up()
     answer = [_answer(read, asked)] if asked.strip() else []
     return html.Div([html.H1(title(read)), _editor(read, asked), *answer, _examples(read)])
 
@@ -96,11 +99,10 @@ def _editor(read: Reader, asked: str) -> Part:
 
 def _answer(read: Reader, asked: str) -> Part:
     try:
-        with limited(read.connection):
-            sql = as_query(asked, read.connection)
-            if sql.split(None, 1)[0].lower() == "explain":
-                return card("Plan", html.Pre("\n".join(str(row[-1]) for row in frame(read.connection, sql).rows())))
-            found = block(read, _rows(read, ""), RowRange(size=_CHARTED))
+        sql = as_query(asked, read.connection)
+        if sql.split(None, 1)[0].lower() == "explain":
+            return card("Plan", html.Pre("\n".join(str(row[-1]) for row in foreign_rows(read.store, sql).rows())))
+        found = block(read, _rows(read, ""), RowRange(size=_CHARTED))
     except CotraceError as error:
         if read.raises:
             raise
@@ -143,7 +145,7 @@ def _rows(read: Reader, _: str) -> TableRows:
     if sql.split(None, 1)[0].lower() == "explain":
         raise UsageError("a plan is no table")
     sql = without_end(sql)
-    described = frame(read.connection, f"SELECT * FROM (\n{sql}\n) LIMIT 0")
+    described = foreign_rows(read.store, f"SELECT * FROM (\n{sql}\n) LIMIT 0")
     columns = {name: GridColumn(heading=name, kind=_kind(dtype)) for name, dtype in described.schema.items()}
     return TableRows(sql=f"FROM (\n{sql}\n)", columns=columns, filter_on=(), link=_game if "episode_id" in columns else None, stays=False)
 
