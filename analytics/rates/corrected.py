@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.agreement.answers import Role
-from analytics.agreement.units import answered
+from analytics.agreement.units import answered, asked_units
 from analytics.agreement.ways import Answered, Matched, Rater
 from analytics.query import query
+from analytics.rates.balance import Balance, balance_of
 from analytics.rates.correction import (
     Corrected,
     ErrorCounts,
@@ -24,9 +25,10 @@ from analytics.rates.correction import (
     tails,
     variance_parts,
 )
-from analytics.statistics.cluster_intervals import believed
+from analytics.statistics.cluster_intervals import believed, mean_interval
 from analytics.statistics.intervals import LEVEL
 from schemas.store import Store
+from schemas.wording import p_is
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +37,17 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["NEEDED_SUMMARY", "SUMMARY", "corrected_rates", "labels_needed_report", "needed_ends", "spread_of"]
+__all__ = [
+    "NEEDED_SUMMARY",
+    "SUMMARY",
+    "Asked",
+    "Judged",
+    "corrected_rates",
+    "labels_needed_report",
+    "needed_ends",
+    "rate_row",
+    "spread_of",
+]
 
 SUMMARY: Final = (
     "rubric",
@@ -51,6 +63,8 @@ SUMMARY: Final = (
     "rogan_gladen",
     "rogan_gladen_low",
     "rogan_gladen_high",
+    "bound_low",
+    "bound_high",
 )
 """Columns of `corrected_rates` that fit a terminal, beside the advice."""
 
@@ -83,10 +97,37 @@ _FEW_GAMES: Final = 5
 """Labelled games with the rarer answer below which its clustering cannot be seen."""
 _USELESS: Final = 0.15
 """Half-width above which an interval says little."""
+_NOT_CORRECTED: Final = dict.fromkeys(("rate", "rate_low", "rate_high"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """All units that one judge was asked one question about, and whether labels can be a random sample of them."""
+
+    rows: pl.DataFrame
+    """Of `asked_units`, with a column model."""
+    is_labelled: str
+    """The column of the rows that says whether a unit has a label that corrects."""
+    _found: dict[str | None, Balance] = field(default_factory=dict)
+
+    def of_model(self, model: str | None) -> pl.DataFrame:
+        """The rows about games of one model."""
+        return self.rows.filter(self.rows["model"].eq_missing(model))
+
+    def balance(self, model: str | None) -> Balance:
+        """Of the units of one model."""
+        if model not in self._found:
+            self._found[model] = balance_of(self.of_model(model), self.is_labelled)
+        return self._found[model]
+
+    def is_unbalanced(self) -> bool:
+        """Whether the labels of some model are no random sample of its units."""
+        models = self.rows.filter(self.is_labelled)["model"].unique()
+        return any(self.balance(model).is_unbalanced for model in models)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Judged:
+class Judged:
     """One judge's units of one question and one model."""
 
     rubric: str
@@ -99,6 +140,8 @@ class _Judged:
     score_squares, products; whether a label says yes, no."""
     errors: pl.DataFrame
     """One row a game of any model with labels: game, yes, yes_found, no, no_found."""
+
+    asked: Asked
 
     def units(self) -> Units:
         """Judge's scores by game."""
@@ -116,11 +159,17 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     the judge scored, games; labels among these units, labelled_games; judge_rate, label_rate: plain means, 0 to 1; rate, rate_low,
     rate_high: prediction-powered estimate and 95 % interval from this model's labels; judge_weight: how much the judge counts in it, from 0
     (it says nothing that labels do not) to 1; sensitivity, specificity of the judge over the labels
-    of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; advice. Null where
-    there is too little.
+    of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; abstained: further
+    units that it was asked about and did not answer; unbalanced: in what labelled units differ from the others, null where no difference is
+    shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.rates.balance`); bound_low,
+    bound_high: where the rate of all units that were asked about can lie, instead of a corrected rate; advice. Null where there is too
+    little.
 
-    Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out. Labels must be a random sample of the judged units;
-    those that the labelling page drew by disagreement (source `dashboard:disagreements`) are left out.
+    Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out. Labels are taken as right, and must be a random sample
+    of the judged units; those that the labelling page drew by disagreement (source `dashboard:disagreements`) are left out. Where labelled
+    and other units differ, or the judge left more than 2 % of the units unanswered, nothing is corrected: rate and rogan_gladen are null,
+    and the bounds count what is unknown once as no and once as yes, with the 95 % interval of either over games. Unknown is each unit
+    without a label, and where labels can be a random sample of what was answered, each unit without an answer.
 
     Args:
         store: a store with the views.
@@ -131,13 +180,15 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """
     import polars as pl
 
-    rows = [_rate_row(judged) for judged in _all_judged(store, rubric)]
+    rows = [rate_row(judged) for judged in _all_judged(store, rubric)]
     texts = ("rubric", "question", "judge", "model", "reference")
     counts = ("units", "games", "labels", "labelled_games")
     before = ("judge_rate", "label_rate", "rate", "rate_low", "rate_high", "judge_weight", "sensitivity", "specificity")
     schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String()) | dict.fromkeys(counts, pl.Int64())
     schema |= dict.fromkeys(before, pl.Float64()) | {"error_labels": pl.Int64()}
-    schema |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"), pl.Float64()) | {"advice": pl.String()}
+    schema |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"), pl.Float64())
+    schema |= {"abstained": pl.Int64(), "unbalanced": pl.String()}
+    schema |= dict.fromkeys(("unbalanced_p", "bound_low", "bound_high"), pl.Float64()) | {"advice": pl.String()}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -168,18 +219,20 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _all_judged(store: Store, rubric: str | None) -> Iterator[_Judged]:
+def _all_judged(store: Store, rubric: str | None) -> Iterator[Judged]:
     import polars as pl
 
     models = query(store, "SELECT hash(episode_id) AS game, model FROM episodes")
     for answered_about in answered(store, rubric, random_only=True, of="judges"):
+        asked = asked_units(store, answered_about.rubric).join(models, on="game", how="left")
         for question in answered_about.questions:
             for judge, whose, games in _by_judge(answered_about, question):
                 own = games.filter(pl.col("units") > 0).join(models, on="game", how="left").sort("model", "game", nulls_last=True)
+                about = Asked(asked.filter(rater=judge, question=question), "by_people" if whose == "people" else "by_truth")
                 errors = games.filter(pl.col("labels") > 0).select("game", "yes", "yes_found", "no", "no_found")
                 own = own.with_columns(pl.col("yes", "no") > 0)
                 for (model,), of_model in own.group_by("model", maintain_order=True):
-                    yield _Judged(
+                    yield Judged(
                         rubric=answered_about.rubric,
                         question=question,
                         judge=judge,
@@ -187,11 +240,12 @@ def _all_judged(store: Store, rubric: str | None) -> Iterator[_Judged]:
                         reference="people" if whose == "people" else "planted truth",
                         own=of_model,
                         errors=errors,
+                        asked=about,
                     )
 
 
 def _by_judge(answers: Answered, question: str) -> Iterator[tuple[str, Role, pl.DataFrame]]:
-    """Each judge, whose labels correct it, and its scores and theirs summed by game: the columns of `_Judged.own` and `_Judged.errors`."""
+    """Each judge, whose labels correct it, and its scores and theirs summed by game: the columns of `Judged.own` and `Judged.errors`."""
     import numpy as np
     import polars as pl
 
@@ -247,11 +301,13 @@ def _sums(matched: Matched, kept: NDArray[np.bool_], games: int, **of_unit: Floa
     return {name: np.bincount(places, weights=units * value, minlength=games).astype(float) for name, value in values.items()}
 
 
-def _rate_row(judged: _Judged) -> dict[str, object]:
+def rate_row(judged: Judged) -> dict[str, object]:
+    """The row of `corrected_rates` about one judge, question and model."""
     own, errors = judged.own, judged.errors
     units, labels = int(own["units"].sum()), int(own["labels"].sum())
     powered = prediction_powered(judged.units(), judged.labelled())
-    corrected = rogan_gladen(*_beside(own, errors))
+    balance = judged.asked.balance(judged.model)
+    is_refused = labels > 0 and (balance.is_unbalanced or balance.abstains)
     yes, no = int(errors["yes"].sum()), int(errors["no"].sum())
     row: dict[str, object] = {
         "rubric": judged.rubric,
@@ -265,14 +321,53 @@ def _rate_row(judged: _Judged) -> dict[str, object]:
         "labelled_games": int((own["labels"] > 0).sum()),
         "judge_rate": float(own["judged"].sum()) / units,
         "label_rate": float(own["label_sum"].sum()) / labels if labels else None,
-        **_named("rate", powered),
-        "judge_weight": float(judge_weight(judged.units(), judged.labelled())) if labels else None,
+        **(_NOT_CORRECTED if is_refused else _named("rate", powered)),
+        "judge_weight": float(judge_weight(judged.units(), judged.labelled())) if labels and not is_refused else None,
         "sensitivity": float(errors["yes_found"].sum()) / yes if yes else None,
         "specificity": float(errors["no_found"].sum()) / no if no else None,
         "error_labels": yes + no,
-        **_named("rogan_gladen", corrected),
+        **_named("rogan_gladen", rogan_gladen(*_beside(own, errors))),
+        "abstained": balance.abstained,
+        "unbalanced": balance.trait,
+        "unbalanced_p": balance.p,
+        **dict(zip(("bound_low", "bound_high"), _bounds(judged, balance, powered) if is_refused else (None, None), strict=True)),
     }
+    if is_refused or balance.abstains or judged.asked.is_unbalanced():
+        row |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
+    if is_refused:
+        return row | {"advice": _refusal(row, balance)}
     return row | {"advice": _rate_advice(row) + _rare(row, own) + _few_games_with_errors(row, errors)}
+
+
+def _bounds(judged: Judged, balance: Balance, powered: Corrected) -> tuple[float | None, float | None]:
+    """Where the rate over all units that were asked about can lie."""
+    import numpy as np
+    import polars as pl
+
+    decided = 1 - balance.abstained / balance.asked
+    if not balance.is_unbalanced and not math.isnan(float(powered.rate)):
+        return decided * float(powered.low), decided * float(powered.high) + 1 - decided
+    asked = judged.asked.of_model(judged.model).group_by("game", maintain_order=True).agg(pl.col("units").sum().alias("asked"))
+    by_game = asked.join(judged.own.select("game", "labels", "label_sum"), on="game", how="left").fill_null(0)
+    sizes, labels, found = (_column(by_game, name) for name in ("asked", "labels", "label_sum"))
+    least, most = mean_interval(found, sizes).low, mean_interval(found + sizes - labels, sizes).high
+    low, high = found.sum() / sizes.sum(), (found + sizes - labels).sum() / sizes.sum()
+    return float(low if np.isnan(least) else least), float(high if np.isnan(most) else most)
+
+
+def _refusal(row: dict[str, Any], balance: Balance) -> str:
+    """Why nothing is corrected, in one sentence, and what is known instead."""
+    told = f"{_about(row)}: {row['judge']} says {row['judge_rate']:.2f}; not corrected, because "
+    why = []
+    if balance.abstains:
+        why.append(f"the judge left {balance.abstained} of {balance.asked} units without an answer, and these may be of one kind")
+    if balance.is_unbalanced:
+        differ = f"{balance.trait} is {balance.labelled:.2f} on them and {balance.others:.2f} on the other units"
+        why.append(f"the labelled units are no random sample ({differ}, {p_is(balance.p or 0.0)})")
+    unknown = "without a label" if balance.is_unbalanced else "without an answer"
+    do = "label units in random order" if balance.is_unbalanced else "let another judge, or people, answer these units"
+    bounds = f"if all units {unknown} were no or all were yes, the rate would be in {row['bound_low']:.2f} to {row['bound_high']:.2f}"
+    return f"{told}{', and '.join(why)}; {bounds}; {do}"
 
 
 def _beside(own: pl.DataFrame, errors: pl.DataFrame) -> tuple[Units, ErrorCounts]:
@@ -294,9 +389,12 @@ def _named(name: str, found: Corrected) -> dict[str, float | None]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), numbers, strict=True))
 
 
+def _about(row: dict[str, Any]) -> str:
+    return f"{row['question']}, {row['model'] or 'games outside the store'}"
+
+
 def _rate_advice(row: dict[str, Any]) -> str:
-    about = f"{row['question']}, {row['model'] or 'games outside the store'}"
-    told = f"{about}: {row['judge']} says {row['judge_rate']:.2f}"
+    told = f"{_about(row)}: {row['judge']} says {row['judge_rate']:.2f}"
     if row["rate"] is None:
         if row["rogan_gladen"] is None:
             return f"{told}; too few labels to correct it: cotrace report labels-needed"
@@ -306,8 +404,13 @@ def _rate_advice(row: dict[str, Any]) -> str:
     if half > _USELESS:
         more = "label more (cotrace report labels-needed)" if row["labels"] < row["units"] else "all is labelled: have more games judged"
         return f"{told}: too wide to say much, {more}"
+    if row["rogan_gladen"] is not None and (row["rogan_gladen_high"] < row["rate_low"] or row["rate_high"] < row["rogan_gladen_low"]):
+        return (
+            f"{told}; the correction by error rates contradicts it, {_interval(row, 'rogan_gladen')}: the judge errs otherwise in other "
+            "models, or labels are no random sample; use neither before more units are labelled in random order"
+        )
     if not row["rate_low"] <= row["judge_rate"] <= row["rate_high"]:
-        return f"{told}: the judge's own rate is wrong, use the corrected one"
+        return f"{told}: the judge's own rate is wrong, use the corrected one, if labels are right and were drawn in random order"
     return f"{told}: the judge's own rate agrees with it"
 
 
@@ -340,7 +443,7 @@ def _labelled(own: pl.DataFrame) -> Labelled:
     return Labelled(_column(own, "label_sum"), _column(own, "labelled_score"), _column(own, "labels"))
 
 
-def _needed_row(judged: _Judged) -> dict[str, object]:
+def _needed_row(judged: Judged) -> dict[str, object]:
     own = judged.own
     units, labels = int(own["units"].sum()), int(own["labels"].sum())
     powered = prediction_powered(judged.units(), judged.labelled())

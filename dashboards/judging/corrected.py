@@ -47,8 +47,10 @@ def content(read: Reader, rubric: str) -> Part:
                     "judge-corrected", dots(_drawn(rows), Axis(title="rate of yes", is_share=True)), label="rates by question and model"
                 ),
                 fold(read, RATES, rubric, is_open=True),
-                hint=f"Labels: {references}. Corrected: the judge on everything, mended by the labels of this model (prediction-powered). "
-                "By error rates: Rogan and Gladen, with the labels of all models; it holds if the judge errs alike for all.",
+                hint=f"Labels: {references}, taken as right. Corrected: the judge on everything, corrected by the labels of this model "
+                "(prediction-powered). By error rates: Rogan and Gladen, with the labels of all models; it holds if the judge errs alike "
+                "for all. Where labelled units differ from the others, or the judge leaves units unanswered, nothing is corrected: bounds "
+                "count what is unknown once as no and once as yes.",
             ),
         ]
     )
@@ -80,6 +82,8 @@ def _rates(read: Reader, rubric: str) -> TableRows:
             "label_rate": GridColumn(heading="Labels say", kind="share"),
             "rate": GridColumn(heading="Corrected (95 %)", kind="share", low="rate_low", high="rate_high"),
             "rogan_gladen": GridColumn(heading="By error rates (95 %)", kind="share", low="rogan_gladen_low", high="rogan_gladen_high"),
+            "bound_low": GridColumn(heading="At least", kind="share", hint="lower bound, where nothing is corrected"),
+            "bound_high": GridColumn(heading="At most", kind="share", hint="upper bound, where nothing is corrected"),
             "words": GridColumn(heading="What to make of it", kind="words"),
         },
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 
 from analytics.rates.corrected import corrected_rates, labels_needed_report
 from analytics.rates.correction import Labelled, Units, prediction_powered
+from benchmarks.claims import WORLDS, claimed
 from cotrace.cli import cli
 from schemas import batches
 from schemas.records import Label
@@ -24,8 +28,8 @@ RATE, FINDS, CLEARS = 0.3, 0.8, 0.9
 
 
 def simulated(folder: Path, *, labels_a_game: int, source: str = "people") -> tuple[Store, dict[str, float]]:
-    """Games of two models with known truth, a judge that errs, labels on the first turns; gives the true rate of each model."""
-    random = np.random.default_rng(3)
+    """Games of two models with known truth, a judge that errs, labels on turns drawn at random; gives the true rate of each model."""
+    random = np.random.default_rng(4)
     steps = [Step(f'"{turn}"', (Move("place"),)) for turn in range(TURNS)]
     store = store_with(folder, [Game(steps, name=f"g{number:02}") for number in range(GAMES)])
     run = job("a", judge="llm:x/y")
@@ -33,11 +37,12 @@ def simulated(folder: Path, *, labels_a_game: int, source: str = "people") -> tu
     with store.writing() as connection:
         connection.execute("UPDATE episodes SET model = CASE WHEN episode_id < 'g15' THEN 'm' ELSE 'n' END")
         for number in range(GAMES):
+            labelled_turns = 1 + random.choice(TURNS, labels_a_game, replace=False)
             for turn in range(1, TURNS + 1):
                 truth = random.random() < truths["m" if number < GAMES / 2 else "n"]
                 said = random.random() < (FINDS if truth else 1 - CLEARS)
                 verdicts.append(verdict(run, (f"g{number:02}", turn), "yes" if said else "no"))
-                if turn <= labels_a_game:
+                if turn in labelled_turns:
                     unit = f"g{number:02}/{turn}"
                     answer, score = ("Yes", 1.0) if truth else ("No", 0.0)
                     labels.append(Label(source, "p", "ps", "PS1", unit, f"g{number:02}", turn, None, answer, score))
@@ -119,6 +124,112 @@ def test_more_labels_are_needed_for_narrower_intervals(tmp_path: Path) -> None:
         assert low < (needed or row["units"] + 1)
         assert high is None or needed < high
         assert f"as sure as labels of few games are: {low} to " in row["advice"] or needed is None or row["labels_for_0_05"] is not None
+
+
+def drawn(
+    folder: Path,
+    *,
+    labelled_if: Callable[[bool, int], float],
+    answered_if: tuple[float, float] = (1.0, 1.0),
+    inverted: str = "",
+    games: int = 40,
+) -> Store:
+    """Games of two models, m and n, with a true rate of .4 and a judge that is right in .9; `inverted`: of this model in .1.
+
+    What the judge says and the turn give the probability of a label, the truth (no, yes) that of an answer of the judge.
+    """
+    random = np.random.default_rng(8)
+    store = store_with(folder, [Game([Step(f'"{turn}"') for turn in range(TURNS)], name=f"g{number:03}") for number in range(games)])
+    run = job("a", judge="llm:x/y")
+    verdicts, labels = [], []
+    for number in range(games):
+        model = "m" if number % 2 else "n"
+        for turn in range(1, TURNS + 1):
+            unit, truth = (f"g{number:03}", turn), random.random() < 0.4
+            said = truth == (random.random() < (0.1 if model == inverted else 0.9))
+            is_answered = random.random() < answered_if[truth]
+            answer = ("yes" if said else "no") if is_answered else None
+            verdicts.append(verdict(run, unit, answer, status="answered" if is_answered else "undecided"))
+            if random.random() < labelled_if(said, turn):
+                labels.append(label(unit, "yes" if truth else "no")._replace(score=float(truth)))
+    with store.writing() as connection:
+        connection.execute("UPDATE episodes SET model = CASE WHEN episode_id[-1]::INT % 2 = 1 THEN 'm' ELSE 'n' END")
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
+    return store
+
+
+def test_labels_of_what_the_judge_says_yes_to_correct_nothing(tmp_path: Path) -> None:
+    """They made a right rate wrong, and were printed as the corrected one; also in the terminal and on one page."""
+    store = drawn(tmp_path, labelled_if=lambda said, _: 0.6 if said else 0.1)
+    for row in corrected_rates(store).iter_rows(named=True):
+        assert (row["rate"], row["rate_low"], row["rogan_gladen"], row["judge_weight"]) == (None, None, None, None)
+        assert row["unbalanced"] == "the judge's answer"
+        assert row["unbalanced_p"] < 0.001
+        assert row["bound_low"] < 0.4 < row["bound_high"]
+        assert "not corrected, because the labelled units are no random sample (the judge's answer is 0." in row["advice"]
+        assert "use the corrected one" not in row["advice"]
+        assert f"in {row['bound_low']:.2f} to {row['bound_high']:.2f}" in row["advice"]
+    for output_format in ("table", "html"):
+        command = ["report", "corrected-rates", "--store", str(store.path), "--format", output_format]
+        assert "not corrected, because the labelled units" in html.unescape(CliRunner().invoke(cli, command).stdout)
+
+
+def test_labels_of_early_turns_correct_nothing(tmp_path: Path) -> None:
+    """Here the truth does not change with the turn, but that is not known: also where all games have labels on the same turns."""
+    for name, of_turn in (("more", lambda _, turn: 0.8 if turn < 4 else 0.2), ("same", lambda _, turn: float(turn < 4))):
+        (tmp_path / name).mkdir()
+        rows = corrected_rates(drawn(tmp_path / name, labelled_if=of_turn)).to_dicts()
+        assert [(row["rate"], row["unbalanced"]) for row in rows] == [(None, "the turn")] * 2
+
+
+def test_a_judge_that_does_not_answer_is_not_corrected(tmp_path: Path) -> None:
+    """It answers 90 % of the true yes and half of the true no; labels are random among what it answered, or among all."""
+    store = drawn(tmp_path, labelled_if=lambda *_: 0.5, answered_if=(0.5, 0.9))
+    for row in corrected_rates(store).iter_rows(named=True):
+        assert (row["units"] + row["abstained"], row["rate"], row["rogan_gladen"], row["unbalanced"]) == (200, None, None, None)
+        assert f"the judge left {row['abstained']} of 200 units without an answer" in row["advice"]
+        assert row["bound_low"] < 0.4 < row["bound_high"]
+        assert row["bound_high"] - row["bound_low"] < 0.65  # what was answered is known by labels
+
+
+def test_random_labels_still_correct(tmp_path: Path) -> None:
+    """Nothing differs, and the sentence names what the number rests on."""
+    store = drawn(tmp_path, labelled_if=lambda *_: 0.5)
+    for row in corrected_rates(store).iter_rows(named=True):
+        assert (row["unbalanced"], row["bound_low"], row["abstained"]) == (None, None, 0)
+        assert row["unbalanced_p"] > 0.01
+        assert row["rate_low"] < 0.4 < row["rate_high"]
+        assert "not corrected" not in row["advice"]
+
+
+def test_two_corrections_that_contradict_each_other_are_no_advice(tmp_path: Path) -> None:
+    """Error rates over both models hold for neither: the intervals exclude each other, and nothing said so."""
+    store = drawn(tmp_path, labelled_if=lambda *_: 0.6, inverted="m", games=120)
+    with store.writing() as connection:  # most labels are of n, so that the pooled error rates are informed
+        connection.execute("DELETE FROM labels WHERE episode_id[-1]::INT % 2 = 1 AND hash(unit_key) % 4 > 0")
+    row = corrected_rates(store).filter(pl.col("model") == "m").row(0, named=True)
+    assert row["rogan_gladen_low"] > row["rate_high"] or row["rogan_gladen_high"] < row["rate_low"]
+    assert "the correction by error rates contradicts it" in row["advice"]
+    assert "use the corrected one" not in row["advice"]
+
+
+@pytest.mark.parametrize(
+    ("name", "corrected", "data_sets"),
+    [
+        ("random labels", True, 60),
+        ("random labels, 10 games", True, 60),
+        ("labels where the judge says yes, 3 to 1", False, 20),
+        ("labels on early turns, 4 to 1", False, 20),
+        ("answers 90 % of true yes and 50 % of true no", False, 20),
+        ("the same, labels where the judge answered", False, 20),
+    ],
+)
+def test_claims_of_corrected_rates_hold_the_truth(name: str, corrected: bool, data_sets: int) -> None:  # noqa: FBT001
+    """With random labels the rate is corrected and right as often as promised; else it is refused, and the bounds hold the truth."""
+    found = claimed(WORLDS[name], data_sets)
+    assert found.corrected >= 0.9 if corrected else found.corrected <= 0.1
+    assert stats.binomtest(round(found.false * data_sets), data_sets, 0.05, alternative="greater").pvalue > 0.01
+    assert np.isnan(found.bounds) or found.bounds >= 0.9
 
 
 def labelled(folder: Path, games: int, answers: tuple[str, ...]) -> Store:

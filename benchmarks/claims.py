@@ -1,0 +1,193 @@
+"""How often what reports claim is false: corrected rates where labels are no random sample or the judge abstains, headlines of equal teams.
+
+`python -m benchmarks claims` draws data sets with a known truth and makes of each the row of `corrected-rates`, or the rows of `compare`,
+by the code of the reports. `corrected`: share of the data sets in which a rate is called corrected; `false`: in which its 95 % interval
+misses the truth, of all data sets; `used`: in which the advice is to use it, and `false use`: to use it though its interval misses the
+truth; `bounds`: share of the refusals whose bounds hold the truth. Labels that depend on the truth itself are found by the judge's answers,
+if these follow the truth; of a judge that is hardly better than chance they are not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analytics.comparison.compare import behind, compare
+from analytics.rates.corrected import Asked, Judged, rate_row
+from schemas.store import Store
+
+__all__ = ["WORLDS", "Claimed", "Labelling", "claimed", "main"]
+
+Floats = NDArray[np.float64]
+_TURNS: Final = 12
+
+
+class Labelling(NamedTuple):
+    """A judge that errs, asked about all turns of some games, and how units come to have labels and answers."""
+
+    games: int = 60
+    labels: int = 200
+    rate: float = 0.45
+    """True share of yes."""
+    clustering: float = 0.1
+    """Intraclass correlation of the truth inside a game."""
+    accuracy: float = 0.85
+    """Sensitivity and specificity of what the judge answers."""
+    answers_yes: float = 1.0
+    """Share of the true yes that the judge answers at all."""
+    answers_no: float = 1.0
+    weight_said: float = 1.0
+    """How many times as likely a unit has a label where the judge says yes."""
+    weight_yes: float = 1.0
+    """The same where the truth is yes, whatever the judge says: nothing that is known of all units shows that directly."""
+    weight_early: float = 1.0
+    """The same of the first third of a game; there a true yes is half as frequent again."""
+    decided_only: bool = False
+    """Whether only units that the judge answered have labels."""
+
+
+class Claimed(NamedTuple):
+    """Shares of the data sets."""
+
+    corrected: float
+    false: float
+    used: float
+    false_use: float
+    bounds: float
+    """Of the refusals; NaN where there is none."""
+
+
+WORLDS: Final[dict[str, Labelling]] = {
+    "random labels": Labelling(),
+    "random labels, 10 games": Labelling(games=10, labels=60),
+    "random labels, a good judge": Labelling(accuracy=0.98),
+    "labels where the judge says yes, 3 to 1": Labelling(weight_said=3.0),
+    "labels where the judge says yes, 10 to 1": Labelling(weight_said=10.0),
+    "labels where the judge says yes, a good judge": Labelling(weight_said=10.0, accuracy=0.98),
+    "labels where the judge says yes, 1.3 to 1": Labelling(weight_said=1.3),
+    "labels where the truth is yes, 3 to 1": Labelling(weight_yes=3.0),
+    "the same, a judge of accuracy .6": Labelling(weight_yes=3.0, accuracy=0.6),
+    "labels on early turns, 4 to 1": Labelling(weight_early=4.0),
+    "answers 90 % of true yes and 50 % of true no": Labelling(games=100, answers_yes=0.9, answers_no=0.5),
+    "the same, labels where the judge answered": Labelling(games=100, answers_yes=0.9, answers_no=0.5, decided_only=True),
+}
+
+
+def claimed(world: Labelling, data_sets: int, seed: int = 2026) -> Claimed:
+    """What the report makes of data sets of a world."""
+    random = np.random.default_rng(seed)
+    rows = [rate_row(_drawn(world, random)) for _ in range(data_sets)]
+    given = np.array([row["rate"] is not None for row in rows])
+    false = np.array([row["rate"] is not None and not _holds(row, "rate_low", "rate_high", world.rate) for row in rows])
+    used = np.array(["use the corrected one" in str(row["advice"]) for row in rows])
+    bounds = [_holds(row, "bound_low", "bound_high", world.rate) for row in rows if row["bound_low"] is not None]
+    shares = (given, false, used, used & false)
+    return Claimed(*(float(share.mean()) for share in shares), float(np.mean(bounds)) if bounds else np.nan)
+
+
+def _holds(row: dict[str, object], low: str, high: str, truth: float) -> bool:
+    return float(row[low]) - 1e-9 <= truth <= float(row[high]) + 1e-9  # type: ignore[arg-type]
+
+
+def _drawn(world: Labelling, random: np.random.Generator) -> Judged:
+    shape = (world.games, _TURNS)
+    strength = (1 - world.clustering) / world.clustering
+    early = np.arange(_TURNS) < _TURNS // 3
+    course = np.where(early, 1.5, 0.75) if world.weight_early != 1 else np.ones(_TURNS)  # mean 1, so that the rate is the world's
+    levels = random.beta(world.rate * strength, (1 - world.rate) * strength, (world.games, 1))
+    if world.weight_early != 1:
+        levels = np.clip(levels, 0, 1 / 1.5) * world.rate / np.clip(levels, 0, 1 / 1.5).mean()
+    truth = random.random(shape) < levels * course
+    said = np.where(random.random(shape) < world.accuracy, truth, ~truth)
+    answered = random.random(shape) < np.where(truth, world.answers_yes, world.answers_no)
+    weights = (
+        np.where(said & answered, world.weight_said, 1.0)
+        * np.where(truth, world.weight_yes, 1.0)
+        * np.where(early, world.weight_early, 1.0)
+    )
+    weights = weights * (answered if world.decided_only else 1)
+    places = random.choice(truth.size, world.labels, replace=False, p=(weights / weights.sum()).ravel())
+    labelled = np.zeros(truth.size, dtype=bool)
+    labelled[places] = True
+    game, turn = (index.ravel() for index in np.indices(shape))
+    units = pl.DataFrame(
+        {
+            "game": game,
+            "truth": truth.ravel().astype(float),
+            "is_answered": answered.ravel(),
+            "score": np.where(answered, said, 0).ravel().astype(float),
+            "by_people": labelled,
+            "place": (turn + 1) / _TURNS,
+        }
+    )
+    return _judged(units)
+
+
+def _judged(units: pl.DataFrame) -> Judged:
+    asked = units.with_columns(
+        model=pl.lit("m"),
+        agent=pl.lit(None, pl.String),
+        units=pl.lit(1),
+        with_place=pl.lit(1),
+        reached=pl.lit(0.0),
+        with_reached=pl.lit(0),
+    )
+    both = units.filter("is_answered", "by_people")
+    yes = pl.col("truth") == 1
+    found = both.group_by("game").agg(
+        labels=pl.len().cast(pl.Int64),
+        label_sum=pl.col("truth").sum(),
+        labelled_score=pl.col("score").sum(),
+        yes=yes.sum().cast(pl.Int64),
+        no=(~yes).sum().cast(pl.Int64),
+        yes_found=pl.col("score").filter(yes).sum(),
+        no_found=(1 - pl.col("score")).filter(~yes).sum(),
+    )
+    sums = (
+        units.filter("is_answered").group_by("game", maintain_order=True).agg(judged=pl.col("score").sum(), units=pl.len().cast(pl.Int64))
+    )
+    own = sums.join(found, on="game", how="left", maintain_order="left").fill_null(0)
+    errors = own.filter(pl.col("labels") > 0).select("game", "yes", "yes_found", "no", "no_found")
+    return Judged(
+        rubric="r",
+        question="q",
+        judge="llm:j",
+        model="m",
+        reference="people",
+        own=own.with_columns(pl.col("yes", "no") > 0),
+        errors=errors,
+        asked=Asked(asked, "by_people"),
+    )
+
+
+def headlines(teams: int, tasks: int, boards: int, seed: int = 2026) -> float:
+    """Share of boards of equal teams on shared tasks of unlike difficulty on which one is said to be behind."""
+    random = np.random.default_rng(seed)
+    columns = ("benchmark", "condition", "max_turns", "team_name", "task", "episode_id", "value", "low", "high")
+    named = 0
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "none.duckdb")
+        for _ in range(boards):
+            scores = np.clip(random.beta(2, 3, tasks) + random.normal(0, 0.1, (teams, tasks)), 0, 1)
+            rows = [
+                ("craft", "c", 20, f"t{team}", f"{task}", f"{team}.{task}", float(one), 0.0, 1.0)
+                for (team, task), one in np.ndenumerate(scores)
+            ]
+            named += behind(compare(store, games=pl.DataFrame(rows, schema=columns, orient="row")).iter_rows(named=True)) is not None
+    return named / boards
+
+
+def main() -> None:
+    """Print both tables."""
+    print(f"{'labels and answers':<48}{'corrected':>10}{'false':>8}{'used':>8}{'false use':>11}{'bounds':>8}")
+    for name, world in WORLDS.items():
+        found = claimed(world, 400)
+        print(f"{name:<48}" + "".join(f"{value:>{width}.3f}" for value, width in zip(found, (10, 8, 8, 11, 8), strict=True)))
+    print(f"\n{'equal teams on shared tasks':<48}{'one is said to be behind':>25}")
+    for teams, tasks, boards in ((6, 10, 1000), (20, 14, 200), (40, 16, 60)):
+        print(f"{f'{teams} teams, {tasks} tasks, {boards} boards':<48}{headlines(teams, tasks, boards):>25.3f}")
