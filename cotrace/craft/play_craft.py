@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -44,6 +44,13 @@ __all__ = ["command"]
     "--simulations", default=0, show_default=True, type=click.IntRange(min=0), help="With --seat: moves the builder may try; paper 3."
 )
 @click.option("--provider-tool", is_flag=True, help="With --simulations: models call it as a tool of their provider, not by lines of text.")
+@click.option(
+    "--rules",
+    type=click.Choice(["sane", "published"]),
+    default="sane",
+    show_default=True,
+    help="With --seat: prompts, reading of replies and messages that reach the builder; published: as in the released code.",
+)
 @planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
@@ -64,6 +71,7 @@ def command(
     history_limit: int | None,
     simulations: int,
     provider_tool: bool,
+    rules: Literal["sane", "published"],
     seats: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -118,6 +126,7 @@ def command(
             history_limit=history_limit,
             simulations=simulations,
             provider_tool=provider_tool,
+            rules=rules,
         )
         terms = terms_of(options)
         return play_seats(out, lambda watch: play_request(request, seats, terms, settings, on_progress=watch))

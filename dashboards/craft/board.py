@@ -69,7 +69,8 @@ class CraftDrawing:
         target = views_json({mine.director: mine.target_view})[mine.director]
         walls = [_wall_of(f"{name}'s side now", view, name) for name, view in views_json(mine.board_views).items()]
         boards = html.Div([_wall_of("Your wall of the target", target, mine.director), *walls], className="boards")
-        return html.Div([boards, *_talk("What was said and done last", mine.history[-_LAST_LINES:])])
+        own = _talk("Your messages of this turn, which the builder reads: say what is missing in them", mine.said)
+        return html.Div([boards, *_talk("What was said and done last", mine.history[-_LAST_LINES:]), *own])
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """`place large blue at (0,1)–(0,2), middle layer`."""

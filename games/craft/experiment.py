@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from games.craft.engine.oracle import DEFAULT_SAMPLE
 from games.craft.forms import forms
-from games.craft.game import GameSettings
+from games.craft.game import GameSettings, Rules
 from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of
 from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.targets.start_boards import StartBoard
@@ -61,6 +61,7 @@ class Condition(Part):
     history_limit: int | None = Field(default=None, ge=0)
     simulations: int = Field(default=0, ge=0)
     provider_tool: bool = False
+    rules: Rules = "sane"
 
 
 KINDS: Final = ("",)
@@ -100,6 +101,7 @@ def job(match: Match) -> Job:
         history_limit=asked.history_limit,
         simulations=asked.simulations,
         provider_tool=asked.provider_tool,
+        rules=asked.rules,
     )
     game = SeatedGame(
         structure=match.task.content,

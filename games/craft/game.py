@@ -245,8 +245,14 @@ class Game:
             return self.observe_builder()
         return self.observe_director(agent)
 
-    def observe_director(self, director: Director) -> DirectorObservation:
-        """Give what a director may see now."""
+    def observe_director(self, director: Director, own: Sequence[str] | None = None) -> DirectorObservation:
+        """Give what a director may see now.
+
+        Args:
+            director: who.
+            own: its replies of this turn that the game does not have yet; None: the game has them all.
+        """
+        spoken = [answer.message for name, answer in self._turn.answers if name == director] if own is None else map(self._said, own)
         heard = [director_said(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
         return DirectorObservation(
             director=director,
@@ -254,7 +260,11 @@ class Game:
             target_view=director_view(self.structure.target, director, self.settings.target_views),
             board_views=dict(self._views()),
             history=_last((*self._history, *heard), self.settings.history_limit),
+            said=() if self.settings.rules == "published" else tuple(spoken),
         )
+
+    def _said(self, text: str) -> str:
+        return self.read(text).message
 
     def _views(self) -> dict[Director, View]:
         self._turn.views = self._turn.views or all_views(self._board)

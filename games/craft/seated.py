@@ -87,6 +87,7 @@ def header_of(game: SeatedGame) -> Header:
         "max_turns": settings.max_turns,
         "start_board": settings.start,
         "same_turn_messages": settings.same_turn_messages,
+        "rules": settings.rules,
         "archetypes": True,
         "run": game.seed,
     }
@@ -159,11 +160,8 @@ def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) 
     """
     game = Game(asked.structure, asked.settings, seed=asked.seed, speakers=speakers)
     while not game.done:
-        if not asked.settings.same_turn_messages:  # nobody hears the others before the turn is over: all can be asked at once
-            directors = game.speakers
-            answers = yield tuple(_observation(game, director, asked) for director in directors)
-            for director, answer in zip(directors, answers, strict=True):
-                game.act(director, _text(director, answer))
+        if not asked.settings.same_turn_messages:
+            yield from _asked_at_once(game, asked)
         record = None
         while record is None:
             agent = game.next_agent
@@ -173,6 +171,24 @@ def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) 
         yield turn_entry(record, asked.settings, asked.started_at + record.turn * _TURN_TIME)
     score = game.state().metrics.overall_progress
     return End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=str(game.stop_reason), turns_taken=len(game.turns))
+
+
+def _asked_at_once(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...], None]:
+    """Ask the directors, none of whom hears the others: all at once, but a director who was drawn again after its earlier replies.
+
+    Under the published rules no director knows that it has spoken, so all are asked at once.
+    """
+    speakers = game.speakers
+    texts: dict[int, str] = {}
+    while len(texts) < len(speakers):
+        left = [place for place in range(len(speakers)) if place not in texts]
+        firsts = {speakers[place]: place for place in reversed(left)}
+        due = left if asked.settings.rules == "published" else sorted(firsts.values())
+        own = {place: [texts[before] for before in texts if speakers[before] == speakers[place]] for place in due}
+        answers = yield tuple(_observation(game, speakers[place], asked, own[place]) for place in due)
+        texts |= {place: _text(speakers[place], answer) for place, answer in zip(due, answers, strict=True)}
+    for place, director in enumerate(speakers):
+        game.act(director, texts[place])
 
 
 def _decided(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...], Said]:
@@ -193,17 +209,20 @@ def _decided(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...],
         seen = replace(seen, purpose="simulated", messages=[*seen.messages, *answered], data=data, tool=tool)
 
 
-def _observation(game: Game, agent: Agent, asked: SeatedGame) -> Observation:
-    seen = game.observe(agent)
+def _observation(game: Game, agent: Agent, asked: SeatedGame, own: Sequence[str] | None = None) -> Observation:
+    seen = game.observe_builder() if agent == "builder" else game.observe_director(agent, own)
+    rules = asked.settings.rules
     seat = "Builder" if agent == "builder" else agent
     tool: ToolUse | None = None
     if isinstance(seen, BuilderObservation):
         oracle, simulations = asked.settings.oracle, asked.settings.simulations
-        messages = builder_messages(seen, oracle=oracle, simulations=simulations)
+        messages = builder_messages(seen, oracle=oracle, simulations=simulations, rules=rules)
         if simulations and asked.settings.provider_tool:
-            tool = ToolUse(builder_messages(seen, oracle=oracle, simulations=simulations, provider_tool=True), (TOOL,), written_call)
+            tool = ToolUse(
+                builder_messages(seen, oracle=oracle, simulations=simulations, provider_tool=True, rules=rules), (TOOL,), written_call
+            )
     else:
-        messages = director_messages(seen, asked.characters[seen.director])
+        messages = director_messages(seen, asked.characters[seen.director], rules)
     return Observation(
         agent=seat,
         role=SEATS[seat],

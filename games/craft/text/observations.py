@@ -28,6 +28,9 @@ class DirectorObservation:
     Its result lines quote the whole board, hidden cells included, as in the published loop.
     """
 
+    said: tuple[str, ...] = ()
+    """The director's own earlier messages of this turn; empty under the published rules, which do not tell."""
+
 
 @dataclass(frozen=True, slots=True)
 class BuilderObservation:

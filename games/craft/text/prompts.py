@@ -19,8 +19,11 @@ _NOBODY: Final = "(nobody has said anything yet)"
 _SILENT: Final = "(no director has said anything)"
 
 
-def director_messages(seen: DirectorObservation, archetype: Archetype) -> list[Message]:
-    """Give what a director is told and shown; targets of others, candidates and turns left are in no part of it."""
+def director_messages(seen: DirectorObservation, archetype: Archetype, rules: str = "sane") -> list[Message]:
+    """Give what a director is told and shown; targets of others, candidates and turns left are in no part of it.
+
+    ``rules``: whose wording, ``sane`` or ``published`` (`games.craft.game.Rules`).
+    """
     texts = texts_of(__package__)
     slots = {
         "director": seen.director,
@@ -30,14 +33,18 @@ def director_messages(seen: DirectorObservation, archetype: Archetype) -> list[M
         "board": _joined({director: _view_text(view) for director, view in seen.board_views.items()}),
         "target": _view_text(seen.target_view),
         "history": "\n".join(seen.history) or _NOBODY,
+        "again": texts["director_again"].format(messages="\n".join(seen.said)) if seen.said else "",
     }
-    return _chat(texts["director_system"].format(**slots), texts["director"], slots)
+    return _chat(texts["director_system"].format(**slots), _parts(texts["director"], rules), slots)
 
 
-def builder_messages(seen: BuilderObservation, *, oracle: bool, simulations: int = 0, provider_tool: bool = False) -> list[Message]:
+def builder_messages(
+    seen: BuilderObservation, *, oracle: bool, simulations: int = 0, provider_tool: bool = False, rules: str = "sane"
+) -> list[Message]:
     """Give what the builder is told and shown: the board and this turn's messages; no target, no history.
 
-    ``simulations``: how many moves it may try before it decides; ``provider_tool``: by a tool of its provider's protocol.
+    ``simulations``: how many moves it may try before it decides; ``provider_tool``: by a tool of its provider's protocol; ``rules``: as in
+    `director_messages`.
     """
     texts = texts_of(__package__)
     slots = {
@@ -45,10 +52,15 @@ def builder_messages(seen: BuilderObservation, *, oracle: bool, simulations: int
         "candidates": _candidates(seen.listed),
         "discussion": seen.discussion or _SILENT,
         "simulations": str(simulations),
+        "choose": texts["builder_choose"]["listed" if oracle and seen.listed else "plain"],
     }
     kind = "tools" if simulations else "oracle" if oracle and seen.listed else "plain"
-    parts = [*texts["builder"], texts["builder_provider_tool" if provider_tool else "builder_tools"]] if simulations else texts["builder"]
-    return _chat(texts["builder_system"][kind].format(**slots), parts, slots)
+    (system,) = _parts([texts["builder_system"][kind]], rules)
+    parts = _parts(texts["builder"], rules)
+    if simulations:  # the form comes last; the published prompt has the tool there
+        tool = texts["builder_provider_tool" if provider_tool else "builder_tools"]
+        parts = [*parts, tool] if rules == "published" else [*parts[:-1], tool, parts[-1]]
+    return _chat(system.format(**slots), parts, slots)
 
 
 def simulated_note(results: Sequence[str], left: int) -> str:
@@ -56,6 +68,12 @@ def simulated_note(results: Sequence[str], left: int) -> str:
     texts = texts_of(__package__)
     go_on: str = texts["simulated"]["more" if left else "none"].format(left=left).strip()
     return go_on if results else f"{texts['simulated']['too_many'].strip()}\n{go_on}"
+
+
+def _parts(parts: Sequence[str | Mapping[str, str]], rules: str) -> list[str]:
+    """The parts in that wording; one that only the other wording has is left out."""
+    found = [part if isinstance(part, str) else part.get(rules, "") for part in parts]
+    return [part for part in found if part]
 
 
 def _chat(system: str, parts: Sequence[str], slots: dict[str, str]) -> list[Message]:

@@ -13,12 +13,16 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.craft.engine.blocks import DIRECTORS
-from games.craft.game import Game, GameSettings
+from games.craft.engine.blocks import COLORS, DIRECTORS, Director
+from games.craft.engine.board import Board
+from games.craft.engine.rules import accepts
+from games.craft.game import Game, GameSettings, Rules
 from games.craft.seated import SEATS, SeatedGame, course_of
 from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.text.archetypes import ARCHETYPES, archetypes
+from games.craft.text.builder import ParsedMove
 from games.craft.text.prompts import builder_messages, director_messages
+from games.craft.text.replies import read_answer, read_director
 from games.players.course import Said
 from games.players.player import Observation
 from games.players.seats import seated
@@ -111,6 +115,70 @@ def test_prompts_hold_what_they_must_and_nothing_that_others_know() -> None:
     assert "Verified moves" not in plain[1]["content"]
     for needed in ("PLACE:", "REMOVE:", "CLARIFY:", "span_to", "(1,1)", "D3: (0,2) (1,2) (2,2)"):
         assert needed in user["content"]
+
+
+def asked_in_turn(speakers: tuple[Director, ...], rules: Rules) -> list[list[Observation]]:
+    """What is asked in a first turn in which these directors speak, step by step."""
+    (structure,) = generate_structures(1, 5, StructureRules())
+    game = SeatedGame(
+        structure=structure,
+        characters=archetypes(0, 1),
+        settings=GameSettings(max_turns=1, rules=rules),
+        seats=dict.fromkeys(SEATS, "m"),
+        seed=1,
+        started_at=datetime(2026, 1, 1),  # noqa: DTZ001 - logs hold local times
+    )
+    course, steps, number = course_of(game, [speakers]), list[list[Observation]](), 0
+    step = next(course)
+    while not isinstance(step, Turn):
+        steps.append([*step])
+        answers = []
+        for seen in step:
+            number += 1
+            answers.append(Said("OK" if seen.agent == "Builder" else f"<think>t</think><message>message {number}</message>"))
+        step = course.send(tuple(answers))
+    return steps
+
+
+def test_a_director_who_is_drawn_again_knows_what_it_said() -> None:
+    """It is asked after its first reply, is shown that and nothing of the others; the builder reads all in the order of the draw."""
+    first, second, (builder,) = asked_in_turn(("D2", "D1", "D2"), "sane")
+    assert [[seen.agent for seen in step] for step in (first, second)] == [["D2", "D1"], ["D2"]]
+    before, again = (step[0].messages[1]["content"] for step in (first, second))
+    assert "message 1" in again
+    assert "message 2" not in again
+    assert "You have spoken in this turn already" not in before
+    assert "D2: message 1\nD1: message 2\nD2: message 3" in builder.messages[1]["content"]
+
+
+def test_the_published_rules_say_nothing_of_it_and_drop_the_earlier_message() -> None:
+    """All are asked at once with the same prompt, and the builder reads the last message of each."""
+    first, (builder,) = asked_in_turn(("D2", "D1", "D2"), "published")
+    assert [seen.agent for seen in first] == ["D2", "D1", "D2"]
+    assert first[0].messages == first[2].messages
+    assert "message 1" not in builder.messages[1]["content"]
+    assert "D1: message 2\nD2: message 3" in builder.messages[1]["content"]
+    assert "PLACE:block:position:layer" in builder.messages[1]["content"]
+
+
+@pytest.mark.parametrize("simulations", [0, 2])
+def test_no_line_of_a_prompt_is_a_possible_answer_and_the_form_comes_last(simulations: int) -> None:
+    """Copied, an example is refused by the engine, and is no message about a block of the game; nothing asks for what is not shown."""
+    (structure,) = generate_structures(1, 5, StructureRules())
+    game = Game(structure, GameSettings(), seed=1)
+    chats = {kind: builder_messages(game.observe_builder(), oracle=kind, simulations=simulations) for kind in (True, False)}
+    for _, user in chats.values():
+        lines = [line for line in user["content"].splitlines() if line.startswith(("PLACE:", "REMOVE:", "CLARIFY:"))]
+        answers = [read_answer(line) for line in lines]
+        assert len(lines) == 3
+        assert all(isinstance(answer, ParsedMove) and not accepts(Board(), answer.move) for answer in answers)
+        assert all(line in user["content"].split("\n\n")[-1] for line in lines)
+        assert "failed before" not in user["content"]
+        assert ("Do first what two or more directors agree on" in user["content"]) != ("listed moves" in user["content"])
+    director = director_messages(game.observe_director("D1"), "cautious")[1]["content"]
+    said = read_director(director.split("\n\n")[-1])
+    assert said.message
+    assert not any(color in said.message for color in COLORS.values())
 
 
 @pytest.mark.parametrize(
