@@ -12,7 +12,7 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from schemas.errors import UsageError
-from schemas.read_only_sql import SEALED, as_query, sealed_memory
+from schemas.read_only_sql import SEALED, as_condition, as_query, sealed_memory
 from schemas.store import Store
 from tests.command_line import run
 from tests.played import played_store
@@ -255,3 +255,29 @@ def test_a_text_of_some_gigabytes_is_no_fault_of_the_query(store: Store) -> None
     """Arrow's buffers of texts end at 2 GiB by default, and the setting that DuckDB names then is locked."""
     with store.reading() as connection:
         assert connection.execute("SELECT current_setting('arrow_large_buffer_size')").fetchall() == [(True,)]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT at FROM turns",
+        "SELECT t.at, turn FROM turns AS t WHERE at IS NOT NULL ORDER BY AT",
+        "SELECT 'at' AS word, at /* at */ FROM turns -- at",
+        'SELECT "at" FROM turns',
+    ],
+)
+def test_the_column_at_answers_though_it_is_a_keyword_of_duckdb(store: Store, sql: str) -> None:
+    """Written as docs/tables.md names it; what is in quotation marks or a comment stays."""
+    found = query(store, sql)
+    assert len(found) == len(query(store, "SELECT turn FROM turns"))
+    assert "word" not in found.columns or set(found["word"]) == {"at"}
+
+
+def test_a_condition_on_the_column_at_works_and_other_mistakes_are_told_as_before(store: Store) -> None:
+    """A text that does not parse with `at` in quotation marks either is refused by DuckDB's own words."""
+    with sealed_memory() as connection:
+        assert as_condition("at IS NULL", connection) == '(\n"at" IS NULL\n)'
+        with pytest.raises(UsageError, match="syntax error"):
+            as_condition("at IS NULL) OR (true", connection)
+    with pytest.raises(UsageError, match="syntax error"):
+        query(store, "SELECT at FROM FROM turns")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import shutil
 from collections.abc import Callable
@@ -115,3 +116,26 @@ def test_a_compressed_file_is_told_as_what_it_is(tmp_path: Path, suffix: str, me
     reasons = [reason for _, reason in beside.others] + [part.reason for part in named.rejected]
     assert len(reasons) == 2
     assert all("compressed" in reason and f"({mend} FILE)" in reason for reason in reasons)
+
+
+def test_each_kind_of_problem_is_one_line_with_its_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first place of each, how many more, and all of them with --list; notes by what they state."""
+    rows = [{"id": f"t{number // 2}", "messages": 7 if number % 2 else [{"role": "user", "content": "Hi"}]} for number in range(40)]
+    rows += [{"id": "t0", "messages": [{"role": "user", "content": "Hi"}]}]
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({**row, "file": name}) + "\n" for row in rows) + "{\n")
+    where = ("--store", str(tmp_path / "s.duckdb"), str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
+    with pytest.raises(SystemExit) as stopped:
+        main(["ingest", *where])
+    lines = [line.strip() for line in capsys.readouterr().err.splitlines()]
+    assert stopped.value.code == 1
+    rejected = [line for line in lines if line.startswith("rejected:")]
+    assert len(rejected) == 2
+    assert "a.jsonl at line 2" in rejected[0]
+    assert rejected[0].endswith("(39 more like it)")
+    assert rejected[1].endswith("(1 more like it)")
+    assert [line.split(": ")[1].rpartition("/")[2] for line in lines if line.startswith("note:")] == ["a.jsonl and 1 more"]
+    assert any(line.startswith("42 parts rejected") for line in lines)
+    with pytest.raises(SystemExit):
+        main(["ingest", *where, "--list"])
+    assert sum(line.strip().startswith("rejected:") for line in capsys.readouterr().err.splitlines()) == 42

@@ -6,8 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+from analytics.installation import ensure_installed
+from analytics.reports import report
 from ingest.chat_lines.adapter import MappedChat, reader_for
 from schemas.errors import UsageError
 from tests.ingest.asked import Ingested, ingested, written
@@ -104,13 +107,13 @@ def test_openai_chat_is_read_by_itself_with_tools_and_parts(tmp_path: Path) -> N
 
 
 def test_the_mappings_of_the_docs_are_mappings(tmp_path: Path) -> None:
-    """Both forms of docs/formats/chat_lines.md."""
+    """All forms of docs/formats/chat_lines.md."""
     blocks = re.findall(r"```yaml\n(.*?)```", (DOCS / "formats/chat_lines.md").read_text(encoding="utf-8"), re.DOTALL)
     for index, block in enumerate(blocks):
         path = tmp_path / f"{index}.yaml"
         path.write_text(block, encoding="utf-8")
         assert MappedChat.of(path).mapping.benchmark == "negotiation"
-    assert len(blocks) == 2
+    assert len(blocks) == 3
 
 
 def test_a_changed_mapping_reads_the_same_file_again(tmp_path: Path) -> None:
@@ -320,3 +323,51 @@ def test_an_outcome_that_cannot_be_read_is_told(tmp_path: Path, values: dict[str
     )
     assert [told in reason for reason in found.refused] == [True]
     assert found.rows("SELECT count(*) FROM episodes") == [(3,)]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "parquet"])
+def test_repeats_of_a_task_are_attempts_at_it(form: str, tmp_path: Path) -> None:
+    """Without a mapping as with `outcome.task: id`: tasks are the clusters of intervals, and teams are paired on them."""
+    rows = [
+        {
+            "id": f"task-{task}",
+            "model": model,
+            "success": (task + (model == "b")) % 3 == 0,
+            "messages": [{"role": "assistant", "content": f"{n}"}],
+        }
+        for task in range(6)
+        for model in ("a", "b")
+        for n in range(3)
+    ]
+    path = tmp_path / f"runs.{form}"
+    if form == "parquet":
+        pl.DataFrame(rows).write_parquet(path)
+    else:
+        written(path, *(rows if form == "jsonl" else [rows]))
+    (tmp_path / "map.yaml").write_text(
+        "benchmark: chat\nconversation: {id: id, messages: messages}\noutcome: {success: success, task: id}\n"
+    )
+    reports = []
+    for reader in (None, MappedChat.of(tmp_path / "map.yaml")):
+        (tmp_path / str(reader is None)).mkdir()
+        found = ingested(tmp_path / str(reader is None), path, reader=reader)
+        ensure_installed(found.store)
+        assert [note.split(":")[0] for _, note in found.report.notes] == ["6 tasks, 2 models, 3 attempts each"]
+        assert found.rows("SELECT model, attempt, count(*) FROM episodes GROUP BY ALL ORDER BY ALL") == [
+            (model, attempt, 6) for model in ("a", "b") for attempt in (1, 2, 3)
+        ]
+        reports.append([report(found.store, name).drop("condition", strict=False) for name in ("leaderboard", "compare")])
+    assert reports[0][0]["tasks"].to_list() == [6, 6]
+    assert reports[0][1].select("paired", "tasks", "games_a").rows() == [(True, 6, 18)]
+    assert [one.equals(other) for one, other in zip(*reports, strict=True)] == [True, True]
+
+
+def test_attempts_that_the_log_numbers_keep_their_numbers(tmp_path: Path) -> None:
+    """From 0 or 1; a task that is named apart from the id needs no mapping."""
+    rows = [{"id": f"run-{n}", "task_id": "lamp", "attempt": n, "messages": [{"role": "user", "content": "Hi"}]} for n in (2, 0, 1)]
+    found = ingested(tmp_path, written(tmp_path / "runs.jsonl", *rows))
+    assert found.rows("SELECT task_id, attempt, details ->> 'id' FROM episodes ORDER BY attempt") == [
+        ("lamp", 1, "run-0"),
+        ("lamp", 2, "run-1"),
+        ("lamp", 3, "run-2"),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -221,3 +222,55 @@ def test_damage_that_the_library_trips_over_is_one_line(logs: Path, tmp_path: Pa
     (tmp_path / "bad.json").write_text(json.dumps(log), encoding="utf-8")
     (reason,) = ingested(tmp_path, tmp_path / "bad.json").refused
     assert "the log is damaged, copy it again" in reason
+
+
+def test_events_inside_of_a_tools_may_be_objects_of_json_and_one_bad_sample_costs_no_other(tmp_path: Path) -> None:
+    """As older logs have them: a sandbox's says nothing, a request is read with its messages, at any depth; a damaged one is one reject."""
+    moment = "2025-03-05T10:00:01+00:00"
+    answered = {"model": "m", "choices": [{"message": {"role": "assistant", "content": "sub answer"}, "stop_reason": "stop"}]}
+    request = {
+        "timestamp": moment,
+        "event": "model",
+        "model": "mock/m",
+        "input": [{"role": "user", "content": "sub question"}],
+        "tools": [],
+        "tool_choice": "auto",
+        "config": {},
+        "output": answered,
+    }
+    sandbox = {"timestamp": moment, "event": "sandbox", "action": "exec", "cmd": "ls", "result": 0, "output": "a.txt"}
+
+    def tool(*inside: Mapping[str, object]) -> dict[str, object]:
+        call = {"timestamp": moment, "event": "tool", "type": "function", "id": "c1", "function": "bash", "arguments": {"cmd": "ls"}}
+        return {**call, "result": "a.txt", "events": list(inside)}
+
+    def sample(name: str, *events: Mapping[str, object]) -> dict[str, object]:
+        messages = [
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": "c1", "function": "bash", "arguments": {"cmd": "ls"}, "type": "function"}],
+            },
+            {"role": "tool", "content": "a.txt", "tool_call_id": "c1", "function": "bash"},
+        ]
+        return {"id": name, "epoch": 1, "input": "x", "target": "a.txt", "messages": messages, "scores": {}, "events": list(events)}
+
+    log = {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": "t", "task_id": "T", "run_id": "R", "created": moment, "dataset": {}, "model": "mock/m", "config": {}},
+        "samples": [
+            sample("plain", tool(sandbox)),
+            sample("deep", tool(tool(request), sandbox)),
+            sample("bad", tool({**request, "input": 7})),
+            sample("after", tool(sandbox, {"event": "made up"})),
+        ],
+    }
+    (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
+    found = ingested(tmp_path, tmp_path / "log.json")
+    assert found.rows("SELECT task_id, turns_taken FROM episodes ORDER BY task_id") == [("after", 2), ("deep", 4), ("plain", 2)]
+    assert [reason.split(":")[0] for reason in found.refused] == ["samples[2].events"]
+    assert found.rows("SELECT text FROM utterances WHERE text LIKE 'sub%' ORDER BY turn") == [("sub question",), ("sub answer",)]
+    assert found.rows("SELECT agent, tokens_in, tokens_out FROM calls") == [("assistant", None, None)]
+    assert found.rows("SELECT DISTINCT verb, arguments ->> 'cmd', accepted FROM actions") == [("bash", "ls", True)]
+    assert found.rows("SELECT count(*) FROM utterances WHERE text = ''") == [(0,)]
