@@ -86,8 +86,8 @@ def claimed(world: Labelling, data_sets: int, seed: int = 2026) -> Claimed:
     false = np.array([row["rate"] is not None and not _holds(row, "rate_low", "rate_high", world.rate) for row in rows])
     used = np.array(["use the corrected one" in str(row["advice"]) for row in rows])
     bounds = [_holds(row, "bound_low", "bound_high", world.rate) for row in rows if row["bound_low"] is not None]
-    shares = (given, false, used, used & false)
-    return Claimed(*(float(share.mean()) for share in shares), float(np.mean(bounds)) if bounds else np.nan)
+    corrected, missed, advised, wrong = (float(share.mean()) for share in (given, false, used, used & false))
+    return Claimed(corrected, missed, advised, wrong, float(np.mean(bounds)) if bounds else np.nan)
 
 
 def _holds(row: dict[str, object], low: str, high: str, truth: float) -> bool:

@@ -8,7 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.comparison.differences import FEWEST, MeanDifference, ValueRange, paired, unpaired
-from analytics.comparison.game_values import game_values
+from analytics.comparison.game_values import game_values, judge_of
+from analytics.comparison.judge_bias import NOT_CORRECTED, corrected_differences
 from analytics.comparison.team_names import short_names
 from analytics.statistics.shifts import holm
 from schemas import wording
@@ -26,6 +27,7 @@ _SURE: Final = 0.05
 """Corrected p-value below which a difference is shown."""
 _HELD_BY_FEW: Final = "91 %"
 """How often the intervals of five shared tasks hold the truth, in simulation (tests/analytics/comparison); of yes and no it is more."""
+_CORRECTED: Final = ("corrected", "corrected_low", "corrected_high")
 _SIDE: Final = ("condition", "max_turns", "team_name")
 
 _Row = dict[str, Any]
@@ -50,6 +52,9 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
       5 %, Benjamini and Hochberg's (1995, Journal of the Royal Statistical Society B 57) the expected share of false ones.
     - tests: rows of the benchmark with a p. tasks_needed: shared tasks from which on a team that wins all of them can have p_holm below
       0.05 among so many rows; null if unpaired.
+    - corrected, corrected_low, corrected_high: of a metric `judge:...` the difference of the two teams' rates, corrected by labels, with
+      its 95 % interval (`analytics.comparison.judge_bias`); null where labels do not correct both. The other numbers of such a row are of
+      the judge's answers.
     - advice: what follows, and what does not.
 
     Args:
@@ -71,6 +76,11 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
     for (name,), part in games.group_by("benchmark", maintain_order=True):
         family = [{"benchmark": name, "metric": metric} | row for row in _pairs(part)]
         _correct(family)
+        of_judge = judge_of(store, metric)
+        corrected = corrected_differences(store, *of_judge, part, family) if of_judge else [NOT_CORRECTED] * len(family)
+        for row, found in zip(family, corrected, strict=True):
+            row |= {f"corrected{end}": value for end, value in zip(("", "_low", "_high", "_p", "_p_holm"), found, strict=True)}
+            row["judge"] = of_judge and of_judge[1]
         short = short_names([row[f"team_{side}"] for row in family for side in "ab"])
         for row in family:
             row["advice"] = _advice(row | {f"team_{side}": short[row[f"team_{side}"]] for side in "ab"})
@@ -104,7 +114,7 @@ def _schema() -> dict[str, pl.DataType]:
     schema |= dict.fromkeys(("tasks", "games_a", "games_b"), count)
     schema |= dict.fromkeys(("mean_a", "mean_b", "difference", "low", "high"), number)
     schema |= dict.fromkeys(("wins", "ties", "losses"), count) | dict.fromkeys(("p", "p_holm", "p_bh"), number)
-    return schema | {"tests": count, "tasks_needed": count, "advice": text}
+    return schema | {"tests": count, "tasks_needed": count} | dict.fromkeys(_CORRECTED, number) | {"advice": text}
 
 
 def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
@@ -194,9 +204,9 @@ def _least_p_holm(values: Sequence[float], tasks: int) -> float:
 
 def _advice(row: _Row) -> str:
     told = f"{_side(row, 'a')} against {_side(row, 'b')}: {wording.signed(row['difference'])}{_interval(row)} {_where(row)}"
-    if row["low"] is None:
+    if row["low"] is None and not row["judge"]:
         return f"{told}; {_why_no_interval(row)}, so nothing follows about others"
-    return f"{told}; {_does_not_follow(row)}{_follows(row)}"
+    return f"{told}; {_does_not_follow(row)}{_of_judge(row) if row['judge'] else _follows(row)}"
 
 
 def _why_no_interval(row: _Row) -> str:
@@ -219,6 +229,19 @@ def _where(row: _Row) -> str:
     if not row["paired"]:
         return f"on {'different tasks' if row['shared'] == 0 else 'tasks of which they share only one'} ({row['tasks']} in all)"
     return f"on {row['tasks']} shared tasks, {row['wins']} won, {row['losses']} lost"
+
+
+def _of_judge(row: _Row) -> str:
+    """A difference between the answers of a judge is one of the teams only once labels correct it."""
+    told = f"these are the answers of {row['judge']}"
+    if row["corrected"] is None:
+        return (
+            f"{told}, and what teams differ by cannot be separated from judge bias: label units of both in random order (corrected-rates)"
+        )
+    ends = f"{wording.signed(row['corrected'])} ({wording.from_to(row['corrected_low'], row['corrected_high'])})"
+    sure = f"{wording.p_is(row['corrected_p'])}, {wording.p_value(row['corrected_p_holm'])} corrected for all pairs"
+    shown = "a difference" if row["corrected_p_holm"] < _SURE else "no difference shown"
+    return f"{told}; corrected by labels the difference is {ends}: {shown} ({sure})"
 
 
 def _follows(row: _Row) -> str:

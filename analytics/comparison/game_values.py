@@ -14,7 +14,7 @@ from schemas.text import near
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["game_values", "metric_of", "numbers_of_games"]
+__all__ = ["game_values", "judge_of", "metric_of", "numbers_of_games"]
 
 
 def game_values(store: Store, metric: str) -> pl.DataFrame:
@@ -75,6 +75,18 @@ def metric_of(store: Store, metric: str) -> Metric:
         parameters = (("name", question), ("judge", judge or main))
         return Metric(name=metric, sql=JUDGED, doc="mean score over its units", low=0.0, high=1.0, parameters=parameters)
     return METRICS[metric] if metric in METRICS else _logged(store, metric)
+
+
+def judge_of(store: Store, metric: str) -> tuple[str, str] | None:
+    """Of a metric `judge:<rubric>.<question>` rubric and question as one name, and whose answers they are; None of others.
+
+    Raises:
+        UsageError: the store has no such answers.
+    """
+    if not metric.startswith("judge:"):
+        return None
+    found = dict(metric_of(store, metric).parameters)
+    return found["name"], found["judge"]
 
 
 def _refuse_unknown(store: Store, metric: str, name: str, sql: str, kind: str) -> None:

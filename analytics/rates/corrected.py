@@ -97,6 +97,7 @@ _FEW_GAMES: Final = 5
 """Labelled games with the rarer answer below which its clustering cannot be seen."""
 _USELESS: Final = 0.15
 """Half-width above which an interval says little."""
+_MODELS: Final = "SELECT hash(episode_id) AS game, model FROM episodes"
 _NOT_CORRECTED: Final = dict.fromkeys(("rate", "rate_low", "rate_high"))
 
 
@@ -180,7 +181,7 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """
     import polars as pl
 
-    rows = [rate_row(judged) for judged in _all_judged(store, rubric)]
+    rows = [rate_row(judged) for judged in _all_judged(store, rubric, query(store, _MODELS))]
     texts = ("rubric", "question", "judge", "model", "reference")
     counts = ("units", "games", "labels", "labelled_games")
     before = ("judge_rate", "label_rate", "rate", "rate_low", "rate_high", "judge_weight", "sensitivity", "specificity")
@@ -210,7 +211,7 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     """
     import polars as pl
 
-    rows = [_needed_row(judged) for judged in _all_judged(store, rubric)]
+    rows = [_needed_row(judged) for judged in _all_judged(store, rubric, query(store, _MODELS))]
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "model"), pl.String())
     schema |= dict.fromkeys(("units", "games", "labels"), pl.Int64())
     schema |= dict.fromkeys(("half_width", "error_variance", "design_effect"), pl.Float64())
@@ -219,10 +220,26 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _all_judged(store: Store, rubric: str | None) -> Iterator[Judged]:
+def rates_of(store: Store, rubric: str, question: str, judge: str, groups: pl.DataFrame) -> dict[str | None, dict[str, object]]:
+    """Group of games -> its row of `corrected_rates`, with the group in the place of the model.
+
+    Args:
+        store: a store with the views.
+        rubric: its name.
+        question: of the rubric.
+        judge: whose rates.
+        groups: one row a game: game, `hash` of its name in DuckDB, and model, the group.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    asked = _all_judged(store, rubric, groups)
+    return {judged.model: rate_row(judged) for judged in asked if (judged.question, judged.judge) == (question, judge)}
+
+
+def _all_judged(store: Store, rubric: str | None, models: pl.DataFrame) -> Iterator[Judged]:
     import polars as pl
 
-    models = query(store, "SELECT hash(episode_id) AS game, model FROM episodes")
     for answered_about in answered(store, rubric, random_only=True, of="judges"):
         asked = asked_units(store, answered_about.rubric).join(models, on="game", how="left")
         for question in answered_about.questions:

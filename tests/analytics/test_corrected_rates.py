@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+from analytics.comparison.compare import compare
 from analytics.rates.corrected import corrected_rates, labels_needed_report
 from analytics.rates.correction import Labelled, Units, prediction_powered
 from benchmarks.claims import WORLDS, claimed
@@ -139,7 +140,10 @@ def drawn(
     What the judge says and the turn give the probability of a label, the truth (no, yes) that of an answer of the judge.
     """
     random = np.random.default_rng(8)
-    store = store_with(folder, [Game([Step(f'"{turn}"') for turn in range(TURNS)], name=f"g{number:03}") for number in range(games)])
+    store = store_with(
+        folder,
+        [Game([Step(f'"{turn}"') for turn in range(TURNS)], name=f"g{number:03}", task=f"t{number // 2}") for number in range(games)],
+    )
     run = job("a", judge="llm:x/y")
     verdicts, labels = [], []
     for number in range(games):
@@ -211,6 +215,27 @@ def test_two_corrections_that_contradict_each_other_are_no_advice(tmp_path: Path
     assert row["rogan_gladen_low"] > row["rate_high"] or row["rogan_gladen_high"] < row["rate_low"]
     assert "the correction by error rates contradicts it" in row["advice"]
     assert "use the corrected one" not in row["advice"]
+
+
+def test_a_judge_that_prefers_one_team_is_no_difference_between_teams(tmp_path: Path) -> None:
+    """Equal teams on shared tasks, a judge that is wrong about one of them: without labels nothing follows, with them the bias is gone."""
+    for name, share in (("without", 0.0), ("with", 0.5)):
+        (tmp_path / name).mkdir()
+        store = drawn(tmp_path / name, labelled_if=lambda *_, share=share: share, inverted="m")
+        (row,) = compare(store, metric="judge:ps.PS1").to_dicts()
+        assert (row["paired"], row["tasks"]) == (True, 20)
+        assert row["p_holm"] < 0.05
+        assert "a difference on tasks like these" not in row["advice"]
+        assert "these are the answers of llm:x/y" in row["advice"]
+        if not share:
+            assert (row["corrected"], row["corrected_low"]) == (None, None)
+            assert "cannot be separated from judge bias" in row["advice"]
+            continue
+        assert row["corrected_low"] < 0 < row["corrected_high"]
+        assert row["corrected_high"] - row["corrected_low"] < 0.4
+        assert "no difference shown" in row["advice"]
+        rates = {found["model"]: found["rate"] for found in corrected_rates(store).to_dicts()}
+        assert abs(row["corrected"]) == pytest.approx(abs(rates["m"] - rates["n"]))
 
 
 @pytest.mark.parametrize(
