@@ -8,9 +8,10 @@ the model's servers, and there (`providers.server`) budget, limits, pauses, retr
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import BaseModel
 
@@ -24,6 +25,9 @@ from providers.request import JournalEntry, Reply, Request, Usage, call_of, fing
 from providers.server import ModelQuestion, Server, Taken
 
 __all__ = ["Asker", "JobTerms", "JournalEntry", "Reply", "Request", "Usage"]
+
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -78,6 +82,8 @@ class Asker:
         before = terms.journal.before if terms.journal else ()
         self._known = {(entry.key, entry.call.prompt_hash): entry for entry in before}
         self._forms: dict[type[BaseModel], Form] = {}
+        self._unlisted = 0
+        """Replies whose tokens do not add up, by the server's own count."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -89,6 +95,14 @@ class Asker:
         """Close all connections; journal and cache belong to the caller."""
         for member in self._members:
             await member.server.close()
+        if self._unlisted:
+            _LOG.warning(
+                "%d replies of %s: the server's total of tokens is not the prompt and the reply that it lists; "
+                "what it does not list is counted as tokens of the reply",
+                self._unlisted,
+                self.settings.model,
+            )
+            self._unlisted = 0
 
     async def ask(self, request: Request) -> Reply:
         """Ask, and have the reply on record before it is given out.
@@ -139,6 +153,7 @@ class Asker:
         async with self._free:
             asked_at = now()
             taken = await self._least_busy(question)
+        self._unlisted += taken.unlisted
         call = call_of(request, shown(asked), asked_at, taken, self._priced)
         if self._journal is not None and taken.status != "unasked":
             await self._journal.write(JournalEntry(request.key, request.note, call, taken.completion), forced=self._forced)

@@ -63,8 +63,6 @@ class Tokens(NamedTuple):
     """Those of the prompt that were put into the provider's cache at a price of their own."""
     reasoning: int = 0
     """Those of the reply that were spent on reasoning, where the provider counts them."""
-    total: int = 0
-    """Of prompt and reply together, as the server itself states; 0 where it does not."""
 
     def plus(self, other: Tokens) -> Tokens:
         """Both together."""
@@ -95,6 +93,8 @@ class Completion(NamedTuple):
     """Which model the server says it was; None if it does not say."""
     cost: float | None = None
     """What the server says the reply costs, in USD; None if it does not say."""
+    unlisted: int = 0
+    """By how much the server's own total of tokens differs from the prompt and the reply that it lists; 0 where it states none."""
 
     @property
     def ending(self) -> Ending:

@@ -66,6 +66,10 @@ class Taken:
     """The last one that came, whether it could be used or not."""
     answer: Answer | None = None
     """What that one comes to."""
+    uncounted: bool = False
+    """Whether the server has not said how many tokens one of the completions took."""
+    unlisted: int = 0
+    """Completions of which the server's total of tokens is not what it lists."""
     cost: float | None = 0.0
     """USD of all completions; None if that of one is not known."""
     status: str = "unasked"
@@ -259,6 +263,8 @@ class Server:
         self._estimate.learn(length, completion.tokens.input)
         taken.completion, taken.latency_s = completion, latency_s
         taken.tokens = taken.tokens.plus(completion.tokens)
+        taken.uncounted = taken.uncounted or not completion.is_counted
+        taken.unlisted += completion.unlisted != 0
 
 
 def _see_that_it_counts(answer: Answer) -> None:

@@ -197,10 +197,10 @@ class CallEntry:
     reply: str | None
     reasoning: str | None
     finish_reason: str | None
-    tokens_in: int
-    tokens_out: int
-    tokens_cached: int
-    tokens_reasoning: int
+    tokens_in: int | None
+    tokens_out: int | None
+    tokens_cached: int | None
+    tokens_reasoning: int | None
     cost: float | None
     latency_s: float | None
     attempts: int

@@ -443,22 +443,29 @@ class Call(NamedTuple):
     tokens_in: Annotated[
         int | None,
         Col(
-            "prompt tokens as billed, all attempts together, cached ones included; null if a foreign log does not count them, 0 if the "
-            "server that cotrace asked does not",
+            "prompt tokens as billed, all attempts together, cached ones included; null if the log or the server does not count them",
             "tokens",
         ),
     ]
     tokens_out: Annotated[
-        int | None, Col("reply tokens as billed, all attempts together, reasoning included; null and 0 as in `tokens_in`", "tokens")
+        int | None,
+        Col(
+            "reply tokens as billed, all attempts together, reasoning included, wherever the server lists it; null as in `tokens_in`",
+            "tokens",
+        ),
     ]
     tokens_cached: Annotated[
-        int | None, Col("those of `tokens_in` that came out of the provider's cache; null and 0 as in `tokens_in`", "tokens")
+        int | None,
+        Col("those of `tokens_in` that came out of the provider's cache, 0 if none are listed; null as in `tokens_in`", "tokens"),
     ]
     tokens_reasoning: Annotated[
-        int | None, Col("those of `tokens_out` that were spent on reasoning; null and 0 as in `tokens_in`", "tokens")
+        int | None, Col("those of `tokens_out` that were spent on reasoning, 0 if none are listed; null as in `tokens_in`", "tokens")
     ]
     cost: Annotated[
-        float | None, Col("by the price list; null if the model has no price there, or the server has not counted the tokens", "USD")
+        float | None,
+        Col(
+            "as the server states it, or else by the price list; null if neither is known, or the server has not counted the tokens", "USD"
+        ),
     ]
     latency_s: Annotated[float | None, Col("of the last request, from sending to the last byte; null if no reply came", "s")]
     attempts: Annotated[int, Col("requests sent: retries, and replies that could not be used, included", "count")]

@@ -176,6 +176,7 @@ def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | Non
     return Taken(
         attempts=1,
         tokens=completion.tokens,
+        uncounted=not completion.is_counted,
         cost=cost_of(completion, price),
         completion=completion,
         answer=answer,

@@ -93,6 +93,7 @@ class GoogleContent:
             probabilities=_probabilities(candidate.logprobs_result),
             echo=parts if any("thoughtSignature" in part for part in parts) else None,
             served_model=told(reply.model_version),
+            unlisted=_unlisted(reply.usage_metadata),
         )
 
 
@@ -184,6 +185,13 @@ def _probabilities(found: Any) -> tuple[tuple[str, float], ...]:
     )
 
 
+def _unlisted(usage: Any) -> int:
+    if not isinstance(usage, dict) or not (total := counted(usage.get("totalTokenCount"))):
+        return 0
+    listed = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+    return total - sum(counted(usage.get(name)) for name in listed)
+
+
 def _tokens(usage: Any) -> Tokens:
     if not isinstance(usage, dict):
         return NO_TOKENS
@@ -195,5 +203,4 @@ def _tokens(usage: Any) -> Tokens:
         output=max(counted(usage.get("candidatesTokenCount")) + thoughts, total - prompt),
         cached=counted(usage.get("cachedContentTokenCount")),
         reasoning=thoughts,
-        total=total,
     )

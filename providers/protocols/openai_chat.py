@@ -182,6 +182,7 @@ def completion_of(reply: ChatReply) -> Completion:
         echo=_echo(message, calls),
         served_model=told(reply.model),
         cost=_cost(reply.usage),
+        unlisted=_unlisted(reply.usage),
     )
 
 
@@ -262,8 +263,12 @@ def _tokens(usage: Any) -> Tokens:
         output=max(_number(usage, "completion_tokens"), total - prompt if prompt else 0),
         cached=cached,
         reasoning=_number(usage, "completion_tokens_details", "reasoning_tokens"),
-        total=total,
     )
+
+
+def _unlisted(usage: Any) -> int:
+    total = _number(usage, "total_tokens")
+    return total - _number(usage, "prompt_tokens") - _number(usage, "completion_tokens") if total else 0
 
 
 def _cost(usage: Any) -> float | None:
