@@ -35,7 +35,7 @@ _UNKNOWN: Final = re.compile(
     r"|\buse ['\"`]?max_(?:completion_)?tokens\b",
     re.IGNORECASE,
 )
-_OF_CALLS: Final = frozenset({"id", "type", "function", "index"})
+_OF_CALLS: Final = frozenset({"id", "type", "function", "index", "name", "arguments"})
 _OF_THOUGHTS: Final = re.compile(r"reason|think|thought|signature|extra_content|provider_specific")
 """Names under which servers send thoughts and their signatures beside text and calls."""
 _MOST_COST: Final = 1e15
@@ -189,7 +189,7 @@ def completion_of(reply: ChatReply) -> Completion:
 def _echo(message: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """What belongs to calls of tools besides text and arguments, thoughts and signatures above all: servers that send it want it back."""
     more = {name: value for name, value in message.items() if _OF_THOUGHTS.search(name) and value not in (None, "", [])}
-    signed = any(call.keys() - _OF_CALLS for call in calls)
+    signed = any({*call, *(call["function"] if isinstance(call.get("function"), dict) else ())} - _OF_CALLS for call in calls)
     if not calls or not (more or signed or isinstance(message.get("content"), list)):
         return None
     plain = [{name: value for name, value in call.items() if name != "index"} for call in calls]
