@@ -16,8 +16,15 @@ _FORMULA_START: Final = r"^'*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]"
 _PLAIN_NUMBER: Final = r"^[+-]?[0-9]+([.][0-9]+)?$"
 
 
+_CONTROL: Final = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{9f}]|\r(?P<next>[^\n]|$)"
+"""Characters that steer a terminal on which a file is shown; line ends and tabs stay."""
+
+
 def as_csv(rows: pl.DataFrame) -> str:
-    """All columns; lists and records as JSON text; what a spreadsheet would run as a formula gets an apostrophe in front, headings too."""
+    """All columns; lists and records as JSON text; what a spreadsheet would run as a formula gets an apostrophe in front, headings too.
+
+    Control characters become U+FFFD: JSON and Parquet keep them.
+    """
     return _without_formulas(_flat(rows)).write_csv()
 
 
@@ -45,6 +52,6 @@ def _without_formulas(rows: pl.DataFrame) -> pl.DataFrame:
 def _harmless(texts: pl.Expr) -> pl.Expr:
     import polars as pl
 
-    texts = texts.cast(pl.String)
+    texts = texts.cast(pl.String).str.replace_all(_CONTROL, "\ufffd${next}")
     is_formula = texts.str.contains(_FORMULA_START) & ~texts.str.contains(_PLAIN_NUMBER)
     return pl.when(is_formula).then(pl.lit("'") + texts).otherwise(texts).name.keep()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import yaml
 from schemas.errors import UsageError
 from schemas.text import excerpt
 
-__all__ = ["NodePath", "YamlLines", "read_with_lines", "read_yaml"]
+__all__ = ["NodePath", "YamlLines", "parse_yaml", "read_with_lines", "read_yaml"]
 
 NodePath = tuple[str | int, ...]
 """Keys and list indices from the top of the document."""
@@ -19,6 +20,10 @@ NodePath = tuple[str | int, ...]
 _BOOLEAN = "tag:yaml.org,2002:bool"
 _WORD = "tag:yaml.org,2002:str"
 _NULL = "tag:yaml.org,2002:null"
+_FREE = 10_000
+_TIMES = 10
+"""A document may stand for so many times the values that are written in it, and some thousands: aliases (`*name`) repeat values, and those
+that repeat each other fill any memory out of a few lines."""
 
 
 class YamlLines:
@@ -51,15 +56,67 @@ def read_with_lines(text: str) -> tuple[Any, YamlLines]:
         yaml.MarkedYAMLError: the text is not YAML.
     """
     lines = YamlLines()
-    loader = yaml.SafeLoader(text)
-    try:
-        node = loader.get_single_node()
+    with _single_node(text) as (loader, node):
         if node is None:
             return {}, lines
         _walk(node, (), lines)
         return loader.construct_document(node), lines
+
+
+def parse_yaml(text: str) -> Any:
+    """What a text that somebody else may have written holds; None if it is empty.
+
+    Raises:
+        yaml.YAMLError: the text is not YAML, or its aliases repeat more than any document needs.
+        ValueError: a date or a number in it cannot be.
+        RecursionError: it is nested too deeply.
+    """
+    with _single_node(text) as (loader, node):
+        return None if node is None else loader.construct_document(node)
+
+
+@contextmanager
+def _single_node(text: str) -> Iterator[tuple[yaml.SafeLoader, yaml.Node | None]]:
+    """The document's tree before anything is made of it, with the loader that can."""
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is not None:
+            _refuse_repetition(node)
+        yield loader, node
     finally:
         loader.dispose()
+
+
+def _refuse_repetition(top: yaml.Node) -> None:
+    """Look at how much the document stands for, each value once.
+
+    Raises:
+        yaml.MarkedYAMLError: it is far more than the document holds, or the document contains itself.
+    """
+    sizes: dict[int, int] = {}
+    under_way: set[int] = set()
+    waiting = [(top, False)]
+    while waiting:
+        node, is_done = waiting.pop()
+        parts = _parts(node)
+        if is_done:
+            under_way.discard(id(node))
+            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
+            if sizes[id(node)] > _FREE + _TIMES * len(sizes):
+                raise yaml.MarkedYAMLError(problem="aliases repeat far more values than the document holds", problem_mark=node.start_mark)
+        elif id(node) in under_way:
+            raise yaml.MarkedYAMLError(problem="it refers to itself through an alias", problem_mark=node.start_mark)
+        elif id(node) not in sizes:
+            under_way.add(id(node))
+            waiting.append((node, True))
+            waiting.extend((part, False) for part in parts)
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.SequenceNode):
+        return list(node.value)
+    return [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else []
 
 
 def read_yaml(path: Path, called: str) -> Any:
@@ -69,7 +126,7 @@ def read_yaml(path: Path, called: str) -> Any:
         UsageError: it cannot be read, or is not YAML.
     """
     try:
-        return yaml.safe_load(path.read_text("utf-8"))
+        return parse_yaml(path.read_text("utf-8"))
     except OSError as error:
         raise UsageError(f"{called} {path} cannot be read ({error.strerror}): check the path") from error
     except UnicodeDecodeError as error:

@@ -16,6 +16,7 @@ from schemas.text import printable
 __all__ = ["FoundFile", "Missed", "SourceSearch", "cannot_read", "search"]
 
 _IRREGULAR: Final = "neither a file nor a folder (a pipe, socket or device): name a log file"
+_LEADS_OUT: Final = "a link that leads out of the folder, not followed: name the link itself to have it read"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ class SourceSearch:
 
 
 def search(paths: Sequence[str | Path]) -> SourceSearch:
-    """Find the files under paths. Links are followed; each folder is searched once, so that loops end.
+    """Find the files under paths. Named links are followed, and in a named folder those that stay in it; each folder is searched once.
 
     Raises:
         UsageError: none of the paths exists.
@@ -120,6 +121,7 @@ def _folder(top: str, found: SourceSearch, seen: set[tuple[int, int]]) -> None:
 
 
 def _inner_folders(top: str, entries: Sequence[os.DirEntry[str]], found: SourceSearch) -> Iterator[FoundFile]:
+    inside = os.path.join(os.path.realpath(top), "")  # noqa: PTH118 - with a separator at the end
     for entry in entries:
         this = FoundFile(path=entry.path, file=os.path.relpath(entry.path, top), size=0, named=False)
         try:
@@ -127,7 +129,9 @@ def _inner_folders(top: str, entries: Sequence[os.DirEntry[str]], found: SourceS
         except OSError as error:
             found.unreadable.append(Missed(this, cannot_read(error)))
             continue
-        if stat.S_ISREG(status.st_mode):
+        if entry.is_symlink() and not os.path.join(os.path.realpath(entry.path), "").startswith(inside):  # noqa: PTH118
+            found.unreadable.append(Missed(this, _LEADS_OUT))
+        elif stat.S_ISREG(status.st_mode):
             found.files.append(replace(this, size=status.st_size))
         elif not stat.S_ISDIR(status.st_mode):
             found.others.append(Missed(this, _IRREGULAR))

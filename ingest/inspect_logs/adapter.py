@@ -38,6 +38,11 @@ _SAMPLE: Final = re.compile(r"samples/.+\.json")
 _SUMMARY: Final = re.compile(r"summaries\.json|_journal/summaries/\d+\.json")
 
 
+_MOST_OF_A_MEMBER: Final = 128 * 2**20
+_MOST_IN_ALL: Final = 2 * 2**30
+"""Bytes that a log may unpack to; no program of Inspect writes more, and a few packed ones can claim any number."""
+
+
 KEYS: Final = (frozenset({"eval", "status", "version"}),)
 """Of a document whose beginning does not say what it is."""
 
@@ -83,6 +88,11 @@ def _from_zip(data: bytes, place: Place) -> Reading:
 
 
 def _from_archive(archive: zipfile.ZipFile, place: Place) -> Reading:
+    unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > _MOST_IN_ALL:
+        raise BadInputError(
+            f"it unpacks to {_mib(unpacked)}, and no more than {_mib(_MOST_IN_ALL)} are read: split the log into smaller ones"
+        )
     names = list(dict.fromkeys(archive.namelist()))
     beginning = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
     if beginning is None:
@@ -107,12 +117,19 @@ class _Member:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    size = archive.getinfo(name).file_size
+    if size > _MOST_OF_A_MEMBER:
+        raise BadInputError(f"it unpacks to {_mib(size)}, and no more than {_mib(_MOST_OF_A_MEMBER)} of one part are read", locator=name)
     try:
         return loads(utf8(archive.read(name)))
     except BadInputError as error:
         raise BadInputError(error.reason, locator=name, excerpt=error.excerpt) from error
     except Exception as error:  # each compression has errors of its own
         raise BadInputError(f"cannot be unpacked ({excerpt(str(error))}): the log is damaged, copy it again", locator=name) from error
+
+
+def _mib(size: int) -> str:
+    return f"{size // 2**20} MiB"
 
 
 def _gathered(samples: Iterator[tuple[str, Any]], log: EvalLog, place: Place) -> Reading:

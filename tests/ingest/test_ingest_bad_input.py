@@ -264,11 +264,35 @@ def test_folder_loop_ends(store: Store, logs: Path) -> None:
     assert report.others == [(str(logs / "inner" / "up"), "a folder that was already searched")]
 
 
-def test_linked_folder_is_searched(store: Store, tmp_path: Path, logs: Path) -> None:
-    """Links to folders elsewhere count as part of the folder."""
+def test_links_that_stay_in_the_folder_are_followed(store: Store, logs: Path) -> None:
+    """To a folder and to a file of it."""
+    write(logs / "runs" / "more.json", published(run=9))
+    (logs / "latest").symlink_to(logs / "runs")
+    (logs / "one.json").symlink_to("runs/more.json")
+    report = ingest_paths([logs], store)
+    assert (report.ingested, report.rejected) == (2, [])
+
+
+def test_links_that_lead_out_of_the_folder_are_not_followed(store: Store, tmp_path: Path, logs: Path) -> None:
+    """A folder that somebody passed on cannot have other files of this machine read; who wants them names the link."""
     write(tmp_path / "elsewhere" / "more.json", published(run=9))
-    (logs / "link").symlink_to(tmp_path / "elsewhere")
-    assert ingest_paths([logs], store).ingested == 2
+    write(tmp_path / "logs_too" / "more.json", published(run=8))
+    for name, target in {
+        "p.jsonl": "/etc/passwd",
+        "folder": "../elsewhere",
+        "beside": "../logs_too/more.json",
+        "e.csv": "/proc/self/environ",
+        "zero.jsonl": "/dev/zero",
+        "root": "/",
+    }.items():
+        (logs / name).symlink_to(target)
+    report = ingest_paths([logs], store)
+    assert report.ingested == 1
+    assert {(Path(reject.path).name, reject.reason) for reject in report.rejected} == {
+        (name, "a link that leads out of the folder, not followed: name the link itself to have it read")
+        for name in ("p.jsonl", "folder", "beside", "e.csv", "zero.jsonl", "root")
+    }
+    assert ingest_paths([logs / "folder"], store).ingested == 1
 
 
 def test_link_to_nowhere_and_pipe(store: Store, logs: Path) -> None:

@@ -203,3 +203,11 @@ def test_headings_of_csv_hold_no_formulas(text: str) -> None:
     """A PIVOT makes columns of texts."""
     assert as_csv(pl.DataFrame({text: [1], "n": [2]})).partition("\n")[0] in {f"'{text},n", f'"\'{text.replace(chr(34), chr(34) * 2)}",n'}
     assert as_csv(pl.DataFrame({"kind": pl.Series([text], dtype=pl.Enum([text]))})).partition("\n")[2].lstrip('"').startswith("'")
+
+
+def test_csv_holds_no_characters_that_steer_a_terminal() -> None:
+    """In values, lists, records and headings; line ends, tabs and letters of any script stay."""
+    text = "\x1b]0;title\x07\x9b31m\x00\x7f\rover\r\nnext\tcell \u00e9\u4e2d"
+    found = as_csv(pl.DataFrame({text: [text], "list": [[text]], "kind": pl.Series([text], dtype=pl.Categorical)}))
+    assert re.findall(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)", found) == []
+    assert "over\r\nnext\tcell \u00e9\u4e2d" in found

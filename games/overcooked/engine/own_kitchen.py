@@ -22,6 +22,7 @@ from games.overcooked.engine.sound import check_grid, check_orders, check_reach,
 from games.overcooked.engine.tasks import tasks
 from schemas.errors import BadInputError
 from schemas.text import near
+from schemas.yaml_lines import parse_yaml
 
 __all__ = ["asked_kitchen", "kitchen_of", "own_kitchen", "read_kitchen"]
 
@@ -77,7 +78,7 @@ def read_kitchen(path: Path) -> Layout:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInputError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}): give a kitchen file") from error
     try:
-        data = _from_published(ast.literal_eval(text)) if _PUBLISHED_FILE in text else yaml.safe_load(text)
+        data = _from_published(ast.literal_eval(text)) if _PUBLISHED_FILE in text else parse_yaml(text)
     except (yaml.YAMLError, SyntaxError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadInputError(f"{path.name} is no kitchen: {' '.join(str(error).split())[:120]}; docs/overcooked.md has one") from error
     if not isinstance(data, dict):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -183,6 +185,31 @@ def test_bad_logs_are_one_line(logs: Path, tmp_path: Path, cut: object, reason: 
     found = ingested(tmp_path, *tmp_path.glob("bad.*"))
     assert len(found.refused) == 1
     assert reason in found.refused[0]
+
+
+def test_a_log_that_unpacks_to_more_than_any_log_has_is_refused_with_the_limit(logs: Path, tmp_path: Path) -> None:
+    """One part too large costs itself alone; too much in all costs the log. Nothing of it is unpacked."""
+    (path,) = logs.glob("*_kitchen_*.eval")
+    for name, size, times in (("part", 140 * 2**20, 1), ("all", 100 * 2**20, 21)):
+        shutil.copy(path, tmp_path / f"{name}.eval")
+        with zipfile.ZipFile(tmp_path / f"{name}.eval", "a", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            bomb = b'{"id": "b", "epoch": 1, "input": "' + b"A" * size + b'"}'
+            first = zipfile.ZipInfo("samples/bomb_1_epoch_1.json")
+            archive.writestr(first, bomb, zipfile.ZIP_DEFLATED)
+            for number in range(2, times + 1):  # further entries of the directory for the same bytes
+                again = copy(archive.getinfo(first.filename))
+                again.filename = f"samples/bomb_{number}_epoch_1.json"
+                archive.filelist.append(again)
+                archive.NameToInfo[again.filename] = again
+    part = ingested(tmp_path, tmp_path / "part.eval")
+    assert len(part.refused) == 1
+    assert "unpacks to 140 MiB, and no more than 128 MiB of one part" in part.refused[0]
+    assert part.report.episodes > 0
+    (tmp_path / "other").mkdir()
+    whole = ingested(tmp_path / "other", tmp_path / "all.eval")
+    assert len(whole.refused) == 1
+    assert "no more than 2048 MiB are read" in whole.refused[0]
+    assert whole.report.episodes == 0
 
 
 @pytest.mark.shared
