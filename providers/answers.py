@@ -3,7 +3,8 @@
 A protocol hands over a `Completion`: final text, thoughts, tool calls, and how the reply ended. `read_answer` decides. A finished reply
 that holds exactly one form counts, after a closed list of unwrappings. A cut or interrupted reply never counts, nor does a text in
 thoughts, nor do forms that contradict each other. Thoughts count only where the reply ended by itself, there is no final text, and the
-thoughts as a whole are the form: some servers take all that a model writes for its thoughts.
+thoughts as a whole are the form: some servers take all that a model writes for its thoughts. Where no form is asked for, a text that the
+model itself left empty is its answer.
 """
 
 from __future__ import annotations
@@ -102,12 +103,12 @@ def _read(completion: Completion, form: _Form | None, parts: Parted, thoughts: s
     """The form and the rule by which it was read."""
     _see_that_it_ended(completion)
     calls = [call.arguments for call in completion.tool_calls if form is None or not _is_empty(call.arguments)]
-    if not parts.text.strip() and not calls:
-        return _from_thoughts(form, thoughts, ended=parts.finished and completion.finish_reason == "stop")
-    if form is None:
-        return None, "as asked"
-    if not parts.finished:
+    if not parts.finished and not calls:
         raise _Refused("only thoughts", "its thoughts have no end")
+    if form is None:
+        return None, "as asked" if parts.text.strip() or calls else "only thoughts" if thoughts.strip() else "empty"
+    if not parts.text.strip() and not calls:
+        return _from_thoughts(form, thoughts, ended=completion.finish_reason == "stop")
     values = [*_of_calls(calls), *_of_text(parts.text)]
     if not any(isinstance(value, dict | str) for value, _ in values):
         raise _Refused("wrong form", _no_object([*calls, parts.text]))
@@ -124,10 +125,10 @@ def _see_that_it_ended(completion: Completion) -> None:
             raise _Refused("interrupted", f"it broke off before its end ({completion.finish_reason})")
 
 
-def _from_thoughts(form: _Form | None, thoughts: str, *, ended: bool) -> tuple[BaseModel, str]:
+def _from_thoughts(form: _Form, thoughts: str, *, ended: bool) -> tuple[BaseModel, str]:
     if not thoughts.strip():
         raise _Refused("empty", "it is empty")
-    whole = _filled(form, _parsed(thoughts)) if form is not None and ended else None
+    whole = _filled(form, _parsed(thoughts)) if ended else None
     if whole is None:
         raise _Refused("only thoughts", "it has thoughts and no final answer")
     return whole, "from thoughts"

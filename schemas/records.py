@@ -481,9 +481,9 @@ class Call(NamedTuple):
     read_as: Annotated[
         str | None,
         Col(
-            "by which rule the last reply was read: `as asked`, `unwrapped: ` and what was around the answer, `from thoughts`, or "
-            "`refused: ` and why (cut, interrupted, declined, contradiction, only thoughts, wrong form, empty); null if no reply came, and "
-            "in older rows"
+            "by which rule the last reply was read: `as asked`, `unwrapped: ` and what was around the answer, `from thoughts`, `empty` or "
+            "`only thoughts` (a text that the model left empty), or `refused: ` and why (cut, interrupted, declined, contradiction, only "
+            "thoughts, wrong form, empty); null if no reply came, and in older rows"
         ),
     ] = None
 

@@ -295,7 +295,12 @@ _ASKING = """\
 They get no temperature, and room beside the reply: `--max-tokens` bounds the reply alone. `--reasoning-effort` says how much they may
 reason (`none`, `minimal`, `low`, `medium`, `high`). Which models reason is known by their names (`providers/models.yaml`); giving an
 effort makes any model one that reasons. Reasoning tokens stand apart in `calls.tokens_reasoning`, the thoughts, where they are shown,
-in `calls.reasoning`. A model that refuses a temperature is asked with `--temperature none`.
+in `calls.reasoning`. A model that refuses a temperature is asked with `--temperature none`. A model that refuses `max_tokens` and wants
+`max_completion_tokens`, or the other way round, is asked so from then on. What a server sends with a tool call (thoughts, signatures) goes
+back to it with the call's result.
+
+A prompt that is longer than the server takes (its context, or the account's limit a minute) is a failed call of that unit alone. It is not
+tried again, and nothing around it waits or stops.
 
 Which model the server says has replied stands in `calls.served_model`: an alias may be another snapshot tomorrow, and then a judge's drift
 has a cause.
@@ -303,7 +308,27 @@ has a cause.
 ## Typed answers
 
 `--mode tools` has the model call a tool, `json_schema` has the server hold the reply to the schema, `json` only asks for JSON. Without
-it the provider's best is taken. A reply that does not fit is shown back with the reason, a bounded number of times.
+it the provider's best is taken. A reply that is no answer is shown back with the reason and with the form, a bounded number of times.
+
+## What counts as an answer
+
+One rule holds for judges, readers, players, attribution by models, CoordinationQA and optimisation (`providers/answers.py`). Every protocol hands over
+the final text, the thoughts, the tool calls, and how the reply ended. A finished reply with exactly one form counts. `calls.read_as` names the rule:
+
+| `read_as` | meaning |
+|---|---|
+| `as asked` | the form as the arguments of a call or as the whole text; of a free reply, its text or its calls |
+| `unwrapped: ...` | one whole form inside something: `text around`, `tagged call`, `call object` (name and arguments), `own name`, `properties`, `encoded twice`, `inner strings`, `no reason` (an answer without its reason, such as `"SG1": "no"`; the verdict's reason is null), `only question` (the only question's answer without its name) |
+| `from thoughts` | the reply ended by itself, has no final text, and its thoughts as a whole are the form |
+| `empty`, `only thoughts` | a free reply that the model ended without a text: the text is empty |
+| `refused: cut` | it broke off at its longest length, whatever it holds; it is asked for once more with twice the room, never in the same way |
+| `refused: interrupted` | the server broke it off |
+| `refused: declined` | the model or a filter declines; it is not asked again |
+| `refused: contradiction` | it holds forms that differ; identical ones are one, empty calls are none |
+| `refused: only thoughts` | its answer, if there is one, is in thoughts: apart, in tags (`<think>`, `[THINK]`, `◁think▷`, ...), in channels, or unfinished |
+| `refused: wrong form`, `refused: empty` | no form is in it |
+
+A call is `answered` only if its reply counts. Recorded replies with their right readings are in `tests/providers/replies/`; a new rule begins there.
 
 With `--logprobs`, `verdicts.probability` holds what the model gave its answer's tokens, where the server tells (OpenAI's and Google's
 protocols). It is the probability of that answer after the model's own reason, not of its being right.
@@ -318,11 +343,14 @@ openai/gpt-4o-mini: {input: 0.15, output: 0.60, cached: 0.075}
 house/*:            {input: 0.05, output: 0.20, reasoning: 0.10}
 ```
 
-What a server does not count has no known cost (null); a budget reckons it as the dearest that it can be.
+A cost that the server states itself (`usage.cost`, xAI's ticks) comes before all prices. Reply tokens are what the server lists, or its total
+without the prompt if that is more: some servers bill reasoning beside the reply. A line after the run says so.
+
+What a server does not count is unknown: tokens and cost are null; a budget reckons it as the dearest that it can be.
 `--max-cost` needs a price, and names the line that matched. A model that no list knows is said to be unknown before anything is asked,
 also where a pattern gives it a price; on a server of your own (`--base-url`, or a deployment of Azure) names are yours, and nothing is
 said.
-"""
+"""  # noqa: E501
 
 
 PAGES: dict[str, Callable[[], str]] = {

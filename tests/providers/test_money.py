@@ -124,4 +124,5 @@ def test_usages_of_public_reports_cost_what_they_cost(shared: Path) -> None:
     for path in sorted((shared / "cases/replies/04-reasoning-outside-completion").glob("*.usage.json")):
         with replying(billed(json.loads(path.read_bytes()))) as (url, _):
             (reply,) = ask_all(settings(url), [Request(messages=said(1))], price=PRICE)
-        assert (reply.call.tokens_out, reply.call.cost) == (3050, pytest.approx(IN_ALL))
+        assert reply.call.tokens_out == 3050
+        assert reply.call.cost == pytest.approx(IN_ALL)
