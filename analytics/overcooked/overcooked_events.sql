@@ -1,6 +1,6 @@
 -- overcooked_events: conversations that the Chef opened on its own turn, measured as the published evaluation does.
 -- One row is a conversation of a game as logged.
---   policy  text  first folder below the one given to `cotrace ingest`; the model where the file lies in none
+--   policy  text  the team as the log names it, as `episodes.model` (published logs: the folder above the order's)
 --   order  text  what is cooked
 --   file  text  path relative to the folder given to `cotrace ingest`
 --   event  number  which conversation of the game, from 0
@@ -20,7 +20,7 @@ create or replace view overcooked_events as
 
 with listed as (
     select
-        case when contains(file, '/') then split_part(file, '/', 1) else model end as policy,
+        model as policy,
         task_id,
         file,
         unnest(json_extract(details, '$.events.raw[*]')) as conversation,

@@ -1,7 +1,7 @@
 -- overcooked_games: Collab-Overcooked games with the columns of the reference tables.
 -- One row is a game as logged (variant raw), and once more as cut to its time limit where that changes anything (truncated_1_5).
---   policy  text  first folder below the one given to `cotrace ingest`; the model where the file lies in none; of games with seats the model and
---                 its rule set, so that rule sets are not averaged over
+--   policy  text  the team as the log names it, as `episodes.model` (published logs: the folder above the order's); then the rule set and the
+--                 form of the recipe where they are not the usual ones or the game has players of its own, so that they are not averaged over
 --   order  text  what is cooked
 --   level  number  1 to 6
 --   file  text  path relative to the folder given to `cotrace ingest`
@@ -29,8 +29,11 @@
 --   n_communications  count  conversations opened by the Chef on its own turn
 --   n_initiate_ok  count  those whose request raises the Assistant's tes
 --   n_respond_ok  count  those whose answer raises it
---   initiate_collaboration  0..1  the code's: n_initiate_ok / n_communications; 0 without any
---   respond_collaboration  0..1  the code's: n_respond_ok / n_communications; 0 without any
+--   initiate_collaboration  0..1  the paper's (Eq. 5): the share of the required collaborations that was rightly asked for
+--   respond_collaboration  0..1  the paper's: the share of them that was rightly responded to
+--   initiate_collaboration_upstream  0..1  the code's: n_initiate_ok / n_communications; 0 without any. Reference files call it
+--                                          initiate_collaboration
+--   respond_collaboration_upstream  0..1  the code's: n_respond_ok / n_communications; 0 without any
 --   confusion_matrix  text  3 x 2 x 2 counts as the code prints them (docs/overcooked.md)
 --   process_result  text  codes of the conversations as the code prints them: 0 both right, 1 only the request, 2 only the answer, 3 none
 --   calls_agent_0  count  conversations that the Chef opened
@@ -84,12 +87,12 @@ texts as (
 )
 
 select
-    case
-        when runs.condition ->> 'agents' is not null
-            then concat_ws(', ', episodes.model, runs.condition ->> 'agents', nullif(runs.condition ->> 'recipe', 'plain'))
-        when contains(episodes.file, '/') then split_part(episodes.file, '/', 1)
-        else episodes.model
-    end as policy,
+    concat_ws(
+        ', ',
+        episodes.model,
+        coalesce(runs.condition ->> 'agents', nullif(runs.condition ->> 'rules', 'published')),
+        nullif(runs.condition ->> 'recipe', 'plain')
+    ) as policy,
     episodes.task_id as "order",
     try_cast(episodes.level as integer) as level,
     episodes.file,
@@ -116,8 +119,10 @@ select
     number['n_communications']::integer as n_communications,
     number['n_initiate_ok']::integer as n_initiate_ok,
     number['n_respond_ok']::integer as n_respond_ok,
-    number['initiate_collaboration_upstream'] as initiate_collaboration,
-    number['respond_collaboration_upstream'] as respond_collaboration,
+    number['initiate_collaboration'] as initiate_collaboration,
+    number['respond_collaboration'] as respond_collaboration,
+    number['initiate_collaboration_upstream'] as initiate_collaboration_upstream,
+    number['respond_collaboration_upstream'] as respond_collaboration_upstream,
     texts.confusion_matrix,
     texts.process_result,
     number['calls_agent_0']::integer as calls_agent_0,
