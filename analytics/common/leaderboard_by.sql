@@ -31,7 +31,7 @@
 --   ceiling_share_sem  number  its standard error over tasks, as score_sem; null below two games
 --   turns  count  turns of the games that ended
 --   attempted  count  actions that the engine had to accept or refuse
---   failed  count  actions among them that it refused
+--   failed  count  actions among them that it refused; without those that the harness chose or tried too early (failure_map: harness)
 --   failed_rate  0..1  failed / attempted; null if attempted is 0
 --   clarify  count  turns on which somebody asked and nobody acted
 --   clarify_rate  0..1  clarify / turns; null if turns is 0
@@ -43,7 +43,7 @@
 --   adherence_action_position_layer  0..1  that over oracle_turns; null if that is 0, and elsewhere
 --   undoing  count  attempted moves that take back earlier work, at most one a turn
 --   undoing_rate  0..1  undoing / turns with a move; null if there are none
--- Reads: compared_games, episode_metrics, actions, outcomes, intervals.
+-- Reads: compared_games, episode_metrics, actions, failures, failure_map, outcomes, intervals.
 create or replace macro leaderboard_by(levels := null) as table
 
 with ceilings as (
@@ -52,9 +52,23 @@ with ceilings as (
     where metric like '%.progress_share_of_ceiling'
 ),
 
+-- what the harness chose or tried too early is no attempt of the team
+by_harness as (
+    select distinct failures.episode_id, failures.turn, failures.agent
+    from failures
+    inner join failure_map on failures.taxonomy = failure_map.taxonomy and failures.category = failure_map.category
+    where failure_map.common = 'harness' and failures.category <> 'dropped_plan'
+),
+
 attempts as (
-    select episode_id, count(accepted) as attempted, count(*) filter (not accepted) as failed
+    select actions.episode_id, count(actions.accepted) as attempted, count(*) filter (not actions.accepted) as failed
     from actions
+    left join by_harness
+        on actions.episode_id = by_harness.episode_id
+            and actions.turn = by_harness.turn
+            and actions.agent = by_harness.agent
+            and not actions.accepted
+    where by_harness.agent is null
     group by all
 ),
 

@@ -49,7 +49,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "overcooked"
-VERSION: Final = 6
+VERSION: Final = 7
 PATH_PARTS: Final = 0
 
 _FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
@@ -114,7 +114,7 @@ def read(data: bytes, place: Place) -> Reading:
     rows["turn_values"] += turn_values(episode, log.task, replayed)
     rows["episode_metrics"] += episode_metrics(episode, whole, cut)
     rows["turn_metrics"] += turn_metrics(episode, log.steps, whole.evaluation, replayed)
-    rows["failures"] += failures(episode, log.task, log.steps, whole.evaluation, replayed)
+    rows["failures"] += failures(episode, (log.task, _rules(log.record)), log.steps, whole.evaluation, replayed)
     rows["labels"] += labels(episode, log.record)
     rows["log_disagreements"] += differences(episode, log.record, log.steps, replayed)
     rows["log_disagreements"] += contradictions(episode, log.task.order, log.record, log.steps, replayed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,17 +14,19 @@ from games.overcooked.engine.references import SearchedReferences, published_ref
 from games.overcooked.engine.sequences import START, OwnSequences
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator_codes import code_of
-from games.overcooked.engine.world import WorldChange
+from games.overcooked.engine.world import Rules, WorldChange
 from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion
 from games.overcooked.measures.evaluation import Evaluation, Repair
 from games.overcooked.measures.metrics import history
-from games.overcooked.measures.taxonomy import as_meant, initiating_category, paper_category, responding_category
+from games.overcooked.measures.taxonomy import as_meant, initiating_category, not_understood, paper_category, responding_category
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
 from games.overcooked.players.scripts import PLANTED_FAULT
 from games.overcooked.replay import ReplayedStep
+from games.overcooked.text.grammar import plan_items, requests_meant
 from ingest.overcooked.records import ErrorRecord, LogRecord, StepRecord
 from ingest.overcooked.turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric
+from schemas.text import excerpt
 
 __all__ = [
     "Measured",
@@ -203,14 +205,22 @@ def _is_verified(result: ReplayedStep, done: WorldChange) -> bool:
 
 
 def failures(
-    episode: str, task: Task, steps: Sequence[StepRecord], found: Evaluation, replayed: Sequence[ReplayedStep]
+    episode: str, game: tuple[Task, Rules], steps: Sequence[StepRecord], found: Evaluation, replayed: Sequence[ReplayedStep]
 ) -> Iterator[Failure]:
-    """Categories of each conversation (three taxonomies), of refused and unreadable actions, and of contents that made nothing."""
+    """Categories of each conversation (three taxonomies), of refused and unreadable actions, of contents that made nothing.
+
+    What the rules of the loop drop or misread is in a taxonomy of its own, `overcooked_harness`; messages that were not understood in
+    `overcooked_read`.
+    """
+    task, rules = game
+    waits = _waits_dropped(steps, rules)
     for event in (*found.events, *found.assistant_events):
         yield from _of_event(episode, task, event, steps[event.timestep])
+    for step in steps:
+        yield from _dropped_plans(episode, step)
     for step, result in zip(steps, replayed, strict=True):
         if result.done or result.notices or any(map(_is_wrong, step.statistical_data.error)):
-            yield from _of_step(episode, step, result)
+            yield from _of_step(episode, step, result, {name: wait for (at, name), wait in waits.items() if at == step.timestamp})
 
 
 def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Iterator[Failure]:
@@ -218,21 +228,24 @@ def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Itera
     messages = [TimestepOutput(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[_owner(event, step)]]
     own = [(pair.chef, pair.assistant)[event.responder] for pair in published_references(task.order, task.layout)]
     opener, responder = AGENTS[event.opener], AGENTS[event.responder]
+    unread = not_understood(event, messages, task.layout)
+    if unread:
+        words = "; ".join(repr(excerpt(clause)) for clause in unread)
+        yield Failure(episode, turn, opener, "overcooked_read", "not_understood", f"message not understood: {words}")
     meant = as_meant(event, messages, own, task.layout)
-    asked, read = ("; ".join(request) or "nothing that the partner can do" for request in (meant.request, event.request))
+    by_plan = any(requests_meant(message.plan) for message in messages if message.agent == event.opener)
+    measured = event if by_plan else meant
+    asked, read = ("; ".join(request) or "nothing that the partner can do" for request in (meant.request, measured.request))
     planned = "; ".join(event.plan) or "nothing that counts"
-    yield Failure(episode, turn, opener, "overcooked_paper", paper_category(event, own), f"requested: {read}")
-    yield Failure(
-        episode, turn, opener, "overcooked_initiating", initiating_category(event, messages, own, task.layout), f"requested: {asked}"
-    )
-    yield Failure(
-        episode,
-        turn,
-        responder,
-        "overcooked_responding",
-        responding_category(event, messages, own, task.layout),
-        f"requested: {asked}; planned: {planned}",
-    )
+    if not unread:
+        yield Failure(episode, turn, opener, "overcooked_paper", paper_category(measured, own), f"requested: {read}")
+    found = {
+        "initiating": (opener, initiating_category(event, messages, own, task.layout), f"requested: {asked}"),
+        "responding": (responder, responding_category(event, messages, own, task.layout), f"requested: {asked}; planned: {planned}"),
+    }
+    for name, (agent, category, evidence) in found.items():
+        if category is not None:
+            yield Failure(episode, turn, agent, f"overcooked_{name}", category, evidence)
 
 
 def _owner(event: Event, step: StepRecord) -> int:
@@ -244,7 +257,44 @@ def _is_wrong(errors: ErrorRecord) -> bool:
     return bool(errors.format_error.error_num or errors.validator_error.error_message)
 
 
-def _of_step(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[Failure]:
+def _waits_dropped(steps: Sequence[StepRecord], rules: Rules) -> dict[tuple[int, str], str]:
+    """Timestep and agent -> the wait with which its plan began, where the published rules dropped it and tried the next action at once."""
+    found: dict[tuple[int, str], str] = {}
+    answered = ""
+    for step in steps if rules == "published" else ():
+        for agent, name in enumerate(AGENTS):
+            own = [entry.plan for entry in step.content.content[agent] if entry.agent == agent]
+            corrections = step.statistical_data.error[agent].validator_error.error_num
+            planned = own[: max(0, len(own) - corrections)]
+            to_partner = [entry.plan for entry in step.content.content[1 - agent] if entry.agent == agent][:1]
+            plan = planned[-1] if planned else answered if agent == 0 else (*to_partner, "")[0]
+            items = [item.strip() for item in plan_items(plan)]
+            if len(items) > 1 and items[0].startswith("wait("):
+                found[step.timestamp, name] = items[0]
+            if agent == 0:
+                answered = (*to_partner, "")[0]  # the Chef decides first, so what it answers is tried in the next step
+    return found
+
+
+def _dropped_plans(episode: str, step: StepRecord) -> Iterator[Failure]:
+    """Later plans of the one who answers in a conversation: the first one counts, and nobody is told."""
+    for owner, messages in enumerate(step.content.content):
+        partner = 1 - owner
+        plans = [_executed(entry.plan) for entry in messages if entry.agent == partner]
+        queue = [item.strip() for item in step.content.action_list[partner]] if len(step.content.action_list) > partner else []
+        for plan in plans[1:]:
+            if plan and plan != plans[0] and queue[-len(plan) :] != plan:
+                evidence = f"planned {'; '.join(plan)}; the first plan of the conversation counts: {'; '.join(plans[0]) or 'none'}"
+                yield Failure(episode, step.timestamp + 1, AGENTS[partner], "overcooked_harness", "dropped_plan", evidence)
+                break
+
+
+def _executed(plan: str) -> list[str]:
+    """Items of a plan that are no requests."""
+    return [item.strip() for item in plan_items(plan) if "request" not in item]
+
+
+def _of_step(episode: str, step: StepRecord, result: ReplayedStep, waits: Mapping[str, str]) -> Iterator[Failure]:
     turn = step.timestamp + 1
     acted = {AGENTS[change.agent] for change in result.done}
     for agent, errors in zip(AGENTS, step.statistical_data.error, strict=True):
@@ -253,8 +303,13 @@ def _of_step(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[F
             yield Failure(episode, turn, agent, "overcooked_engine", "format", None)
         if agent in acted and not codes and not errors.format_error.error_num:
             yield Failure(episode, turn, agent, "overcooked_engine", "accepted", None)
-        for code in codes:
-            yield Failure(episode, turn, agent, "overcooked_engine", code, "; ".join(errors.validator_error.error_message).strip())
+        told = "; ".join(errors.validator_error.error_message).strip()
+        for place, code in enumerate(codes):
+            if place == 0 and agent in waits:
+                evidence = f"the plan began with {waits[agent]}, which these rules drop, so the next action was tried at once: {told}"
+                yield Failure(episode, turn, agent, "overcooked_harness", "dropped_wait", evidence)
+            else:
+                yield Failure(episode, turn, agent, "overcooked_engine", code, told)
     for notice in result.notices:
         yield Failure(episode, turn, None, "overcooked_engine", "wrong_synthesis", notice)
 

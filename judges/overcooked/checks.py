@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.measures.taxonomy import as_meant, initiating_category, responding_category
+from games.overcooked.measures.taxonomy import as_meant, initiating_category, not_understood, responding_category
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import event_at, layout_in, messages_of, references_of
@@ -21,6 +21,9 @@ def initiating(game: Transcript, turn: int, agent: str | None) -> Decision:
     if event is None:
         return Decision("na", "the agent opens no conversation on this turn")
     own, messages, layout = references_of(game, event.responder), messages_of(game, game.turn(turn), opener), layout_in(game)
+    unread = not_understood(event, messages, layout)
+    if unread:
+        return Decision(None, f"message not understood: {'; '.join(map(repr, unread))}")
     category, meant = initiating_category(event, messages, own, layout), as_meant(event, messages, own, layout)
     asked = "; ".join(meant.request) or "nothing the partner can do"
     return Decision(category, f"requested: {asked}; the partner's trajectory score would change by {meant.initiating:+.3f}")
@@ -33,7 +36,10 @@ def responding(game: Transcript, turn: int, agent: str | None) -> Decision:
     if event is None:
         return Decision("na", "the partner opens no conversation on this turn")
     own = references_of(game, event.responder)
-    category = responding_category(event, messages_of(game, game.turn(turn), opener), own, layout_in(game))
+    messages, layout = messages_of(game, game.turn(turn), opener), layout_in(game)
+    category = responding_category(event, messages, own, layout)
+    if category is None:
+        return Decision(None, f"message not understood: {'; '.join(map(repr, not_understood(event, messages, layout)))}")
     planned = "; ".join(event.plan) or "nothing that counts"
     return Decision(category, f"planned: {planned}; the agent's trajectory score would change by {event.responding:+.3f}")
 

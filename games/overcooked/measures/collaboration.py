@@ -60,6 +60,9 @@ class Event:
     responding: float
     """c_3, the increment of TES that the response would bring: ITES of the response."""
 
+    offered: str
+    """The item that the opener had put on a counter last; empty if none."""
+
     asked: frozenset[str]
     """Items whose hand-over a right request brings on; empty if it is wrong."""
 
@@ -133,9 +136,18 @@ def event_of(
         with_request - before,
         with_request - with_plan,
         with_plan - before,
+        _offered(history(recorded[opener], layout)),
         _handed_over(responder, done, request, own) if with_request > before else frozenset(),
         _handed_over(responder, done, plan, own) if with_plan > before else frozenset(),
     )
+
+
+def _offered(done: Trajectory) -> str:
+    item, offered = "", ""
+    for action in done:
+        item = _picked(action) or item
+        offered = item if action == PLACE else offered
+    return offered
 
 
 def _handed_over(responder: int, done: Trajectory, more: Trajectory, references: Sequence[Trajectory]) -> frozenset[str]:

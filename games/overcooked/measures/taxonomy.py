@@ -2,7 +2,9 @@
 
 ``paper_category`` gives the paper's three kinds of wrong initiation exactly by the rule of section 10. ``initiating_category`` and
 ``responding_category`` look closer: they also tell requests that cannot be carried out, wrong parameters and missing steps apart, and
-look into requests that the increment of TES calls right. They take a request for what it means: double quotes are read, too.
+look into requests that the increment of TES calls right. They take a request for what it means: double quotes are read, too, and where
+no plan holds a request, what the opening message asks for in plain words. A message that was not understood in every clause
+has no category: what it does not ask for is not known.
 """
 
 from collections.abc import Sequence
@@ -11,12 +13,22 @@ from typing import Final
 
 from games.overcooked.engine.actions import Trajectory, WrittenAction, parse_call
 from games.overcooked.engine.layout import DISH, Layout, kitchen
-from games.overcooked.engine.vocabulary import known_actions
-from games.overcooked.measures.collaboration import Event, TimestepOutput, requested
+from games.overcooked.engine.vocabulary import DELIVER, known_actions
+from games.overcooked.measures.collaboration import Event, TimestepOutput
 from games.overcooked.measures.metrics import best_tes, d_max, tes
-from games.overcooked.text.grammar import calls_in, requests_meant
+from games.overcooked.text.grammar import NOTHING, calls_in, requests_meant
+from games.overcooked.text.spoken import Heard, heard
 
-__all__ = ["INITIATING", "RESPONDING", "as_meant", "initiating_category", "paper_category", "responding_category"]
+__all__ = [
+    "INITIATING",
+    "RESPONDING",
+    "as_meant",
+    "asked_for",
+    "initiating_category",
+    "not_understood",
+    "paper_category",
+    "responding_category",
+]
 
 INITIATING: Final = (
     "correct",
@@ -43,6 +55,40 @@ RESPONDING: Final = (
 )
 
 
+def not_understood(event: Event, messages: Sequence[TimestepOutput], layout: Layout | None = None) -> tuple[str, ...]:
+    """Give the clauses of the opening message that were not understood; none where a plan holds the request, whose grammar is known."""
+    return () if _written(event, messages) else _spoken(event, messages, layout).unread
+
+
+def _written(event: Event, messages: Sequence[TimestepOutput]) -> tuple[str, ...]:
+    """What the opener's plans request, known actions or not."""
+    return tuple(action for message in messages if message.agent == event.opener for action in requests_meant(message.plan))
+
+
+def _spoken(event: Event, messages: Sequence[TimestepOutput], layout: Layout | None) -> Heard:
+    opening = next((message.say for message in messages if message.agent == event.opener and message.say not in ("", NOTHING)), "")
+    return heard(opening, event.responder, event.offered, layout)
+
+
+def asked_for(
+    event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None
+) -> tuple[str, ...]:
+    """Give what the opener asks for, by its plans or, where they hold no request, in plain words; known actions or not.
+
+    "Deliver" alone stands for what is left to deliver: taking the finished product, on a dish where the order needs one.
+    """
+    asked = _written(event, messages) or _spoken(event, messages, layout).actions
+    if asked == (DELIVER,):
+        reference = _best(event.done, references)
+        left = tuple(reference[d_max(event.done, reference) :])
+        if left[-1:] == asked and all(action.startswith(_COLLECTING) for action in left[:-1]):
+            return left
+    return asked
+
+
+_COLLECTING: Final = ("pickup(", "fill_dish_with_food(")
+
+
 def paper_category(event: Event, references: Sequence[Trajectory]) -> str:
     """Give the paper's category of an initiation: correct, next_step, premature, repetitive or irrelevant.
 
@@ -54,8 +100,9 @@ def paper_category(event: Event, references: Sequence[Trajectory]) -> str:
 
 
 def as_meant(event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None) -> Event:
-    """Give a conversation with what its opener meant to request; the published evaluation takes a request in double quotes for none."""
-    request = requested([message._replace(plan=message.plan.replace('"', "'")) for message in messages], event.opener, layout)
+    """Give a conversation with what its opener meant to request; the published evaluation reads neither double quotes nor plain words."""
+    known = known_actions(event.responder, layout)
+    request = tuple(action for action in asked_for(event, messages, references, layout) if action in known)
     if request == event.request:
         return event
     return replace(event, request=request, initiating=best_tes((*event.done, *request), references) - best_tes(event.done, references))
@@ -63,8 +110,8 @@ def as_meant(event: Event, messages: Sequence[TimestepOutput], references: Seque
 
 def initiating_category(
     event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None
-) -> str:
-    """Give the category of an initiation: one of ``INITIATING``.
+) -> str | None:
+    """Give the category of an initiation: one of ``INITIATING``, or None where the message was not understood in every clause.
 
     Args:
         event: the measured conversation.
@@ -72,8 +119,11 @@ def initiating_category(
         references: of the responder.
         layout: the kitchen; None: the published one.
     """
-    event = as_meant(event, messages, references, layout)
-    asked = [action for message in messages if message.agent == event.opener for action in requests_meant(message.plan)]
+    return None if not_understood(event, messages, layout) else _initiation(event, messages, references, layout)
+
+
+def _initiation(event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None) -> str:
+    event, asked = as_meant(event, messages, references, layout), asked_for(event, messages, references, layout)
     if not asked:
         return "no_request"
     impossible = [action for action in asked if action not in known_actions(event.responder, layout)]
@@ -93,12 +143,20 @@ def initiating_category(
 
 def responding_category(
     event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None
-) -> str:
-    """Give the category of an answer: one of ``RESPONDING``; what a right request would have had is the yardstick where there was one."""
+) -> str | None:
+    """Give the category of an answer: one of ``RESPONDING``; what a right request would have had is the yardstick where there was one.
+
+    None where the answer is not right and the message that it answers was not understood in every clause.
+    """
+    found = _answer(event, messages, references, layout)
+    return None if found != "correct" and not_understood(event, messages, layout) else found
+
+
+def _answer(event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None) -> str:
     event = as_meant(event, messages, references, layout)
     answers = (calls_in(message.plan) for message in messages if message.agent == event.responder)
     planned = next((answer for answer in answers if answer is not None), ())
-    asked = tuple(action for message in messages if message.agent == event.opener for action in requests_meant(message.plan))
+    asked = asked_for(event, messages, references, layout)
     misled = initiating_category(event, messages, references, layout) not in ("correct", "missing_step")
     if planned and misled and planned == asked[: len(planned)] and (planned == asked or not event.responded):
         return "followed_wrong_request"

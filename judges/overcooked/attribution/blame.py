@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from games.overcooked.engine.layout import AGENTS, Layout
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator import refusal
+from games.overcooked.text.spoken import heard
 from judges.attribution.findings import Link
 from judges.evidence.transcript import ActionView, Transcript, TurnView
 from judges.overcooked.attribution.moves import needless, stood, world_of
@@ -51,8 +52,8 @@ _SEEN_LATE: Final = 2
 class BrokenLink(NamedTuple):
     """A broken link."""
 
-    agent: int
-    """Whose."""
+    agent: int | None
+    """Whose; None: no agent's, where the rules of the loop or an unread message stand in the way."""
 
     link: Link
     evidence: str
@@ -115,7 +116,7 @@ class History:
         unread = _unread(view, agent)
         if unread is not None and stood(view, agent):
             return unread
-        return self._cook(view) if agent == _CHEF else self._helper(view, agent)
+        return _dropped_wait(view, agent) or (self._cook(view) if agent == _CHEF else self._helper(view, agent))
 
     # -- the Chef ---------------------------------------------------------------------------------
 
@@ -137,17 +138,23 @@ class History:
 
     def _helper(self, view: TurnView, agent: int) -> BrokenLink | None:
         asked = self.open.get(agent)
-        if asked is None or asked.next is None:
+        if asked is None or (asked.next is None and not asked.unread):
             return self._unasked(view, agent)
+        if asked.unread:
+            return BrokenLink(None, "not_understood", f"of {AGENTS[asked.opener]}'s message in turn {asked.turn}: {asked.unread}")
+        return self._answering(view, agent, asked)
+
+    def _answering(self, view: TurnView, agent: int, asked: TrackedRequest) -> BrokenLink | None:
+        """It was asked for something, in words that are understood, and has not done it yet."""
         if not asked.right:
-            link = REQUESTS.get(asked.request)
+            link = REQUESTS.get(asked.request or "")
             return None if link is None else BrokenLink(asked.opener, link, f"{asked.words} ({asked.request})")
         refused = _refused(view, agent)
         if refused is not None:
-            answer = ANSWERS.get(asked.answer, "rule_forgotten")
+            answer = ANSWERS.get(asked.answer or "", "rule_forgotten")
             return BrokenLink(agent, answer, f"{AGENTS[asked.opener]} {asked.words}; it tried {action_call(refused)}, which was refused")
         if stood(view, agent):
-            could = refusal(world_of(self.task, view.state_before), agent, asked.next) is None
+            could = refusal(world_of(self.task, view.state_before), agent, asked.next or "") is None
             return BrokenLink(agent, "not_heard", f"{AGENTS[asked.opener]} {asked.words}; it waited") if could else None
         turn, action = self._next(view.turn, agent)
         if action in (None, asked.next) or action in _verified(self.game.turn(turn), agent):
@@ -162,6 +169,14 @@ class History:
         both_wait = stood(view, agent) and stood(view, _CHEF) and not _cooks(view, self.task.layout)
         if not (both_wait and could_ask and verified):
             return None
+        for turn in range(could_ask[0], view.turn + 1):
+            for said in self.game.turn(turn).said("public", AGENTS[_CHEF]):
+                message = heard(said.text, agent, layout=self.task.layout)
+                if message.unread:
+                    words = "; ".join(map(repr, message.unread))
+                    return BrokenLink(None, "not_understood", f"of {AGENTS[_CHEF]}'s message in turn {turn}: {words}")
+                if message.actions:
+                    return None
         return BrokenLink(
             _CHEF, "not_said", f"the Assistant waited and could {verified[0]}; the Chef did not ask for it in turn {could_ask[-1]}"
         )
@@ -181,7 +196,7 @@ class History:
         if asked is None:
             return None
         if any(f"({item}," in action for action in asked.actions):
-            link = REQUESTS.get(asked.request)
+            link = REQUESTS.get(asked.request or "")
             return None if link is None else BrokenLink(asked.opener, link, f"{asked.words} ({asked.request})")
         return BrokenLink(agent, "misread", f"{done}; {AGENTS[asked.opener]} {asked.words}")
 
@@ -205,6 +220,13 @@ def _cooks(view: TurnView, layout: Layout) -> bool:
 
 def _refused(view: TurnView, agent: int) -> ActionView | None:
     return next((action for action in view.actions if action.accepted is False and action.agent == AGENTS[agent]), None)
+
+
+def _dropped_wait(view: TurnView, agent: int) -> BrokenLink | None:
+    """The rules of the loop dropped the wait with which the plan began: no rule was forgotten."""
+    by_rule = (found for found in view.failures if found.agent == AGENTS[agent] and found.category == "dropped_wait")
+    found = next(by_rule, None)
+    return None if found is None else BrokenLink(None, "format", f"{AGENTS[agent]}: {found.evidence}")
 
 
 def _unread(view: TurnView, agent: int) -> BrokenLink | None:

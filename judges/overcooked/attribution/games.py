@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from games.overcooked.engine.layout import AGENTS
-from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Lost, shared_out
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Link, Lost, shared_out
 from judges.evidence.transcript import Transcript
 from judges.overcooked.attribution.blame import ANSWERS, REQUESTS, History
 from judges.overcooked.attribution.moves import gains
@@ -46,21 +46,26 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
 def _of_step(history: History, turn: int, lost: Lost) -> Iterator[Finding]:
     game = history.game
     kept = gains(history.task, game.turn(turn), lost.after)
-    causes = []
+    causes: list[Cause] = []
+    otherwise: tuple[Link, str] = ("not_seen", _NOBODY)
     for agent, gain in enumerate(kept):
         broken = history.broken_link(turn, agent) if gain > NOTHING else None
-        if broken is not None:
+        if broken is None:
+            continue
+        if broken.agent is None:
+            otherwise = (broken.link, broken.evidence)
+        else:
             causes.append(Cause(AGENTS[broken.agent], broken.link, broken.evidence, gain))
-    yield from shared_out(turn, lost.cost, causes, ("not_seen", _NOBODY))
+    yield from shared_out(turn, lost.cost, causes, otherwise)
 
 
 def _told(history: History) -> Iterator[Finding]:
     """Wrong requests and answers, and unreadable ones, without regard to what they cost."""
     for asked in history.asked:
-        link = REQUESTS.get(asked.request)
+        link = REQUESTS.get(asked.request or "")
         if link is not None:
             yield Finding(asked.turn, AGENTS[asked.opener], link, 0.0, f"{asked.words} ({asked.request})")
-        answer = ANSWERS.get(asked.answer) if asked.right else None
+        answer = ANSWERS.get(asked.answer or "") if asked.right else None
         if answer is not None:
             yield Finding(asked.turn, AGENTS[asked.responder], answer, 0.0, f"{AGENTS[asked.opener]} {asked.words}: {asked.answer}")
     for view in history.game.turns:
@@ -72,7 +77,7 @@ def _told(history: History) -> Iterator[Finding]:
 def _follows(history: History) -> Iterator[Follow]:
     """Each action that was asked for, and whether it was done before something else was asked for."""
     for asked in history.asked:
-        for place, action in enumerate(asked.actions):
+        for place, action in enumerate(() if asked.unread else asked.actions):
             yield Follow(
                 asked.turn, asked.seq, AGENTS[asked.opener], AGENTS[asked.responder], action, _how(asked, place), right=asked.right
             )

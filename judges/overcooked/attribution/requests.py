@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.measures.taxonomy import initiating_category, responding_category
-from games.overcooked.text.grammar import requests_meant
+from games.overcooked.measures.taxonomy import asked_for, initiating_category, not_understood, responding_category
 from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import action_call, event_at, layout_in, messages_of, references_of, task_in
 
@@ -26,11 +25,14 @@ class TrackedRequest:
     actions: Sequence[str]
     """What was asked for, in order."""
 
-    request: str
-    """Its category, one of `games.overcooked.measures.taxonomy.INITIATING`."""
+    request: str | None
+    """Its category, one of `games.overcooked.measures.taxonomy.INITIATING`; None where the message was not understood."""
 
-    answer: str
-    """Category of the answer, one of `RESPONDING`."""
+    answer: str | None
+    """Category of the answer, one of `RESPONDING`; None where it is not known."""
+
+    unread: str = ""
+    """Clauses of the message that were not understood."""
 
     done: int = 0
     """How many of the actions the responder has done since."""
@@ -69,13 +71,13 @@ def _asked(game: Transcript, turn: int, opener: str) -> TrackedRequest | None:
     if event is None or AGENTS[event.opener] != opener:
         return None
     messages, references = messages_of(game, game.turn(turn), opener), references_of(game, event.responder)
-    actions = [action for message in messages if message.agent == event.opener for action in requests_meant(message.plan)]
-    if not actions:
+    layout = layout_in(game)
+    actions, unread = asked_for(event, messages, references, layout), not_understood(event, messages, layout)
+    if not actions and not unread:
         return None
     said = next((said.seq for said in game.turn(turn).said("public", opener)), 0)
-    layout = layout_in(game)
     kinds = initiating_category(event, messages, references, layout), responding_category(event, messages, references, layout)
-    return TrackedRequest(turn, said, event.opener, tuple(actions), *kinds)
+    return TrackedRequest(turn, said, event.opener, actions, *kinds, unread="; ".join(map(repr, unread)))
 
 
 def own_turns(game: Transcript, agent: int) -> Iterator[int]:

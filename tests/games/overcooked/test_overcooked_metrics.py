@@ -111,7 +111,7 @@ def measured(order: str, done: tuple[str, ...], messages: list[TimestepOutput]) 
     return event
 
 
-def categories(order: str, done: tuple[str, ...], request: tuple[str, ...], answer: tuple[str, ...]) -> tuple[str, str, str]:
+def categories(order: str, done: tuple[str, ...], request: tuple[str, ...], answer: tuple[str, ...]) -> tuple[str, str | None, str | None]:
     messages = conversation(request, answer)
     event = measured(order, done, messages)
     own = [pair.assistant for pair in published_references(order)]
@@ -193,7 +193,9 @@ def test_double_quotes_are_quotes() -> None:
 
 
 @pytest.mark.parametrize(("done", "request_made", "answer", "expected"), CASES)
-def test_categories(done: tuple[str, ...], request_made: tuple[str, ...], answer: tuple[str, ...], expected: tuple[str, str, str]) -> None:
+def test_categories(
+    done: tuple[str, ...], request_made: tuple[str, ...], answer: tuple[str, ...], expected: tuple[str, str | None, str | None]
+) -> None:
     """Carrot soup: first the carrot is cut and brought, then the dish."""
     assert categories("baked_carrot_soup", done, request_made, answer) == expected
 

@@ -11,7 +11,7 @@ import pytest
 from analytics.query import query
 from games.overcooked.play import PlayRequest, play
 from judges.attribution.findings import Finding, Lost
-from judges.evidence.transcript import ActionView, FailureView, Transcript, TurnView, load
+from judges.evidence.transcript import ActionView, FailureView, Transcript, TurnView, UtteranceView, load
 from judges.overcooked.attribution import attribute
 from judges.overcooked.attribution.requests import own_turns
 from schemas.store import Store
@@ -19,6 +19,12 @@ from tests.judges.attribution.test_craft_attribution import attributed
 
 EGG = "Chef asked for pickup(egg,ingredient_dispenser); place_obj_on_counter() in turn 1"
 APPLE = "asked for pickup(apple,ingredient_dispenser); place_obj_on_counter() in turn 1 (wrong_parameter)"
+
+
+def said(text: str) -> UtteranceView:
+    return UtteranceView(1, "Chef", "public", ("Chef", "Assistant"), text, superseded=False)
+
+
 UNREAD = "its answer could not be read"
 CHEF, HELPER = "Chef", "Assistant"
 
@@ -164,7 +170,14 @@ def test_a_refused_try_says_why(egg: Store) -> None:
     [
         ({}, True, (HELPER, "not_heard", 1.0), "it waited"),
         ({"actions": (replace(REFUSED, agent=HELPER),)}, True, (HELPER, "not_heard", 1.0), "it tried cook(pot0), which was refused"),
-        ({}, False, (CHEF, "not_said", 1.0), "could pickup(egg,ingredient_dispenser); the Chef did not ask for it in turn 1"),
+        (
+            {"utterances": (said("Hello!"),)},
+            False,
+            (CHEF, "not_said", 1.0),
+            "could pickup(egg,ingredient_dispenser); the Chef did not ask for it in turn 1",
+        ),
+        ({"utterances": (said("Bring me an egg."),)}, False, (None, "not_seen", 1.0), ""),
+        ({"utterances": (said("Once the moon is up, an egg perhaps?"),)}, False, (None, "not_understood", 1.0), "Once the moon is up"),
         ({"oracle": ()}, False, (None, "not_seen", 1.0), ""),
         ({"utterances": ()}, False, (None, "not_seen", 1.0), ""),  # the Chef had no say in the turn
     ],
