@@ -1,17 +1,17 @@
 """What a message states about the puzzle, read by sentence patterns.
 
-Best effort on free text (format description, section 9): what cannot be read is left out, never guessed. Questions, conditions and
-negations state nothing.
+Best effort on free text (format description, section 9): what cannot be read is left out, never guessed, and listed as unread. Questions,
+conditions and negations state nothing. That something was not said follows from a message only if nothing of it is unread.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from games.asympuzl.puzzle import Agent, Vocabulary
 
@@ -31,6 +31,9 @@ class Facts:
     places: frozenset[tuple[int, str]] = frozenset()
     """Pairs (position from 1, color)."""
 
+    unread: tuple[str, ...] = field(default=(), compare=False)
+    """Clauses that were not understood in every word: what they say or retract is unknown."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Token:
@@ -48,7 +51,8 @@ _REWRITTEN: Final = tuple(
     for pattern, written in (
         (r"\([^()]*\?\s*\)", " "),  # a question in brackets: (color?)
         (r"[’']s\b", " "),
-        (r"\bfirst to last\b", "order"),
+        (r"\b(?:first to last|(?:from )?left to right|from (?:position|number|slot) 1 on(?:wards?)?)\b", "order"),
+        (r"\b(?:right|correct|true) (?=(?:order|sequence|positions|colou?rs|pairs|shapes)\b)", ""),
         (r"\(\s*(\w+)\s*,\s*(\w+)\s*\)", r"(\1 \2)"),  # a pair in brackets is one item
         (r",\s*(?=[\"']?colou?r[\"']?\s*(?:[:=]|is\b|\w))", " "),  # shape crescent, color brown
         (r"\b((?:position|pos|slot|spot|place|number|to|in|at|and|is)\s+#?\d{1,2})\.(?=\s|$)", r"\1 ."),  # a full stop, no enumeration
@@ -74,16 +78,222 @@ _ORDINALS: Final = {
     "eleventh": 11,
     "twelfth": 12,
 }
+_CARDINALS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
+"""Positions after a word such as `position` only: `one` stands for other things, too."""
 _POSITION_WORDS: Final = frozenset(("position", "positions", "pos", "slot", "spot", "place", "number", "no", "#"))
-_NOTHING_STATED: Final = frozenset(("if", "whether", "unless", "maybe", "perhaps", "not", "never", "neither", "cannot", "without"))
+_NOTHING_STATED: Final = frozenset(
+    (
+        *("if", "whether", "unless", "not", "never", "neither", "nor", "cannot", "without", "or", "either", "except", "respectively"),
+        *(
+            "maybe",
+            "perhaps",
+            "probably",
+            "possibly",
+            "likely",
+            "might",
+            "may",
+            "guess",
+            "guessing",
+            "think",
+            "believe",
+            "assume",
+            "suppose",
+        ),
+        *(
+            "unsure",
+            "seems",
+            "was",
+            "were",
+            "previously",
+            "before",
+            "earlier",
+            "swap",
+            "swapped",
+            "switch",
+            "reverse",
+            "reversed",
+            "instead",
+        ),
+    )
+)
+"""Words with which a sentence states nothing that could be held for certain."""
+_NEGATIONS: Final = frozenset(("not", "never", "cannot", "without", "neither", "nor", "if", "or"))
 _LINKS: Final = frozenset(
     (
-        *("is", "are", "has", "have", "had", "was", "should", "must", "be", "being"),
-        *("goes", "belongs", "holds", "contains", "gets", "sits", "of", "with", "as", "in", "at", "on", "to", "for"),
-        *("the", "a", "an", "it", "its", "s", "one", "shape", "color", "colour", "colored", "coloured"),
+        *(
+            "is",
+            "are",
+            "has",
+            "have",
+            "had",
+            "should",
+            "must",
+            "be",
+            "being",
+            "comes",
+            "come",
+            "stands",
+            "stand",
+            "lies",
+            "see",
+            "got",
+            "get",
+        ),
+        *(
+            "goes",
+            "go",
+            "belongs",
+            "belong",
+            "holds",
+            "contains",
+            "gets",
+            "sits",
+            "of",
+            "with",
+            "as",
+            "in",
+            "at",
+            "on",
+            "to",
+            "for",
+            "there",
+        ),
+        *("the", "a", "an", "it", "its", "s", "one", "shape", "shapes", "color", "colour", "colors", "colours", "colored", "coloured"),
+        *("i", "my", "we", "put", "located", "placed", "called", "here"),
         *("=", ":", "-", "->", "–", "—", "→", ".", "/", "(", ")", "[", "]", "{", "}", '"', "'", "`", "*"),
     )
 )
+_CHATTER: Final = frozenset(
+    (
+        *(
+            "hi",
+            "hello",
+            "hey",
+            "hm",
+            "alice",
+            "bob",
+            "b",
+            "agent",
+            "partner",
+            "thanks",
+            "thank",
+            "you",
+            "so",
+            "very",
+            "much",
+            "lot",
+            "welcome",
+        ),
+        *("great", "perfect", "nice", "good", "excellent", "awesome", "wonderful", "ok", "okay", "sure", "sorry", "well", "worries"),
+        *(
+            "please",
+            "let",
+            "me",
+            "us",
+            "know",
+            "tell",
+            "share",
+            "send",
+            "say",
+            "give",
+            "help",
+            "need",
+            "want",
+            "wait",
+            "waiting",
+            "ask",
+            "can",
+        ),
+        *(
+            "could",
+            "would",
+            "will",
+            "ll",
+            "m",
+            "re",
+            "ve",
+            "am",
+            "do",
+            "does",
+            "did",
+            "done",
+            "now",
+            "just",
+            "also",
+            "again",
+            "from",
+            "by",
+            "that",
+        ),
+        *(
+            "this",
+            "these",
+            "those",
+            "they",
+            "them",
+            "their",
+            "your",
+            "our",
+            "all",
+            "each",
+            "every",
+            "everything",
+            "any",
+            "what",
+            "which",
+            "how",
+        ),
+        *(
+            "far",
+            "told",
+            "said",
+            "wrote",
+            "entered",
+            "set",
+            "filled",
+            "updated",
+            "update",
+            "arranged",
+            "rearranged",
+            "sorted",
+            "mine",
+            "side",
+        ),
+        *(
+            "accordingly",
+            "together",
+            "clue",
+            "clues",
+            "hypothesis",
+            "working",
+            "order",
+            "ordered",
+            "sequence",
+            "pair",
+            "pairs",
+            "list",
+            "puzzle",
+        ),
+        *(
+            "information",
+            "info",
+            "message",
+            "look",
+            "looking",
+            "actions",
+            "action",
+            "show",
+            "shows",
+            "nothing",
+            "soon",
+            "forward",
+            "random",
+            "unknown",
+        ),
+        *("!", "?", "…"),
+    )
+)
+"""Words that say nothing of what stands where. None confirms, denies or changes what was said, as "yes", "right", "same" and "other" do."""
 _RANGE_MARKS: Final = frozenset(("-", "–", "->", "→", "to"))
 _MOST_LINKS: Final = 7
 _SEPARATORS: Final = frozenset((",", ";", "|", "and", "then", "&", ">", "•", "while", "but"))
@@ -105,21 +315,73 @@ def color_words(message: str, words: Vocabulary) -> frozenset[str]:
 def read_facts(message: str, words: Vocabulary, speaker: Agent) -> Facts:
     """What a message of that speaker states.
 
-    A bare list of all shapes is an order when A says it; from B, who knows no order, only if the message calls it one.
+    A list of all shapes is an order only if the message calls it one.
     """
     order: set[tuple[int, str]] = set()
     pairs: set[tuple[str, str]] = set()
     places: set[tuple[int, str]] = set()
+    unread: list[str] = []
     for sentence in _SENTENCE_END.split(_rewritten(message.lower())):
-        tokens = _tokens(_stated(sentence), words)
+        stated, asked = _parts(sentence)
+        if _joins(_tokens(asked, words)):  # "what color is the cube at position 1" says where the cube is
+            unread.append(asked.strip())
+        tokens = _tokens(stated, words)
         if any(token.text in _NOTHING_STATED or token.text.endswith("n't") for token in tokens):
+            if any(_says(token) or not _is_known(token, denied=True) for token in tokens):
+                unread.append(stated.strip())
             continue
-        order |= _listed_order(tokens, words.size, speaker)
-        for item in _items(_without_ranges(tokens)):
-            order |= {(place.number, shape.text) for place, shape in _joined(item, "position", "shape")}
-            pairs |= {(shape.text, color.text) for shape, color in _joined(item, "shape", "color")}
-            places |= {(place.number, color.text) for place, color in _joined(item, "position", "color")}
-    return Facts(frozenset(order), frozenset(pairs), frozenset(places))
+        listed = _listed_order(tokens, words.size, speaker)
+        order |= listed
+        place: int | None = None
+        for opening, item in _items(_without_ranges(tokens)):
+            found = _found(item)
+            place = _next_place(item, found, after=place if opening == "then" else None)
+            if place is not None and not found.order:
+                found.order.extend((_Token("position", "then", place), token) for token in item if token.kind == "shape")
+            order |= {(one.number, shape.text) for one, shape in found.order}
+            pairs |= {(shape.text, color.text) for shape, color in found.pairs}
+            places |= {(one.number, color.text) for one, color in found.places}
+            used = {id(token) for joined in found for pair in joined for token in pair}
+            if listed:
+                used |= {id(token) for token in item if token.kind in ("shape", "position")}
+            if any(id(token) not in used if _says(token) else not _is_known(token) for token in item):
+                unread.append(" ".join(token.text for token in item))
+    return Facts(frozenset(order), frozenset(pairs), frozenset(places), tuple(unread))
+
+
+class _Found(NamedTuple):
+    """What is joined in a part of a sentence."""
+
+    order: list[tuple[_Token, _Token]]
+    pairs: list[tuple[_Token, _Token]]
+    places: list[tuple[_Token, _Token]]
+
+
+def _found(item: Sequence[_Token]) -> _Found:
+    return _Found(_joined(item, "position", "shape"), _joined(item, "shape", "color"), _joined(item, "position", "color"))
+
+
+def _joins(tokens: Sequence[_Token]) -> bool:
+    return any(any(_found(item)) for _, item in _items(tokens))
+
+
+def _says(token: _Token) -> bool:
+    """Whether a word is one of the puzzle's: what it is said for has to be known."""
+    return token.kind in ("shape", "color", "position")
+
+
+def _is_known(token: _Token, *, denied: bool = False) -> bool:
+    text = token.text.removesuffix("n't") if denied else token.text
+    is_place_word = text in _POSITION_WORDS and text != "no"  # which denies as well
+    return is_place_word or text in _LINKS or text in _CHATTER or (denied and text in _NEGATIONS)
+
+
+def _next_place(item: Sequence[_Token], found: _Found, *, after: int | None) -> int | None:
+    """The position that a part of a sentence is about; of "then the star" the one after the part before."""
+    if found.order:
+        return found.order[-1][0].number
+    is_next = sum(token.kind == "shape" for token in item) == 1 and all(token.kind != "position" for token in item)
+    return after + 1 if is_next and after is not None else None
 
 
 def _rewritten(text: str) -> str:
@@ -128,12 +390,13 @@ def _rewritten(text: str) -> str:
     return text
 
 
-def _stated(sentence: str) -> str:
-    """The sentence; of a question only what stands before the asking begins."""
+def _parts(sentence: str) -> tuple[str, str]:
+    """What a sentence states, and what it asks: a question states what stands before the asking begins."""
     if not sentence.rstrip().endswith("?"):
-        return sentence
+        return sentence, ""
     asking = _QUESTION_START.search(sentence)
-    return "" if asking is None else sentence[: asking.start()]
+    begins = 0 if asking is None else asking.start()
+    return sentence[:begins], sentence[begins:]
 
 
 def _tokens(sentence: str, words: Vocabulary) -> list[_Token]:
@@ -144,6 +407,10 @@ def _tokens(sentence: str, words: Vocabulary) -> list[_Token]:
             tokens.append(_Token("shape", text))
         elif text in words.colors:
             tokens.append(_Token("color", text))
+        elif text in _CARDINALS and tokens and tokens[-1].text in _POSITION_WORDS and _CARDINALS[text] <= words.size:
+            tokens.append(_Token("position", text, _CARDINALS[text]))
+        elif text == "last":
+            tokens.append(_Token("position", text, words.size))
         elif 1 <= number <= words.size:
             tokens.append(_Token("position", text, number))
         else:
@@ -166,16 +433,18 @@ def _without_ranges(tokens: Sequence[_Token]) -> list[_Token]:
     return kept
 
 
-def _items(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
-    """The parts of a sentence between commas and the like; a position that opens a part goes with it."""
-    item: list[_Token] = []
+def _items(tokens: Sequence[_Token]) -> Iterator[tuple[str, list[_Token]]]:
+    """The parts of a sentence between commas and the like, each with the word that opens it; a position that opens a part goes with it."""
+    opening, item = "", list[_Token]()
     for token in tokens:
-        if token.text in _SEPARATORS:
-            yield item
-            item = []
-        else:
+        if token.text not in _SEPARATORS:
             item.append(token)
-    yield item
+            continue
+        if item:
+            yield opening, item
+            opening, item = "", []
+        opening = "then" if "then" in (opening, token.text) else token.text
+    yield opening, item
 
 
 def _joined(item: Sequence[_Token], first: str, second: str) -> list[tuple[_Token, _Token]]:
@@ -203,7 +472,7 @@ def _linked(item: Sequence[_Token], left: int, right: int, kinds: set[str]) -> b
 def _listed_order(tokens: Sequence[_Token], size: int, speaker: Agent) -> set[tuple[int, str]]:
     """An order told by a list of all shapes, or of those of a range of positions (``positions 2-4: ...``)."""
     words = {token.text for token in tokens}
-    if words & _NO_ORDER_CUES or (speaker == "B" and not words & _ORDER_CUES):
+    if words & _NO_ORDER_CUES or not words & _ORDER_CUES:
         return set()
     first = next((place for place, token in enumerate(tokens) if token.kind == "shape"), len(tokens))
     shapes = [token.text for token in tokens if token.kind == "shape"]

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, Vocabulary, other, wrong_positions
 
-__all__ = ["FAILURES", "DoneTurn", "FoundLabel", "Label", "Move", "labels_of"]
+__all__ = ["FAILURES", "DoneTurn", "FoundLabel", "Label", "Move", "contradicts", "labels_of"]
 
 Label = Literal[
     "no_json",
@@ -24,6 +24,7 @@ Label = Literal[
     "wasted_write",
     "correction_spiral",
     "out_of_knowledge_claim",
+    "wrong_statement",
     "sufficient_message",
 ]
 
@@ -122,9 +123,44 @@ def _contradicted_colors(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzz
     return {f"{shape} is {color}" for shape, color in true if any(entry.shape == shape and entry.color != color for entry in hypothesis)}
 
 
-def _overcorrection(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
-    positions = sorted({move.position for move in history[-1].moves if move.takes_back and move.position is not None})
+def _overcorrection(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
+    """What the partner's latest message stated is no fault of who writes it: the message is wrong (`wrong_statement`)."""
+    now, said = history[-1], _of(history[:-1], other(history[-1].agent))
+    taken_back = {move.position for move in now.moves if move.takes_back and move.position is not None}
+    facts = said[-1].facts(puzzle.spoken) if said else Facts()
+    positions = sorted(place for place in taken_back if not _is_told(facts, place, now.after[place - 1], now.agent))
     return f"right entries made wrong at {', '.join(map(str, positions))}" if positions else None
+
+
+def _is_told(facts: Facts, place: int, entry: Entry, agent: Agent) -> bool:
+    """Whether the partner stated what an agent has at a position."""
+    if agent == "B":
+        return (place, entry.shape) in facts.order
+    return (entry.shape, entry.color) in facts.colors or (place, entry.color) in facts.places
+
+
+def contradicts(facts: Facts, position: int, puzzle: Puzzle, speaker: Agent) -> bool:
+    """Whether a message says something else of a position, or of what belongs there, than the speaker's clues have."""
+    belongs = puzzle.truth[position - 1]
+    if speaker == "A":
+        return any((place == position) != (shape == belongs.shape) for place, shape in facts.order)
+    named = [(shape == belongs.shape, color == belongs.color) for shape, color in facts.colors]
+    named += [(place == position, color == belongs.color) for place, color in facts.places]
+    return any(is_here != is_its_color for is_here, is_its_color in named)
+
+
+def _wrong_statement(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
+    """Only of a message that was understood whole: another clause may take a statement back."""
+    now = history[-1]
+    facts = now.facts(puzzle.spoken)
+    if facts.unread:
+        return None
+    if now.agent == "A":
+        right = set(enumerate((entry.shape for entry in puzzle.clues_a), start=1))
+        wrong = sorted(f"position {place} is {shape}" for place, shape in facts.order - right)
+    else:
+        wrong = sorted(f"{shape} is {color}" for shape, color in facts.colors if Entry(shape, color) not in puzzle.clues_b)
+    return f"stated against its own clues: {', '.join(wrong)}" if wrong else None
 
 
 def _wasted_write(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
@@ -181,6 +217,7 @@ _RULES: Final[dict[Label, Callable[[Sequence[DoneTurn], Puzzle], str | None]]] =
     "wasted_write": _wasted_write,
     "correction_spiral": _correction_spiral,
     "out_of_knowledge_claim": _out_of_knowledge_claim,
+    "wrong_statement": _wrong_statement,
     "sufficient_message": _sufficient_message,
 }
 

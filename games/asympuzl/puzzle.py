@@ -75,6 +75,12 @@ class Puzzle:
         colors = frozenset(entry.color for entry in self.truth if entry.color is not None)
         return Vocabulary(frozenset(entry.shape for entry in self.truth), colors, self.size)
 
+    @property
+    def spoken(self) -> Vocabulary:
+        """All shapes and colors that a message can name: those of other puzzles are wrong here, and no less named."""
+        shapes, colors, size = self.vocabulary
+        return Vocabulary(shapes | frozenset(SHAPES), colors | frozenset(COLORS), size)
+
     def clues(self, agent: Agent) -> tuple[Entry, ...]:
         """What the agent knows, which is also its first working hypothesis."""
         return self.clues_a if agent == "A" else self.clues_b

@@ -2,8 +2,8 @@
 
 The definition is cotrace's own, in the manner of formats/values.md. In one turn each player can write everything it knows. B hears A before
 it writes, so B never needs more than this turn; A hears B a turn later. What a player can conclude it has from its clues, from the messages
-of its partner that it is shown (the last ones, by the history length), and from what stands right in its own hypothesis. Facts are read
-from messages by `games.asympuzl.facts`: what that cannot read was not told, so values are bounds where messages are free text.
+of its partner that it is shown (the last ones, by the history length), and from what is right in its own hypothesis. Facts are read
+from messages by `games.asympuzl.facts`. What that cannot read may have told anything: then the value is a bound from below.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from games.asympuzl.facts import Facts, read_facts
 from games.asympuzl.puzzle import Agent, Entry, Puzzle, other
 
-__all__ = ["Standing", "TurnsLeft", "concluded", "turns_left"]
+__all__ = ["Standing", "TurnsLeft", "concluded", "turns_left", "understood"]
 
 
 class Standing(NamedTuple):
@@ -34,18 +34,27 @@ class TurnsLeft(NamedTuple):
     know: int
     """For players who know what they were told: 0, 1, or 2 where A cannot yet conclude a color that it needs."""
 
+    exact: bool = True
+    """Every message that `know` rests on was understood; else it is the least that it can be."""
+
 
 def turns_left(puzzle: Puzzle, standing: Standing) -> TurnsLeft:
     """Give the turns left between two turns."""
     if all(hypothesis == puzzle.truth for hypothesis in standing.hypotheses.values()):
         return TurnsLeft(0, 0)
-    needs_telling = len(concluded(puzzle, standing, "A")) < puzzle.size
-    return TurnsLeft(1, 2 if needs_telling else 1)
+    if len(concluded(puzzle, standing, "A")) == puzzle.size:
+        return TurnsLeft(1, 1)
+    return TurnsLeft(1, 2) if understood(puzzle, standing, "A") else TurnsLeft(1, 1, exact=False)
+
+
+def understood(puzzle: Puzzle, standing: Standing, agent: Agent) -> bool:
+    """Whether every message that the agent is shown was understood, so that what is not in it was not told."""
+    return not any(read_facts(message, puzzle.spoken, other(agent)).unread for message in standing.shown[other(agent)])
 
 
 def concluded(puzzle: Puzzle, standing: Standing, agent: Agent) -> frozenset[int]:
     """Positions, from 1, that the agent has right or could set right; false and contradictory statements tell nothing."""
-    facts = [read_facts(message, puzzle.vocabulary, other(agent)) for message in standing.shown[other(agent)]]
+    facts = [read_facts(message, puzzle.spoken, other(agent)) for message in standing.shown[other(agent)]]
     hypothesis = standing.hypotheses[agent]
     known = {
         place

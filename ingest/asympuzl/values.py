@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from games.asympuzl.puzzle import AGENTS, Agent, Entry
-from games.asympuzl.value import Standing, concluded, turns_left
+from games.asympuzl.value import Standing, concluded, turns_left, understood
 from ingest.asympuzl.replay import ReplayedGame
 from schemas.records import TurnValue
 
@@ -16,6 +16,9 @@ __all__ = ["turn_values"]
 def turn_values(episode: str, game: ReplayedGame, history_length: int | None) -> Iterator[TurnValue]:
     """Value the turns of a game; a turn that does all it could costs 0, since the turn itself is spent.
 
+    Where a message was not understood, turns left are the least that they can be, and positions known are those that are certain: what was
+    lost of these is unknown.
+
     Args:
         episode: its id.
         game: the game.
@@ -23,11 +26,17 @@ def turn_values(episode: str, game: ReplayedGame, history_length: int | None) ->
     """
     puzzle = game.puzzle
     for number, (before, after) in enumerate(pairwise(_standings(game, history_length)), start=1):
-        for name, was, now in zip(("hands", "know"), turns_left(puzzle, before), turns_left(puzzle, after), strict=True):
-            yield TurnValue(episode, number, f"asympuzl.{name}", was, now, 1 + now - was, "turns", "exact" if name == "hands" else "bound")
+        was, now = turns_left(puzzle, before), turns_left(puzzle, after)
+        kind = "exact" if was.exact and now.exact else "bound"
+        yield TurnValue(episode, number, "asympuzl.hands", was.hands, now.hands, 1 + now.hands - was.hands, "turns", "exact")
+        yield TurnValue(episode, number, "asympuzl.know", was.know, now.know, 1 + now.know - was.know, "turns", kind)
         for agent in AGENTS:
             had, has = len(concluded(puzzle, before, agent)), len(concluded(puzzle, after, agent))
-            yield TurnValue(episode, number, f"asympuzl.known_{agent.lower()}", had, has, had - has, "positions", "bound")
+            is_whole = understood(puzzle, before, agent) and understood(puzzle, after, agent)
+            cost = had - has if is_whole else None
+            yield TurnValue(
+                episode, number, f"asympuzl.known_{agent.lower()}", had, has, cost, "positions", "exact" if is_whole else "bound"
+            )
 
 
 def _standings(game: ReplayedGame, history_length: int | None) -> Iterator[Standing]:

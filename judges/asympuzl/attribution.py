@@ -1,24 +1,24 @@
 """Whose cost a turn of an AsymPuzl game was.
 
 What a turn had to bring about is a list of positions: that both hypotheses are right at its end or, while A cannot conclude a color, that
-it can. Each position that is missing has one broken link: the agent could conclude it and did not set it right, or its partner did not tell
-it. An agent's ideal turn writes all that it can conclude and tells all that it knows, so it mends its own positions and no others; the
-cost is shared out by positions.
+it can. Each position that is missing has its causes: the agent was informed of it, or knew by feedback or its own clues, and did not set it
+right; its partner did not tell it, or told it wrong; the harness lost an answer. Several causes share a position, since no single repair is
+enough, and positions share the cost. Where a message that bears on a position was not understood, no agent is at fault for it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from games.asympuzl.facts import Facts, read_facts
-from games.asympuzl.labels import DoneTurn
+from games.asympuzl.labels import DoneTurn, contradicts
 from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, other
 from games.asympuzl.value import Standing, concluded
 from judges.asympuzl.history import history_of
 from judges.asympuzl.told import told_and_written
-from judges.attribution.findings import NOTHING, Attributed, Finding, Link, Lost, undecided
+from judges.attribution.findings import NOTHING, Attributed, Finding, Link, Lost, not_understood, undecided
 from judges.evidence.transcript import Transcript
 
 __all__ = ["MEASURES", "attribute"]
@@ -27,13 +27,16 @@ MEASURES: Final = ("asympuzl.know",)
 
 _SHOWN: Final = 1
 """Messages that are shown where the log does not say how many, as in the paper."""
+_DETAILED: Final = {"own_detailed", "both_detailed"}
+_SOLVED_OR_NOT: Final = {"own", "both"}
 
 
-class _Missing(NamedTuple):
-    """A position that a turn had to bring about and did not."""
+class _Cause(NamedTuple):
+    """Why a position is missing."""
 
-    position: int
-    agent: Agent
+    agent: Agent | None
+    """None: the harness, or what was not understood."""
+
     link: Link
     evidence: str
 
@@ -44,17 +47,36 @@ class _Turn(NamedTuple):
     puzzle: Puzzle
     number: int
     done: Mapping[Agent, DoneTurn]
-    said: Mapping[Agent, Sequence[str]]
-    """Agent -> its messages of the turns before that its partner is shown."""
+    earlier: Mapping[Agent, Sequence[DoneTurn]]
+    """Agent -> what it did in the turns before."""
 
     shown: int | None
+    """How many messages of its partner an agent is shown; None: all."""
+
+    feedback: str | None
+    """Its mode; None if the log does not say."""
+
+    lost: Mapping[tuple[int, str], str]
+    """(turn, agent) -> why its answer may be lost by no fault of its own."""
+
+    def heard(self, agent: Agent, *, after: bool = False) -> Sequence[DoneTurn]:
+        """The partner's answers whose messages the agent is shown in this turn or, ``after`` it, in the next one."""
+        partner = other(agent)
+        said = [*self.earlier[partner], *([self.done[partner]] if after or agent == "B" else [])]
+        return said if self.shown is None else said[max(0, len(said) - self.shown) :]
+
+    def facts(self, said: DoneTurn) -> Facts:
+        """What a message states, in any words of such puzzles."""
+        return read_facts(said.message, self.puzzle.spoken, said.agent)
 
 
 def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     """Find what was missing after each turn, and whose it was; see `judges.attribution.findings.Attribute`."""
     history = history_of(transcript)
-    shown = transcript.details.get("history_length", _SHOWN)
-    said: dict[Agent, list[str]] = {agent: [] for agent in AGENTS}
+    shown, feedback = transcript.details.get("history_length", _SHOWN), transcript.details.get("feedback_mode")
+    replies = transcript.details.get("lost_replies", {})
+    lost_replies = {(int(turn), agent): str(why) for turn, found in replies.items() for agent, why in found.items()}
+    earlier: dict[Agent, list[DoneTurn]] = {agent: [] for agent in AGENTS}
     findings: list[Finding] = []
     for view in transcript.turns:
         played = {agent: found[-1] for agent in AGENTS if (found := history.until(view.turn, agent))}
@@ -62,99 +84,142 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
         if value is not None and len(played) < len(AGENTS) and value.cost > NOTHING:
             findings.append(undecided(view.turn, value.cost, "the turn broke off: only one agent has answered"))
         elif value is not None and len(played) == len(AGENTS):
-            turn = _Turn(history.puzzle, view.turn, played, {agent: _last(said[agent], shown) for agent in AGENTS}, shown)
-            findings += _of_turn(turn, value)
+            before = {agent: tuple(done) for agent, done in earlier.items()}
+            findings += _of_turn(_Turn(history.puzzle, view.turn, played, before, shown, feedback, lost_replies), value)
         for agent, done in played.items():
-            said[agent].append(done.message)
+            earlier[agent].append(done)
     return Attributed(findings, [*told_and_written(transcript)])
 
 
-def _last(messages: Sequence[str], shown: int | None) -> Sequence[str]:
-    return messages if shown is None else messages[max(0, len(messages) - shown) :]
-
-
 def _of_turn(turn: _Turn, lost: Lost) -> Iterator[Finding]:
-    missing = list(_untold(turn) if lost.before > 1 else _unwritten(turn))
     if lost.cost <= NOTHING:
         return
+    missing = list(_untold(turn) if lost.before > 1 else _unwritten(turn))
     if not missing:
         yield undecided(turn.number, lost.cost, "nothing that was missing could be read from the messages")
         return
-    counts = Counter((found.agent, found.link) for found in missing)
-    told = {(found.agent, found.link): found.evidence for found in reversed(missing)}
-    alone = len({found.agent for found in missing}) == 1
-    for (agent, link), positions in counts.items():
-        share = lost.cost * positions / len(missing)
-        yield Finding(turn.number, agent, link, share, f"{told[agent, link]}; {_count(positions)} missing", share if alone else None)
+    shares: defaultdict[tuple[Agent | None, Link], list[float]] = defaultdict(list)
+    told: dict[tuple[Agent | None, Link], str] = {}
+    for causes in missing:
+        for cause in causes:
+            shares[cause.agent, cause.link].append(1 / len(causes))
+            told.setdefault((cause.agent, cause.link), cause.evidence)
+    alone = len({agent for agent, _ in shares}) == 1
+    for (agent, link), parts in shares.items():
+        cost, evidence = lost.cost * sum(parts) / len(missing), f"{told[agent, link]}; {_count(len(parts))} missing"
+        if link == "not_understood":
+            yield not_understood(turn.number, cost, evidence)
+        else:
+            yield Finding(turn.number, agent, link, cost, evidence, cost if alone and agent is not None else None)
 
 
 def _count(positions: int) -> str:
     return "1 position was" if positions == 1 else f"{positions} positions were"
 
 
-def _standing(turn: _Turn, *, hears: bool) -> Standing:
-    """Before the turn or, for B, who hears A's new message before it writes, with that message."""
-    said = dict(turn.said)
-    if hears:
-        said["A"] = _last([*turn.said["A"], turn.done["A"].message], turn.shown)
-    return Standing({agent: done.before for agent, done in turn.done.items()}, said)
-
-
-def _unwritten(turn: _Turn) -> Iterator[_Missing]:
-    """Positions that are wrong after a turn in which they could be right."""
+def _unwritten(turn: _Turn) -> Iterator[Sequence[_Cause]]:
+    """The causes of each position that is wrong after a turn in which it could be right."""
     for agent in AGENTS:
-        done, known = turn.done[agent], concluded(turn.puzzle, _standing(turn, hears=agent == "B"), agent)
+        done, heard = turn.done[agent], turn.heard(agent)
         for position, (has, belongs) in enumerate(zip(done.after, turn.puzzle.truth, strict=True), start=1):
             if has != belongs:
-                could = position in known and (agent == "A" or _told(turn, position))
-                yield _slip(turn, agent, position) if could else _silence(turn, other(agent), position)
+                yield _causes(turn, agent, position, heard)
 
 
-def _told(turn: _Turn, position: int) -> bool:
-    """Whether A told B the shape of a position, and no other, so that B need not work it out from all the others."""
-    said, belongs = _standing(turn, hears=True).shown["A"], turn.puzzle.truth[position - 1]
-    told = {shape for message in said for place, shape in read_facts(message, turn.puzzle.vocabulary, "A").order if place == position}
-    return told == {belongs.shape} or turn.done["B"].before[position - 1] == belongs
-
-
-def _untold(turn: _Turn) -> Iterator[_Missing]:
-    """Positions whose color A cannot conclude after a turn in which B could tell it."""
-    said = {agent: _last([*turn.said[agent], done.message], turn.shown) for agent, done in turn.done.items()}
-    after = Standing({agent: done.after for agent, done in turn.done.items()}, said)
-    known, knew = concluded(turn.puzzle, after, "A"), concluded(turn.puzzle, _standing(turn, hears=False), "A")
+def _untold(turn: _Turn) -> Iterator[Sequence[_Cause]]:
+    """The causes of each position whose color A cannot conclude after a turn in which B could tell it."""
+    heard = turn.heard("A", after=True)
+    shown = {agent: [said.message for said in turn.heard(other(agent), after=True)] for agent in AGENTS}
+    after = Standing({agent: done.after for agent, done in turn.done.items()}, shown)
+    known, before = concluded(turn.puzzle, after, "A"), turn.heard("A")
     for position in range(1, turn.puzzle.size + 1):
         if position not in known:
-            yield _slip(turn, "A", position) if position in knew else _silence(turn, "B", position)
+            had = _is_told(turn, "A", position, before) or _was_right(turn, "A", position)
+            yield _causes(turn, "A", position, before if had else heard)
 
 
-def _slip(turn: _Turn, agent: Agent, position: int) -> _Missing:
-    """An agent who could conclude a position and has it wrong."""
+def _causes(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> Sequence[_Cause]:
+    """Why an agent does not have a position right."""
+    own = _own_fault(turn, agent, position, heard)
+    if _is_told(turn, agent, position, heard) or (own and own.link == "acted_wrong" and _was_right(turn, agent, position)):
+        unread = _unread(turn, heard)
+        return [own] if own and (own.link in ("format", "harness") or not unread) else [_not_understood(unread)]
+    partners = _partners_fault(turn, agent, position, heard)
+    return [partners, own] if own else [partners]
+
+
+def _own_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> _Cause | None:
+    """What the agent itself did wrong by what it had seen and been informed of; None: it could not know better."""
     done, belongs = turn.done[agent], turn.puzzle.truth[position - 1]
     was, has = done.before[position - 1], done.after[position - 1]
-    if not done.parse_ok or any(move.fault for move in done.moves if move.position in (None, position)):
-        return _Missing(position, agent, "format", f"position {position}: its answer, or an action in it, cannot be read")
-    stands = f"position {position} has {has.shape} {has.color or 'without color'}, and {belongs.shape} {belongs.color} could be concluded"
-    if was == belongs:
-        return _Missing(position, agent, "acted_wrong", f"{stands}: it was right before")
-    return _Missing(position, agent, "misread" if has != was else "not_heard", f"{stands} from what {other(agent)} had told")
-
-
-def _silence(turn: _Turn, agent: Agent, position: int) -> _Missing:
-    """An agent whose partner could not conclude a position."""
-    done, belongs = turn.done[agent], turn.puzzle.truth[position - 1]
-    facts = read_facts(done.message, turn.puzzle.vocabulary, agent)
-    known = f"{belongs.shape} at position {position}" if agent == "A" else f"{belongs.shape} is {belongs.color}"
-    if _contradicts(facts, position, turn.puzzle):
-        return _Missing(position, agent, "said_wrong", f'its clues have {known}; it wrote "{done.message}"')
     if not done.parse_ok:
-        return _Missing(position, agent, "format", f"its clues have {known}, and its answer cannot be read")
-    return _Missing(position, agent, "not_said", f'its clues have {known}; it wrote "{done.message}"')
+        return _unreadable(turn, done, f"position {position}: its answer cannot be read")
+    if any(move.fault for move in done.moves if move.position in (None, position)):
+        return _Cause(agent, "format", f"position {position}: its answer, or an action in it, cannot be read")
+    stands = f"position {position} has {has.shape} {has.color or 'without color'}, and {belongs.shape} {belongs.color} could be concluded"
+    is_told = _is_told(turn, agent, position, heard)
+    if is_told and was != belongs:
+        return _Cause(agent, "misread" if has != was else "not_heard", f"{stands} from what {other(agent)} had told")
+    why = "" if was != belongs else f"and {other(agent)} had told it" if is_told else _knew(turn, agent, position)
+    if why:
+        return _Cause(agent, "acted_wrong", f"{stands}: it was right before, {why}")
+    clues = turn.puzzle.clues(agent)
+    is_against = has.shape != clues[position - 1].shape if agent == "A" else has not in clues
+    stands = f"position {position} has {has.shape} {has.color or 'without color'}, against its own clues"
+    return _Cause(agent, "acted_wrong", stands) if is_against else None
 
 
-def _contradicts(facts: Facts, position: int, puzzle: Puzzle) -> bool:
-    """Whether a message says something else of the position or its shape than is true."""
-    belongs = puzzle.truth[position - 1]
-    told: set[tuple[object, object]] = {("shape", shape) for place, shape in facts.order if place == position}
-    told |= {("color", color) for shape, color in facts.colors if shape == belongs.shape}
-    told |= {("color", color) for place, color in facts.places if place == position}
-    return any(told_of not in (("shape", belongs.shape), ("color", belongs.color)) for told_of in told)
+def _was_right(turn: _Turn, agent: Agent, position: int) -> bool:
+    """Whether the agent had a position right before the turn and could know it."""
+    return turn.done[agent].before[position - 1] == turn.puzzle.truth[position - 1] and bool(_knew(turn, agent, position))
+
+
+def _knew(turn: _Turn, agent: Agent, position: int) -> str:
+    """By what an agent knew that its right entry was right; empty: it could not know."""
+    if turn.number > 1 and turn.feedback in _DETAILED:
+        return "and feedback said so"
+    if turn.number > 1 and turn.feedback in _SOLVED_OR_NOT and turn.done[agent].before == turn.puzzle.truth:
+        return "and feedback said that all its positions were"
+    told = next((said for said in reversed(turn.earlier[other(agent)]) if _is_told(turn, agent, position, [said])), None)
+    return "" if told is None else f"and {other(agent)} had told it in turn {told.turn}"
+
+
+def _is_told(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> bool:
+    """Whether the partner's messages told an agent what it lacks of a position, and nothing else of it."""
+    belongs, facts = turn.puzzle.truth[position - 1], [turn.facts(said) for said in heard]
+    if agent == "B":
+        return {shape for found in facts for place, shape in found.order if place == position} == {belongs.shape}
+    told = {color for found in facts for shape, color in found.colors if shape == belongs.shape}
+    return told | {color for found in facts for place, color in found.places if place == position} == {belongs.color}
+
+
+def _partners_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[DoneTurn]) -> _Cause:
+    """Why an agent's partner did not make it know a position."""
+    partner, belongs = other(agent), turn.puzzle.truth[position - 1]
+    known = f"{belongs.shape} at position {position}" if partner == "A" else f"{belongs.shape} is {belongs.color}"
+    unread = _unread(turn, heard)
+    if unread:
+        return _not_understood(unread)
+    if not heard:
+        return _Cause(partner, "not_said", f"its clues have {known}; it had written nothing yet")
+    wrong = next((said for said in reversed(heard) if contradicts(turn.facts(said), position, turn.puzzle, partner)), None)
+    if wrong is not None:
+        return _Cause(partner, "said_wrong", f'its clues have {known}; it wrote "{wrong.message}"')
+    if not heard[-1].parse_ok:
+        return _unreadable(turn, heard[-1], f"its clues have {known}, and its answer cannot be read")
+    return _Cause(partner, "not_said", f'its clues have {known}; it wrote "{heard[-1].message}"')
+
+
+def _unreadable(turn: _Turn, done: DoneTurn, evidence: str) -> _Cause:
+    why = turn.lost.get((done.turn, done.agent))
+    return _Cause(None, "harness", f"{done.agent}: {why}") if why else _Cause(done.agent, "format", evidence)
+
+
+def _unread(turn: _Turn, heard: Sequence[DoneTurn]) -> str:
+    """Whose message was not understood, and which words of it; empty if all were."""
+    found = ((said, unread) for said in heard if (unread := turn.facts(said).unread))
+    return next((f"{said.agent}'s message of turn {said.turn} was not understood: {'; '.join(unread)}" for said, unread in found), "")
+
+
+def _not_understood(unread: str) -> _Cause:
+    return _Cause(None, "not_understood", unread)

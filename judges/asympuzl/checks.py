@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from games.asympuzl.facts import Facts, color_words, shape_words
+from games.asympuzl.facts import color_words, shape_words
 from games.asympuzl.labels import DoneTurn, Label
 from games.asympuzl.puzzle import COLORS, Puzzle, other
 from judges.asympuzl.history import history_of
@@ -44,7 +44,7 @@ def _not_ignored(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
         return Decision("na", "the partner's latest message names no shape of the puzzle")
     if now.after == puzzle.truth:
         return Decision("no", "the agent's hypothesis is right")
-    if shape_words(said[-1].message, puzzle.vocabulary) <= _shapes(said[-1].facts(puzzle.vocabulary)):
+    if not said[-1].facts(puzzle.spoken).unread:
         return Decision("no", "no true statement of the partner's latest message is contradicted before and after")
     return Decision(None, "not every statement of the partner's latest message could be read")
 
@@ -66,13 +66,16 @@ def _not_sufficient(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
     missing = puzzle.vocabulary.shapes - shape_words(now.message, puzzle.vocabulary)
     if now.agent == "B":
         missing |= puzzle.vocabulary.colors - color_words(now.message, puzzle.vocabulary)
-    if missing:
+    if missing and not now.facts(puzzle.spoken).unread:
         return Decision("no", f"the message does not name {', '.join(sorted(missing))}")
-    return Decision(None, "the message names everything, but its statements could not all be read")
+    return Decision(None, "not everything in the message could be read")
 
 
-def _shapes(facts: Facts) -> set[str]:
-    return {shape for _, shape in facts.order} | {shape for shape, _ in facts.colors}
+def _not_wrong(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
+    facts = history[-1].facts(puzzle.spoken)
+    if facts.unread:
+        return Decision(None, f"not understood: {'; '.join(facts.unread)}")
+    return Decision("no", "nothing that the message states is against its own clues")
 
 
 _ABSENCE: Final[Mapping[Label, _Absence]] = {
@@ -84,6 +87,7 @@ _ABSENCE: Final[Mapping[Label, _Absence]] = {
     "wasted_write": _is_proof,
     "correction_spiral": _is_proof,
     "out_of_knowledge_claim": _no_claim,
+    "wrong_statement": _not_wrong,
     "sufficient_message": _not_sufficient,
 }
 

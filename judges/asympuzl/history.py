@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from games.asympuzl.answer import FAULTS, Fault, RequestedAction
 from games.asympuzl.claims import Fact, facts_of
+from games.asympuzl.facts import Facts
 from games.asympuzl.hypothesis import apply
 from games.asympuzl.labels import DoneTurn, Label, Move, labels_of
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from judges.asympuzl.reading import reads
 from judges.claims.readers import reading_of
-from judges.claims.reading import all_certain
+from judges.claims.reading import Open, all_certain, all_whole
 from judges.engine.recent import kept_for_recent
 from judges.evidence.reader import RULES
 from judges.evidence.transcript import ActionView, Transcript, TurnView
@@ -83,13 +85,15 @@ def _done(transcript: Transcript, turn: TurnView, agent: Agent, puzzle: Puzzle) 
         moves=tuple(Move(one.request.replace, one.request.fault, one.changed, one.takes_back) for one in applied),
         before=before,
         after=after,
-        read=None if transcript.reader == RULES else facts_of(_told(transcript, turn, agent)),
+        read=None if transcript.reader == RULES else _read(transcript, turn, agent),
     )
 
 
-def _told(transcript: Transcript, turn: TurnView, agent: Agent) -> tuple[Fact, ...]:
+def _read(transcript: Transcript, turn: TurnView, agent: Agent) -> Facts:
     """What the reader of the game understood the agent's messages to state; the rules of the game read by patterns themselves."""
-    return all_certain((reading_of(transcript, turn.turn, said) for said in turn.said("public", agent) if reads(said)), Fact)
+    readings = [reading_of(transcript, turn.turn, said) for said in turn.said("public", agent) if reads(said)]
+    whole = all_whole(readings, Fact)
+    return replace(facts_of(all_certain(readings, Fact)), unread=(whole.why,) if isinstance(whole, Open) else ())
 
 
 def _request(action: ActionView) -> RequestedAction:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from games.asympuzl.claims import TYPES, AsymPuzlClaim, Fact, Question
-from games.asympuzl.facts import color_words, read_facts, shape_words
+from games.asympuzl.facts import read_facts
 from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.text import in_frame
@@ -39,7 +39,7 @@ def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
 
 
 def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[AsymPuzlClaim]:
-    """Read a message by rules: all of its facts, and what each sentence asks; words of the puzzle in no fact are not understood."""
+    """Read a message by rules: its facts, and what each sentence asks; a clause with a word of no known pattern is not understood."""
     words = _vocabulary(game)
     facts = read_facts(said.text, words, next(agent for agent in AGENTS if agent == said.agent))
     told: list[Told[AsymPuzlClaim]] = [
@@ -48,9 +48,7 @@ def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[AsymPuzlClai
         *(Told(Fact(position=place, color=color), None, None) for place, color in sorted(facts.places)),
     ]
     told += _questions(said.text)
-    named = {word for pair in (*facts.order, *facts.colors, *facts.places) for word in pair}
-    left = (shape_words(said.text, words) | color_words(said.text, words)) - named
-    unread = [Unread(word, "stands in no fact that could be read", (Fact,)) for word in sorted(left)]
+    unread = [Unread(clause, "not understood in every word", (Fact,)) for clause in facts.unread]
     return Read(tuple(told), tuple(unread))
 
 

@@ -34,7 +34,9 @@ def told_and_written(game: Transcript) -> Iterator[Follow]:
 
 def _told(puzzle: Puzzle, message: str, agent: Agent, hearer: DoneTurn) -> Iterator[tuple[str, How, bool]]:
     """Each fact of a message, what the hearer made of it, and whether it is true."""
-    facts = read_facts(message, puzzle.vocabulary, agent)
+    facts = read_facts(message, puzzle.spoken, agent)
+    if facts.unread:  # another clause may take back or change what this one tells
+        return
     for place, shape in sorted(facts.order):
         if 1 <= place <= puzzle.size:
             was, has = hearer.before[place - 1].shape, hearer.after[place - 1].shape

@@ -11,6 +11,7 @@ silent            never says anything, but listens
 guessing          says what it cannot know, as if it knew
 rewriting         writes all it knows every turn, also what stands there already
 presuming         speaks as if its partner saw its actions, and tells nothing
+misinforming      says all, but exchanges two shapes (A) or two colors (B) of its clues
 ================= =========================================================================================
 """
 
@@ -101,6 +102,16 @@ def _say_guess(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
         return f"{known} The {rng.choice(mind.shapes)} is {rng.choice(unheard)}."
     free = [place for place in range(1, mind.size + 1) if place not in mind.order]
     return f"{known} Position {rng.choice(free)} is the {rng.choice(mind.shapes)}." if free else known
+
+
+def _say_exchanged(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
+    told = Mind(mind.agent, seen.clues)
+    if mind.agent == "A" and mind.size >= _PAIR:
+        told.order[1], told.order[2] = told.order[2], told.order[1]
+    elif mind.size >= _PAIR:
+        first, second = told.shapes[:_PAIR]
+        told.colors[first], told.colors[second] = told.colors[second], told.colors[first]
+    return _say_all(told, seen, rng)
 
 
 def _say_see(_mind: Mind, _seen: PuzzleView, rng: random.Random) -> str:
@@ -201,5 +212,6 @@ PERSONAS: Final[Mapping[str, Persona]] = {
     "guessing": Persona(say=_say_guess, learn=_learn, write=_write_differences, form=_well_formed),
     "rewriting": Persona(say=_say_all, learn=_learn, write=_write_all, form=_well_formed),
     "presuming": Persona(say=_say_see, learn=_learn, write=_write_differences, form=_well_formed),
+    "misinforming": Persona(say=_say_exchanged, learn=_learn, write=_write_differences, form=_well_formed),
 }
 """Persona name -> persona."""

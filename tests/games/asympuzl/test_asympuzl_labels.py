@@ -34,7 +34,6 @@ COLORS = {("crescent", "brown"), ("cross", "maroon"), ("triangle", "navy")}
         "1) Crescent\n2) CROSS\n3) Triangle",
         "The shapes in order are crescent, cross and triangle. What colors do they have?",
         "My order: crescent -> cross -> triangle. Which color has the cross?",
-        "crescent, cross, triangle",
         "The crescent is in position 1, the cross is second and the triangle goes to 3.",
         "crescent (1), cross (2), triangle (3)",
         "The first shape is crescent, the second is the cross, and the third one is triangle.",
@@ -53,7 +52,9 @@ COLORS = {("crescent", "brown"), ("cross", "maroon"), ("triangle", "navy")}
 )
 def test_an_order_is_read(message: str) -> None:
     """In the ways in which A may put it."""
-    assert read_facts(message, PUZZLE.vocabulary, "A") == Facts(order=frozenset(ORDER))
+    found = read_facts(message, PUZZLE.vocabulary, "A")
+    assert found == Facts(order=frozenset(ORDER))
+    assert found.unread == ()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,51 @@ def test_an_order_is_read(message: str) -> None:
 )
 def test_colors_are_read(message: str) -> None:
     """In the ways in which B may put it; a list of pairs is no order."""
-    assert read_facts(message, PUZZLE.vocabulary, "B") == Facts(colors=frozenset(COLORS))
+    found = read_facts(message, PUZZLE.vocabulary, "B")
+    assert found == Facts(colors=frozenset(COLORS))
+    assert found.unread == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("The cross comes in maroon.", Facts(colors=frozenset({("cross", "maroon")}))),
+        ("At 3 I have the triangle", Facts(order=frozenset({(3, "triangle")}))),
+        ("Hi! The crescent comes first, then the cross, and the last one is the triangle.", Facts(order=frozenset(ORDER))),
+        ("Left to right: crescent, cross, triangle. Thanks a lot, partner!", Facts(order=frozenset(ORDER))),
+        ("Great, thank you! I don't know any colors.", Facts()),
+        ("Could you please send me the color for each shape?", Facts()),
+    ],
+)
+def test_what_models_write_is_understood(message: str, expected: Facts) -> None:
+    """Whole: nothing is left of which it could depend what was said."""
+    found = read_facts(message, PUZZLE.spoken, "A")
+    assert found == expected
+    assert found.unread == ()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "crescent, cross, triangle",
+        "I have crescent, cross and triangle.",
+        "Yes, exactly.",
+        "Mine are the other way round.",
+        "Please swap those.",
+        "The cross is either maroon or navy.",
+        "crescent and cross are brown and maroon, respectively",
+        "I think the cross is maroon.",
+        "The cross was at 2.",
+        "What color is the cross at position 2?",
+        "Position 1 crescent?",
+        "The triangle shines in navy light.",
+    ],
+)
+def test_what_is_not_understood_is_listed(message: str) -> None:
+    """A list without a word for order has none, and a doubt, an alternative or a confirmation states nothing for certain."""
+    found = read_facts(message, PUZZLE.spoken, "A")
+    assert found in (Facts(), Facts(colors=frozenset({("triangle", "navy")})))
+    assert found.unread
 
 
 def test_places_and_colors_of_one_sentence_are_read_together() -> None:
@@ -185,6 +230,9 @@ FLIP, FLOP = replace(2, "cross", "navy"), replace(2, "cross", "brown")
         pytest.param("out_of_knowledge_claim", (answer("position 2 is navy"),), id="a color of a position"),
         pytest.param("out_of_knowledge_claim", (IDLE, answer("Position 1 is the triangle.")), id="B states an order first"),
         pytest.param("out_of_knowledge_claim", (TELL_ORDER, answer("Position 1 is the triangle.")), id="B states another order"),
+        pytest.param("wrong_statement", (answer("Position 1 is the cross."),), id="A has the cross at 2"),
+        pytest.param("wrong_statement", (IDLE, answer("The cross comes in navy.")), id="B has it in maroon"),
+        pytest.param("wrong_statement", (answer("Left to right: cross, crescent, triangle."),), id="A exchanges two in a list"),
         pytest.param("sufficient_message", (TELL_ORDER,), id="A says all"),
         pytest.param("sufficient_message", (IDLE, TELL_COLORS), id="B says all"),
     ],
@@ -227,6 +275,14 @@ def test_a_label_holds(label: str, texts: tuple[str, ...]) -> None:
             "out_of_knowledge_claim", (answer("left to right a cross"), answer("Position 1 is the cross.")), id="A may have said so"
         ),
         pytest.param("sufficient_message", (answer("1 crescent, 2 cross"),), id="one is missing"),
+        pytest.param("wrong_statement", (TELL_ORDER,), id="as in the clues"),
+        pytest.param(
+            "wrong_statement", (answer("Position 1 is the cross. No, forget that!"),), id="taken back in words that are not understood"
+        ),
+        pytest.param(
+            "overcorrection", (answer("Position 1 is the cross."), answer("", replace(1, "cross", "maroon"))), id="B does as A said"
+        ),
+        pytest.param("overcorrection", (IDLE, answer("The cross is navy."), answer("", FLIP)), id="A does as B said"),
         pytest.param("sufficient_message", (answer("1 cross, 2 crescent, 3 triangle"),), id="all, but false"),
         pytest.param("sufficient_message", (IDLE, TELL_ORDER), id="B has to give colors"),
     ],
@@ -249,6 +305,7 @@ PLANTED = {
     "guessing": ({"out_of_knowledge_claim"}, {"sufficient_message"}),
     "rewriting": ({"wasted_write"}, {"sufficient_message"}),
     "presuming": ({"repeated_message"}, set()),
+    "misinforming": ({"wrong_statement"}, set()),
 }
 """Persona -> failures that it shows, and good labels."""
 

@@ -54,7 +54,7 @@ HANDS = {
     ),
     "one told, one wrongly": Hand(
         (answer(), answer("The crescent is brown, the cross is navy.")),
-        [(1, "B", "not_said", 0.5, 0.5, "triangle is navy"), (1, "B", "said_wrong", 0.5, 0.5, "cross is maroon")],
+        [(1, "B", "said_wrong", 1, 1, "cross is maroon; it wrote")],
     ),
     "B cannot be read": Hand((answer(), "???"), [(1, "B", "format", 1, 1, "and its answer cannot be read; 3 positions were missing")]),
     "all told": Hand((answer(ORDER), answer(COLORS, *RIGHT)), []),
@@ -100,6 +100,62 @@ HANDS = {
     "A cannot be read": Hand(after_all("???"), [(2, "A", "format", 2, 2, "3 positions were missing")]),
     "B tells again too late": Hand(
         after_all(answer(), answer(), answer(), answer(COLORS)), [(2, "A", "not_heard", 2, 2, "3 positions were missing")]
+    ),
+    "B tells in words that are not understood": Hand(
+        (answer(), answer("Brown is what the crescent wears, the cross is maroon and the triangle shines like a navy coat.")),
+        [],
+    ),
+    "B's words were not understood, and A wrote nothing": Hand(
+        (
+            answer(ORDER),
+            answer("The crescent is brown; the other two are the opposite of what you think.", *RIGHT),
+            answer(),
+            answer(COLORS),
+        ),
+        [(2, None, "not_understood", 1, None, "B's message of turn 1 was not understood: the crescent is brown; the other two")],
+    ),
+    "A's words were not understood": Hand(
+        after_colors(answer("I have the crescent, the cross and the triangle.", *RIGHT)),
+        [(2, None, "not_understood", 1, None, "A's message of turn 2 was not understood: i have the crescent; the cross; the triangle")],
+    ),
+    "what A told was taken back in words that are not understood": Hand(
+        after_colors(answer(f"{ORDER} No, exactly the other way round!", *RIGHT)),
+        [(2, None, "not_understood", 1, None, "no; exactly the other way round")],
+    ),
+    "A tells what models write": Hand(
+        after_colors(answer("Hi! The crescent comes first, at 2 I have the cross, and the last one is the triangle.", *RIGHT)),
+        [(2, "B", "not_heard", 1, 1, "2 positions were missing")],
+    ),
+    "B follows a wrong message": Hand(
+        after_colors(
+            answer("Position 1 is the cross, position 2 is the crescent, position 3 is the triangle.", *RIGHT),
+            answer("", replace(1, "cross", "maroon"), replace(2, "crescent", "brown"), RIGHT[2]),
+        ),
+        [(2, "A", "said_wrong", 1, 1, "crescent at position 1; it wrote")],
+    ),
+    "A tells one place wrongly and nothing else": Hand(
+        after_colors(answer("Position 1 is the cross.", *RIGHT), answer("", replace(1, "cross", "maroon"))),
+        [
+            (2, "A", "not_said", 1 / 3, 1 / 3, "triangle at position 3"),
+            (2, "A", "said_wrong", 2 / 3, 2 / 3, "crescent at position 1"),
+        ],
+    ),
+    "A tells nothing, and B writes what its clues exclude": Hand(
+        after_colors(answer("", *RIGHT), answer("", replace(2, "cross", "navy"))),
+        [
+            (2, "A", "not_said", 0.75, None, "cross at position 2"),
+            (2, "B", "acted_wrong", 0.25, None, "position 2 has cross navy, against its own clues"),
+        ],
+    ),
+    "A tells nothing, and B cannot be read": Hand(
+        after_colors(answer("", *RIGHT), "???"),
+        [(2, "A", "not_said", 0.5, None, "2 positions were missing"), (2, "B", "format", 0.5, None, "2 positions were missing")],
+    ),
+    "B gives up what is right by chance": Hand(
+        after_colors(
+            answer("Position 2 is the cross, position 3 is the triangle.", *RIGHT), answer("", replace(1, "cross", "maroon"), *RIGHT[1:])
+        ),
+        [(2, "A", "not_said", 1, 1, "crescent at position 1")],
     ),
     "the log breaks off": Hand(
         (answer(), answer(), answer()),
