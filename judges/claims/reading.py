@@ -27,6 +27,8 @@ class Unread(NamedTuple):
     """Kinds of claim that it may hold."""
     start: int | None = None
     end: int | None = None
+    states: bool = False
+    """Whether it only states how something is or should be: it may say what is wanted, and asks for no step to be taken."""
 
 
 class Told(NamedTuple, Generic[Claim_co]):
@@ -111,9 +113,18 @@ class TextClaims(Generic[Claim_co]):
         why = next((why for kind in kinds if (why := self._not_understood(kind)) is not None), None)
         return tuple(claim for claim in self._certain if isinstance(claim, kinds)) if why is None else Open(why)
 
+    def arrived_at(self, kind: type[Kind]) -> tuple[Kind, ...] | Open:
+        """Give all claims of a kind, provided that no clause that was not understood could be a step; it may be a mere statement."""
+        why = next((_why(clause) for clause in self._unread if kind in clause.may_hold and not clause.states), None)
+        return tuple(claim for claim in self._certain if isinstance(claim, kind)) if why is None else Open(why)
+
     def _not_understood(self, kind: type) -> str | None:
         clause = next((clause for clause in self._unread if kind in clause.may_hold), None)
-        return None if clause is None else f'"{clause.words}" was not understood ({clause.why})'
+        return None if clause is None else _why(clause)
+
+
+def _why(clause: Unread) -> str:
+    return f'"{clause.words}" was not understood ({clause.why})'
 
 
 def find_in(readings: Iterable[TextClaims[Claim_co]], kind: type[Kind], where: Callable[[Kind], bool] = lambda _: True) -> Found[Kind]:

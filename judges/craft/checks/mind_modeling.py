@@ -98,29 +98,23 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
     thought = subject.thought
     if thought is None:
         return undecided("there is no reasoning to compare")
-    match thought.main():
-        case Shown((wanted,)) if wanted.cells:
-            return _carried(wanted, thought, subject.message)
-        case Open(why):
-            return undecided(why)
-    return undecided("the reasoning asks for nothing that has a place, or for several things")
-
-
-def _carried(wanted: Request, thought: Speech, message: Speech) -> Decision:
-    match message.asks():
-        case Shown((said,)) if _says_all(wanted, said):
-            return Decision("yes", f"{wanted}: the message says the same: {said}")
-        case Shown((said,)) if said.cells and not said.stated:
-            return undecided(f"{said}: its place is not said in so many words")
-    for speech in (thought, message):
+    for speech in (thought, subject.message):
         if isinstance(whole := speech.reading.whole(Request, Remark, Named), Open):
             return undecided(whole.why)
-    return _lost(wanted, message)
+    wanted, said = thought.only(), subject.message.only()
+    if not isinstance(wanted, Request) or not wanted.cells:
+        return undecided("the reasoning asks for nothing that has a place, or for several things")
+    if isinstance(said, Request) and _says_all(wanted, said):
+        return Decision("yes", f"{wanted}: the message says the same: {said}")
+    if isinstance(said, Request) and said.cells and not said.stated:
+        return undecided(f"{said}: its place is not said in so many words")
+    return _lost(wanted, subject.message)
 
 
 def _says_all(wanted: Request, said: Request) -> bool:
+    """Whether a message says all that a reasoning arrived at; what the reasoning leaves open, the message must not add."""
     parts = ((wanted.verb, said.verb), (wanted.color, said.color), (wanted.size, said.size), (wanted.layer, said.layer))
-    return said.stated and set(said.cells) == set(wanted.cells) and all(meant in (None, told) for meant, told in parts)
+    return said.stated and set(said.cells) == set(wanted.cells) and all(meant == told for meant, told in parts)
 
 
 def _lost(wanted: Request, message: Speech) -> Decision:
@@ -142,13 +136,12 @@ def _lost(wanted: Request, message: Speech) -> Decision:
 
 def speaks_of_own_cells(subject: _Subject) -> Decision:
     """MM5: the message is about cells that only this director sees."""
-    match subject.message.reading.find(Named):
-        case Shown(named):
-            cells = sorted({one.cell for one in named})
-        case Absent():
-            return undecided("the message names no cell")
-        case Open(why):
-            return undecided(why)
+    named = subject.message.reading.whole(Named, Request, Remark)
+    if isinstance(named, Open):
+        return undecided(named.why)
+    cells = sorted({cell for one in named for cell in ((one.cell,) if isinstance(one, Named) else one.cells)})
+    if not cells:
+        return undecided("the message names no cell")
     own = [cell for cell in cells if SEEN_BY[cell] == (subject.director,)]
     if len(own) == len(cells):
         return Decision("yes", f'"{named[0].words}": only {subject.director} sees {", ".join(cells)}')
@@ -159,8 +152,8 @@ def speaks_of_own_cells(subject: _Subject) -> Decision:
 
 def can_be_executed(subject: _Subject) -> Decision:
     """MM6: action, block and place are given, with the second cell of a large block."""
-    match subject.message.asks():
-        case Shown((request,)) if request.complete:
+    match subject.message.only():
+        case Request() as request if request.complete:
             if request.verb == "remove" and not _stands_on_top(subject.prepared, request):
                 return undecided(f"{request}: all is given, but that block is not there to be removed")
             return Decision("yes", f"{request}: all is given")

@@ -65,13 +65,16 @@ class _Subject:
 
 def names_missing_block(subject: _Subject) -> Decision:
     """SG1: the reasoning names a block that really is missing on this director's wall."""
-    match subject.thought.asks(lambda request: request.on_wall(subject.director) and _is_missing(subject, request)):
-        case Shown() as hit:
-            return Decision("yes", f"{hit.first}: the target view has this block there and the board does not")
+    asked = subject.thought.reading.arrived_at(Request)
+    if isinstance(asked, Open):
+        return undecided(asked.why)
+    own = [request for request in asked if request.on_wall(subject.director)]
+    hit = next((request for request in own if _is_missing(subject, request)), None)
+    if hit is not None:
+        return Decision("yes", f"{hit}: the target view has this block there and the board does not")
     whole = subject.thought.reading.whole(Request)
     if isinstance(whole, Open):
         return undecided(whole.why)
-    own = [request for request in whole if request.on_wall(subject.director)]
     reasons = [_not_missing(subject, request) for request in own]
     if reasons and all(reasons):
         return Decision("no", "; ".join(reasons))
@@ -115,14 +118,13 @@ def _not_missing_removal(subject: _Subject, request: Request) -> str:
 
 
 def leaves_out_right_blocks(subject: _Subject) -> Decision:
-    """SG2: the reasoning does not dwell on blocks that are already right."""
-    reading = subject.thought.reading
-    for right in (reading.find(Request, subject.is_right_already), reading.find(Remark, subject.is_right_already)):
-        if isinstance(right, Shown):
-            return Decision("no", f"{right.first}: that block is already right")
-    whole = reading.whole(Request, Remark)
+    """SG2: the reasoning asks neither again for a block that is right nor for its removal; a remark about such a block settles nothing."""
+    whole = subject.thought.reading.whole(Request, Remark)
     if isinstance(whole, Open):
         return undecided(whole.why)
+    right = next((claim for claim in whole if subject.is_right_already(claim)), None)
+    if right is not None:
+        return undecided(f"{right}: a remark") if isinstance(right, Remark) else Decision("no", f"{right}: that block is already right")
     if not any(isinstance(claim, Request) and claim.on_wall(subject.director) for claim in whole):
         return undecided("no block of the director's own wall is asked for")
     claims = [claim for claim in whole if not claim.cells or not set(claim.cells).isdisjoint(WALLS[subject.director])]
@@ -268,12 +270,13 @@ def _each(answer: Callable[[_Subject, Request], Decision]) -> Check:
     """Make a check of a question about the action that the reasoning arrives at."""
 
     def for_all(subject: _Subject) -> Decision:
-        match subject.thought.main():
-            case Shown(requests):
-                return _unanimous(answer(subject, request) for request in requests)
-            case Open(why):
-                return undecided(why)
-        return undecided("the reasoning asks for nothing")
+        requests = subject.thought.reading.arrived_at(Request)
+        if isinstance(requests, Open):
+            return undecided(requests.why)
+        own = [request for request in requests if request.on_wall(subject.director)]
+        if not requests:
+            return undecided("the reasoning asks for nothing")
+        return _unanimous(answer(subject, request) for request in own or requests)
 
     return _whole(for_all)
 

@@ -91,6 +91,9 @@ class UnreadClause:
     may_judge: bool
     """Whether it may say who sees a place, or what is thought of another director."""
 
+    states: bool = False
+    """Whether it only states how something is or should be, and has no word of a step to be taken."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TextReading:

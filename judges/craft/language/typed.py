@@ -39,7 +39,7 @@ def _unread(clause: model.UnreadClause, text: str) -> Unread:
         (clause.may_judge, (View, Stance)),
     )
     may_hold = tuple(kind for holds, several in kinds if holds for kind in several)
-    return Unread(text[clause.start : clause.end], clause.why, may_hold, clause.start, clause.end)
+    return Unread(text[clause.start : clause.end], clause.why, may_hold, clause.start, clause.end, clause.states)
 
 
 def _without_echoes(claims: Sequence[model.Claim], text: str) -> Iterator[Told[Request | Remark]]:

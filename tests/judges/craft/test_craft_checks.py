@@ -120,7 +120,7 @@ THOUGHTS: list[tuple[str, str, str, Mapping[str, Sequence[str]], str | None]] = 
     ("SG1", "D2", "Place a small red block at (0,1), layer 1.", {"(0,1)": ["gs"]}, "yes"),
     ("SG2", "D1", "I need a small yellow block at (0,0), layer 0.", {}, "yes"),
     ("SG2", "D1", "Remove the small yellow block at (0,0), layer 0.", RIGHT_CORNER, "no"),
-    ("SG2", "D1", "The yellow block at (0,0), layer 0 is correct. Place a small orange block at (0,0), layer 1.", RIGHT_CORNER, "no"),
+    ("SG2", "D1", "The yellow block at (0,0), layer 0 is correct. Place a small orange block at (0,0), layer 1.", RIGHT_CORNER, None),
     ("SG3", "D1", "Place a small yellow block at (0,0), layer 0.", {}, "yes"),
     ("SG3", "D1", "Place a small yellow block at (0,0), layer 1.", {}, "no"),
     ("SG3", "D1", "Place a small orange block at (0,0), layer 1.", {}, "no"),

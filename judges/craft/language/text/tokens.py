@@ -31,6 +31,7 @@ _LONG = 6
 _PRONOUNS = word_set("tokens", "pronouns")
 _ENDINGS = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}
 _END_OF_SENTENCE = frozenset(".!?\n")
+_INTERJECTIONS = word_set("tokens", "interjections")
 
 
 def sentences(text: str) -> list[list[Token]]:
@@ -47,7 +48,14 @@ def sentences(text: str) -> list[list[Token]]:
         result[-1].extend(Token(word, match.start(), match.end()) for word in words)
         if words[-1] in _END_OF_SENTENCE:
             result.append([])
-    return [sentence for sentence in result if sentence]
+    return [_without_interjection(sentence) for sentence in result if sentence]
+
+
+def _without_interjection(sentence: list[Token]) -> list[Token]:
+    """Leave out what only opens a sentence: ``ok so yeah, ...``, ``Great, ...``; a sentence that is nothing else stays."""
+    begin = next((at for at, token in enumerate(sentence) if token.word not in _INTERJECTIONS), 0)
+    opens = 0 < begin < len(sentence) - 1 and sentence[begin].word == ","
+    return sentence[begin + 1 :] if opens else sentence
 
 
 def _words(raw: str) -> list[str]:

@@ -94,6 +94,9 @@ class ClauseWords:
     layers: frozenset[int | None] = frozenset()
     """Layers of all claims of the text."""
 
+    sole: Claim | None = None
+    """The text's only claim, where it is one and no other block is named."""
+
     @cached_property
     def unknown(self) -> list[Token]:
         """Words without a meaning here that may change what is asked for or named."""
@@ -276,15 +279,16 @@ class ClauseWords:
         kinds = {item.kind for item in self.items}
         return (
             not self.blocks
-            and bool(kinds & {"state", "empty"})
+            and bool(kinds & {"state", "empty", "confirm"})
             and not kinds & {"pron", "there", "block"}
             and not self.cues & (ASKS | TAKES)
         )
 
     @property
     def _has_loose_block(self) -> bool:
-        colors = {claim.color for claim in self.claims} | {claim.old.color for claim in self.claims if claim.old}
-        sizes = {claim.size for claim in self.claims} | {claim.old.size for claim in self.claims if claim.old}
+        claims = self.claims or ([self.sole] if self.sole else [])  # "I need a red block. Small."
+        colors = {claim.color for claim in claims} | {claim.old.color for claim in claims if claim.old}
+        sizes = {claim.size for claim in claims} | {claim.old.size for claim in claims if claim.old}
         return any((block.color and block.color not in colors) or (block.size and block.size not in sizes) for block in self.blocks)
 
     @property
@@ -293,6 +297,8 @@ class ClauseWords:
         kinds = [item.kind for item in self.items]
         if self.remarks or not {"pron", "there"} & set(kinds):
             return False
+        if self.sole is not None and self.sole.verb == "place" and "act.place" in self.cues and not self.cues & TAKES:
+            return False  # "Please place it." of the one block that is asked for
         said = {token.word for token in self.words}
         if self.cues & TAKES - {"fault"}:
             return True
@@ -386,6 +392,14 @@ class ClauseWords:
     def is_filled(self) -> bool:
         """Whether its claims leave nothing open that another word could fill: action, block and every cell are given."""
         return bool(self.claims) and all(_is_complete(claim) for claim in self.claims)
+
+    @property
+    def states(self) -> bool:
+        """Whether it says how something is or should be, and has no word of putting, taking away, wanting or going on to a next step."""
+        steps = any(cue.startswith("act.") or cue in ("wish", "leave", "fault", "void", "instead", "repair") for cue in self.cues)
+        return (
+            bool(self.cues & {"see", "board", "target", "praise", "done"}) and not steps and not any(i.kind == "order" for i in self.items)
+        )
 
     @property
     def may_judge(self) -> bool:

@@ -15,6 +15,7 @@ from judges.craft.language.places.places import Scene
 from judges.craft.language.places.walls import Board, height
 from judges.craft.language.understanding.clause_words import AGAINST, ASKS, TAKES, ClauseWords
 from judges.craft.language.understanding.mentions import mentioned
+from judges.craft.language.understanding.openness import open_in
 from judges.craft.language.words.items import Token
 from judges.craft.language.words.lexer import Lexed, lexed
 
@@ -26,6 +27,9 @@ _REACH = 2
 
 _TAKING_BACK = frozenset(("void", "act.pass", "repair", "act.replace", "instead"))
 """Cues of taking back or turning what another sentence says."""
+
+_OF_PLACES = frozenset(("relation", "several", "another player's place"))
+"""What may leave a place open without asking for a step."""
 
 _SIDE_LETTERS = frozenset("lmcr")
 
@@ -48,22 +52,37 @@ def looked_at_again(
     """
     cells = frozenset(cell for claim in claims for cell in claim.cells or ())
     layers = frozenset(claim.layer for claim in claims)
+    blocks = {item.color for items, _ in told for item in items if item.kind == "block" and item.color}
+    sole = claims[0] if len(claims) == 1 and len(blocks) == 1 else None
     clauses = []
     for number, (words, (items, unknown)) in enumerate(zip(sentences, told, strict=True)):
         own = [span for span in remarks if span[0] < words[-1].end and words[0].start < span[1]]
         here = [claim for claim in claims if number in claim.told_in]
-        clauses.append(ClauseWords(words, items, unknown, here, scene.speaker, own, cells, layers))
+        clauses.append(ClauseWords(words, items, unknown, here, scene.speaker, own, cells, layers, sole))
     claims = [claim for claim in claims if not _is_support(claim, clauses)]
     judged = tuple(replace(claim, doubt=_doubt(claim, clauses, scene.board)) for claim in claims)
     judged, clauses = _with_mentions(judged, clauses, scene.board)
+    open_ = {
+        number: why for number, clause in enumerate(clauses) if (why := open_in(clause, _blocks_named(clauses[: number + 1]), scene.board))
+    }
+    judged = tuple(
+        replace(claim, doubt=claim.doubt or next((open_[number] for number in sorted(claim.told_in) if number in open_), ""))
+        for claim in judged
+    )
     doubts = {number: claim.doubt for claim in judged if claim.doubt for number in claim.told_in}
     gone = {number for claim in judged if claim.verb == "remove" and claim.certain for number in claim.told_in}
     unread = [
-        _unread(clause, doubts.get(number, ""))
+        _unread(clause, doubts.get(number, ""), open_.get(number, ""))
         for number, clause in enumerate(clauses)
-        if not (clause.repeats_removal and gone & set(range(number - _REACH, number)))
+        if number in open_ or not (clause.repeats_removal and gone & set(range(number - _REACH, number)))
     ]
     return judged, tuple(clause for clause in unread if clause is not None)
+
+
+def _blocks_named(clauses: Sequence[ClauseWords]) -> int:
+    """Different blocks by colour of the last clause that names any."""
+    last = next((clause for clause in reversed(clauses) if any(block.color for block in clause.blocks)), None)
+    return 0 if last is None else len({block.color for block in last.blocks if block.color})
 
 
 def _with_mentions(claims: tuple[Claim, ...], clauses: list[ClauseWords], board: Board) -> tuple[tuple[Claim, ...], list[ClauseWords]]:
@@ -114,7 +133,13 @@ def _is_open(clause: ClauseWords) -> bool:
     return not (clause.blocks or clause.claims)
 
 
-def _unread(clause: ClauseWords, doubt: str) -> UnreadClause | None:
+def _unread(clause: ClauseWords, doubt: str, is_open: str) -> UnreadClause | None:
+    if is_open:
+        start, end = clause.words[0].start, clause.words[-1].end
+        settled = is_open.partition(":")[0] in _OF_PLACES and clause.states
+        return UnreadClause(
+            start=start, end=end, why=is_open, may_ask=True, may_name=not clause.is_talk, may_judge=clause.may_judge, states=settled
+        )
     unknown = "" if clause.only_lists else ", ".join(token.word for token in clause.unknown)
     why = ("" if clause.is_filled and not clause.left_over and not doubt else unknown) or clause.left_over or doubt
     if not why or (clause.is_about_support and not unknown):
@@ -126,6 +151,7 @@ def _unread(clause: ClauseWords, doubt: str) -> UnreadClause | None:
         may_ask=not clause.is_talk,
         may_name=not clause.is_talk and (bool(unknown) or clause.left_over == "a place" or clause.names_by_words),
         may_judge=bool(unknown) and (clause.may_judge or not clause.is_talk),
+        states=clause.states,
     )
 
 
@@ -192,10 +218,13 @@ def _verb_doubt(claim: Claim, clauses: Sequence[ClauseWords], others: Sequence[C
         if not cues & TAKES or not all(clause.cues & TAKES or _is_taken_up(clause, clauses) for clause in named):
             return "no word of taking away"
         return "" if stands or not unclear else "no such block is there to be taken away"
+    if claim.verb == "keep" and claim.color is not None:
+        return "" if stands else "no such block is there to be kept"  # "only this keeps my wall from matching: ..."
     if claim.verb in ("confirm", "other") and claim.color is not None:
         if not stands:
             return "no such block is there"
-        return "" if cues & {"praise", "see", "board", "done"} else "asked for or only remarked?"
+        remarked = cues & {"praise", "board", "done"} and not any(clause.is_new for clause in clauses)
+        return "" if remarked else "asked for or only remarked?"
     return ""
 
 
