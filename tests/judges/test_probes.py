@@ -139,7 +139,17 @@ def test_what_the_engine_leaves_open_is_no_miss(store: Store) -> None:
     assert "nothing is known" in row["advice"]
 
 
-@pytest.mark.parametrize("kind", ["order", "length", "polite", "wordy", "names", "model=gpt-4o"])
+@pytest.mark.parametrize("kind", ["length", "wordy"])
+def test_the_engine_abstains_beside_sentences_that_it_does_not_understand(store: Store, kind: str) -> None:
+    """They hold pronouns and words of putting and taking, so they could be steps: no answer changes, and fewer are given."""
+    run(JudgeRequest(rubric=as_probe(find("spatial_grounding"), kind)), store)
+    rows = report_of(store, "engine", kind)
+    assert len(rows) == 7
+    assert set(rows["rate"].drop_nulls()) <= {0.0}
+    assert max_of(rows, "unanswered") > 10
+
+
+@pytest.mark.parametrize("kind", ["order", "polite", "names", "model=gpt-4o"])
 def test_the_engine_is_not_swayed(store: Store, kind: str) -> None:
     """Courtesies, names and order say nothing about blocks."""
     run(JudgeRequest(rubric=as_probe(find("spatial_grounding"), kind)), store)

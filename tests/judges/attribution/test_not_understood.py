@@ -16,7 +16,7 @@ from games.craft.play import PlayRequest, play
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
 
-OPEN = "Add something to the middle somewhere in that area."
+OPEN = "The other one goes on top of the two reds, same layer, take my word."
 
 
 @pytest.fixture(scope="module")

@@ -218,13 +218,11 @@ def _verb_doubt(claim: Claim, clauses: Sequence[ClauseWords], others: Sequence[C
         if not cues & TAKES or not all(clause.cues & TAKES or _is_taken_up(clause, clauses) for clause in named):
             return "no word of taking away"
         return "" if stands or not unclear else "no such block is there to be taken away"
-    if claim.verb == "keep" and claim.color is not None:
-        return "" if stands else "no such block is there to be kept"  # "only this keeps my wall from matching: ..."
-    if claim.verb in ("confirm", "other") and claim.color is not None:
+    if claim.verb in ("keep", "confirm", "other") and claim.color is not None:
         if not stands:
-            return "no such block is there"
+            return "no such block is there"  # nor to be kept: "only this keeps my wall from matching: ..."
         remarked = cues & {"praise", "board", "done"} and not any(clause.is_new for clause in clauses)
-        return "" if remarked else "asked for or only remarked?"
+        return "" if remarked or claim.verb == "keep" else "asked for or only remarked?"
     return ""
 
 
