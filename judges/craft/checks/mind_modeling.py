@@ -136,7 +136,7 @@ def _lost(wanted: Request, message: Speech) -> Decision:
 
 def speaks_of_own_cells(subject: _Subject) -> Decision:
     """MM5: the message is about cells that only this director sees."""
-    named = subject.message.reading.whole(Named, Request, Remark)
+    named: tuple[Named | Request | Remark, ...] | Open = subject.message.reading.whole(Named, Request, Remark)
     if isinstance(named, Open):
         return undecided(named.why)
     cells = sorted({cell for one in named for cell in ((one.cell,) if isinstance(one, Named) else one.cells)})

@@ -119,7 +119,7 @@ def _not_missing_removal(subject: _Subject, request: Request) -> str:
 
 def leaves_out_right_blocks(subject: _Subject) -> Decision:
     """SG2: the reasoning asks neither again for a block that is right nor for its removal; a remark about such a block settles nothing."""
-    whole = subject.thought.reading.whole(Request, Remark)
+    whole: tuple[Request | Remark, ...] | Open = subject.thought.reading.whole(Request, Remark)
     if isinstance(whole, Open):
         return undecided(whole.why)
     right = next((claim for claim in whole if subject.is_right_already(claim)), None)

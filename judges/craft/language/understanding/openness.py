@@ -92,7 +92,7 @@ def _is_stacked(clause: ClauseWords, board: Board) -> bool:
     """Whether its only relation is to a block below, and each claim lies right on top of a stack: ``on top of the green one``."""
     relations = {item.kind for item in clause.items} & _RELATIONS
     return relations == {"on_top"} and all(
-        claim.size == "s" and claim.layer is not None and len(claim.cells or ()) == 1 and height(board, claim.cells[0]) == claim.layer
+        claim.size == "s" and claim.cells is not None and [height(board, cell) for cell in claim.cells] == [claim.layer]
         for claim in clause.claims
         if claim.cells is not None or claim.is_instruction
     )
