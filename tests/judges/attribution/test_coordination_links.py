@@ -17,6 +17,7 @@ from games.coordination.value.capture import turns_left
 from games.coordination.value.escape import choice_chance
 from judges.attribution.findings import Attributed, Lost
 from judges.coordination.attribution import attribute
+from judges.coordination.checks import CHECKS
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
 from tests.games.coordination.test_coordination_value import capture_states, escape_states
 
@@ -285,3 +286,56 @@ def test_a_hint_asks_for_the_cards_that_fit(
 def test_what_is_no_hint_asks_for_nothing() -> None:
     turns = [turn(1, table("Alice"), DISCARD), turn(2, table("Bob"), action("Bob", "play", card=0)), turn(3, {}), turn(4, {})]
     assert attribute(game("hanabi", *turns), {}).follows == []
+
+
+@pytest.mark.parametrize(
+    ("state", "done", "before", "other"),
+    [
+        (table("Alice"), action("Alice", "play", card=0), of_bob("discard", card=0), "not_said"),
+        (table("Alice", {3: RANK_4}), action("Alice", "play", card=0), of_bob("reveal_rank", value="4"), "not_said"),
+        (table("Alice", {3: RANK_4, 4: RANK_4}), action("Alice", "play", card=3), of_bob("reveal_rank", value="4"), "said_unclear"),
+        (table("Alice"), action("Alice", "play", card=0), of_bob("play", card=0), None),
+        (table("Alice"), action("Alice", "play", card=0), of_bob("discard", table("Bob", information_tokens=0), card=0), None),
+        (table("Alice", {0: RANK_3}), action("Alice", "play", card=0), of_bob("discard", card=0), None),
+    ],
+)
+def test_a_player_is_blamed_alone_only_where_the_other_had_no_chance(
+    state: Mapping[str, Any], done: ActionView, before: TurnView, other: str | None
+) -> None:
+    """A card that does not fit: the partner saw it, had a hint to give and never gave one, or had just pointed at it."""
+    found = attribute(game("hanabi", before, turn(2, state, done)), {2: Lost(20.0, 19.0, 1.0)}).findings
+    shares = {(one.agent, one.link): one.cost for one in found}
+    assert shares == ({("Alice", "acted_wrong"): 1.0} if other is None else {("Alice", "acted_wrong"): 0.5, ("Bob", other): 0.5})
+
+
+def test_a_play_that_a_hint_asked_for_is_no_lucky_play() -> None:
+    """The partner pointed at the card with its last turn; the same play without a hint is lucky, and is not called safe."""
+    hint = turn(1, table("Bob", fireworks=dict.fromkeys(COLORS, 0) | {"B": 3}), action("Bob", "reveal_rank", value="4"))
+    hinted = table("Alice", {3: RANK_4, 4: RANK_4}, fireworks=dict.fromkeys(COLORS, 0) | {"B": 3})
+    played = turn(2, hinted, action("Alice", "play", card=3))
+    asked, alone = game("hanabi", hint, played), game("hanabi", of_bob("discard", card=0), played)
+    assert CHECKS["coordination.JP2"](asked, 2, "Alice").reason.startswith("clued_play")
+    assert CHECKS["coordination.JP2"](alone, 2, "Alice").reason.startswith("lucky_play")
+    assert CHECKS["coordination.JP1"](asked, 2, "Alice").answer is None
+    assert CHECKS["coordination.JP1"](alone, 2, "Alice").answer == "no"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_action_of_a_fastest_capture_is_never_called_a_step_back(number: int) -> None:
+    """Whatever it is, a step to a button, around the thief or none at all: where the turn cost nothing, or the partner alone cost it."""
+    answers = set[str | None]()
+    for state in capture_states(60):
+        before = turns_left(state, first=number == 1)
+        if before > 99:
+            continue
+        for both in product(*(state.actions(player) for player in PLAYERS)):
+            done = dict(zip(PLAYERS, both, strict=True))
+            turned = capture.step(state, done, first=number == 1)
+            after = 0.0 if turned.capture else turns_left(turned.state, first=False)
+            acts = [action(player, chosen.verb, room=chosen.room) for player, chosen in done.items()]
+            turns = [turn(place, {"rooms": state.rooms, "doors": state.doors}, *acts) for place in range(1, number + 1)]
+            found = {player: CHECKS["coordination.JP2"](game("collab_capture", *turns), number, player).answer for player in PLAYERS}
+            answers |= set(found.values())
+            if 1 + after == before:
+                assert "no" not in found.values()
+    assert {"yes", "no"} <= answers
