@@ -210,7 +210,13 @@ def condition_in_words(condition: Mapping[str, Any] | str | None, name: str = ""
     return ", ".join(phrases) or in_words(name)
 
 
-_USUAL: Final[Mapping[str, object]] = {"start_board": "empty", "rules": "published", "builder_tool_use": False, "harness": "strict"}
+_USUAL: Final[Mapping[str, object]] = {
+    "start_board": "empty",
+    "rules": "published",
+    "builder_tool_use": False,
+    "harness": "strict",
+    "prompt": "full",
+}
 """Switch -> the value that goes without saying."""
 
 _UNSAID: Final = frozenset({"num_oracle", "max_tokens", "samples_per_step", "modes", "family"})

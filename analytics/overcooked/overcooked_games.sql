@@ -1,7 +1,7 @@
 -- overcooked_games: Collab-Overcooked games with the columns of the reference tables.
 -- One row is a game as logged (variant raw), and once more as cut to its time limit where that changes anything (truncated_1_5).
---   policy  text  the team as the log names it, as `episodes.model` (published logs: the folder above the order's); then the rule set and the
---                 form of the recipe where they are not the usual ones or the game has players of its own, so that they are not averaged over
+--   policy  text  the team as the log names it, as `episodes.model` (published logs: the folder above the order's); then rule set, form of the
+--                 recipe and of the prompt where they are not the usual ones or the game has players of its own: they are not averaged over
 --   order  text  what is cooked
 --   level  number  1 to 6
 --   file  text  path relative to the folder given to `cotrace ingest`
@@ -91,7 +91,11 @@ select
         ', ',
         episodes.model,
         coalesce(runs.condition ->> 'agents', nullif(runs.condition ->> 'rules', 'published')),
-        nullif(runs.condition ->> 'recipe', 'plain')
+        nullif(runs.condition ->> 'recipe', 'plain'),
+        case
+            when runs.condition ->> 'agents' is not null and coalesce(runs.condition ->> 'prompt', 'published') = 'published'
+                then 'published prompt'
+        end
     ) as policy,
     episodes.task_id as "order",
     try_cast(episodes.level as integer) as level,

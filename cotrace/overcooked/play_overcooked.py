@@ -49,6 +49,13 @@ __all__ = ["command"]
 @click.option(
     "--recipe", default="plain", show_default=True, help="plain, steps: a cut at the beginning action by action, or steps:1 to steps:5."
 )
+@click.option(
+    "--prompt",
+    type=click.Choice(["full", "published"]),
+    default="full",
+    show_default=True,
+    help="full: with names of products, walking time, what the loop drops, and the form of the answer last; published: without.",
+)
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
 @planted_option
 @seat_options
@@ -72,7 +79,7 @@ def command(
 ) -> int:
     """Play Collab-Overcooked: every policy on every order, logs as the published engine writes them, or whoever takes the seats.
 
-    Seats are Chef and Assistant; script for both: plain. --corrections, --rounds, --memory, --reflection, --recipe are switches of seats.
+    Seats are Chef and Assistant; script for both: plain. --corrections, --rounds, --memory, --reflection, --recipe, --prompt are for seats.
     A complete log is not played again, and a model's reply that had arrived is not paid again, so an interrupted command can be repeated.
     Exit code 1 if calls of models failed.
 
@@ -107,7 +114,8 @@ def command(
         from games.overcooked.seated import Switches, play_request
 
         asked = {name: options[name] for name in ("corrections", "rounds", "memory", "reflection") if options[name] is not None}
-        switches = Switches(name=rules, agents=replace(AGENT_RULES[rules], **asked), recipe=recipe)
+        agents = replace(AGENT_RULES[rules], **asked)
+        switches = Switches(name=rules, agents=agents, recipe=recipe, prompt=options["prompt"])
         terms = terms_of(options)
         return play_seats(out, lambda watch: play_request(request, seats, terms, switches, on_progress=watch))
     return play_scripts(out, lambda show: play(request, show), "timesteps")

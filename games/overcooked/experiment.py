@@ -18,6 +18,7 @@ from games.overcooked.engine.tasks import recipe_text, task_of
 from games.overcooked.forms import forms
 from games.overcooked.play import PlayRequest, orders_of
 from games.overcooked.seated import SCRIPTS, SEATS, SeatedGame, Switches, course_of, header_of
+from games.overcooked.text.prompts import PromptKind
 from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
@@ -47,6 +48,8 @@ class Condition(Part):
     memory: Memory | None = None
     reflection: bool | None = None
     recipe: str = "plain"
+    prompt: PromptKind = "full"
+    """Which form of the prompt is sent."""
 
 
 KINDS: Final = ("",)
@@ -83,7 +86,7 @@ def job(match: Match) -> Job:
         taken=match.taken,
         rules="published" if asked.rules == "published" else "sane",
         horizon=asked.horizon or task.time_limit,
-        switches=Switches(name=asked.rules, agents=replace(AGENT_RULES[asked.rules], **given), recipe=asked.recipe),
+        switches=Switches(name=asked.rules, agents=replace(AGENT_RULES[asked.rules], **given), recipe=asked.recipe, prompt=asked.prompt),
         seed=match.seed,
         started_at=DEFAULT_START,
         layout=task.layout,

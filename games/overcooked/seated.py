@@ -20,7 +20,7 @@ from games.overcooked.measures.truncation import cut_to_limit
 from games.overcooked.play import PlayRequest, orders_of
 from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.replay import replay
-from games.overcooked.text.prompts import prompt_for
+from games.overcooked.text.prompts import PlayerPrompt, PromptKind, prompt_for
 from games.overcooked.text.reading import AgentInput
 from games.overcooked.turn_entry import turn_entry
 from games.players.course import Course
@@ -50,6 +50,8 @@ class Switches:
     agents: AgentRules = field(default_factory=AgentRules)
     recipe: str = "plain"
     """How the Chef's recipe is written, see `recipe_text`."""
+    prompt: PromptKind = "full"
+    """Which form of the prompt is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,7 @@ class SeatedGame:
             "agents": self.switches.name,
             **self.switches.agents.to_json(),
             "recipe": self.switches.recipe,
+            "prompt": self.switches.prompt,
             **({} if self.layout.name is None else {"kitchen": self.layout.name}),
         }
 
@@ -108,6 +111,8 @@ def header_of(game: SeatedGame) -> Header:
     taken, task = game.taken, game.task
     switches = game.switches
     kind = f"{switches.name}_{switches.recipe.replace(':', '')}_{game.horizon}"
+    if switches.prompt == "published":
+        kind += "_published-prompt"
     if game.layout.name is not None:
         kind += f"_{game.layout.name}"
     agents = [
@@ -154,7 +159,9 @@ def game_of(header: Header) -> SeatedGame:
     taken = {agent.agent: agent.model or "" for agent in header.agents}
     if set(taken) != set(SEATS):
         raise BadInputError(f"agents are {', '.join(taken)}, not {', '.join(SEATS)}", locator="line 1.agents")
-    switches = Switches(name=str(facts.get("agents")), agents=agent_rules_of(facts), recipe=str(facts.get("recipe")))
+    switches = Switches(
+        name=str(facts.get("agents")), agents=agent_rules_of(facts), recipe=str(facts.get("recipe")), prompt=_prompt_of(facts)
+    )
     try:
         recipe_text(order, layout, switches.recipe)
     except UsageError as error:
@@ -171,19 +178,27 @@ def game_of(header: Header) -> SeatedGame:
     )
 
 
+def _prompt_of(condition: Mapping[str, Any]) -> PromptKind:
+    """Older logs name no form of the prompt: theirs was the published one."""
+    named = condition.get("prompt", "published")
+    if named not in ("full", "published"):
+        raise BadInputError("prompt must be full or published", locator="line 1.run.condition.prompt")
+    return "full" if named == "full" else "published"
+
+
 def course_of(asked: SeatedGame, kitchen: Kitchen | None = None) -> Course:
     """Give the course of a game; the kitchen, if one is given, holds what was played."""
     kitchen = kitchen or Kitchen.of(asked)
     game, entries = kitchen.game, kitchen.entries
     results = replay(asked.order, _last_actions(entries), asked.rules, layout=asked.layout)
-    recipe = asked.recipe
+    recipe, prompt = asked.recipe, asked.switches.prompt
     while not game.over:
         thoughts: list[tuple[int, str]] = []
         timestep = game.timestep()
         try:
             query = next(timestep)
             while True:
-                (said,) = yield (_observation(query, recipe),)
+                (said,) = yield (_observation(query, prompt_for(query, recipe, prompt)),)
                 if said.reasoning:
                     thoughts.append((query.agent, said.reasoning))
                 query = timestep.send(said.text)
@@ -203,8 +218,7 @@ def _last_actions(entries: Sequence[dict[str, Any]]) -> Iterator[Sequence[str]]:
         yield entries[-1]["actions"]
 
 
-def _observation(query: Query, recipe: str) -> Observation:
-    prompt = prompt_for(query, recipe)
+def _observation(query: Query, prompt: PlayerPrompt) -> Observation:
     agent = AGENTS[query.agent]
     return Observation(
         agent=agent,

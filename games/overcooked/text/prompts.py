@@ -1,7 +1,7 @@
 """The two messages with which a language model plays an agent; their texts, in our own words, are in prompts.yaml."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from games.overcooked.engine.layout import AGENTS, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout
 from games.overcooked.engine.tasks import recipe_text
@@ -9,7 +9,11 @@ from games.overcooked.query import Query
 from games.overcooked.text.grammar import fields_of
 from games.players.texts import texts_of
 
-__all__ = ["INPUT", "PlayerPrompt", "prompt_for"]
+__all__ = ["INPUT", "PlayerPrompt", "PromptKind", "prompt_for"]
+
+PromptKind = Literal["full", "published"]
+"""``full``: with names of products, walking time and the dropped wait, and the form of the answer last. ``published``: without them, the state
+last, as the released code has it."""
 
 INPUT = "<input>"
 """The line behind which the state stands."""
@@ -22,12 +26,13 @@ class PlayerPrompt(NamedTuple):
     user: str
 
 
-def prompt_for(query: Query, recipe: str | None = None) -> PlayerPrompt:
+def prompt_for(query: Query, recipe: str | None = None, prompt: PromptKind = "full") -> PlayerPrompt:
     """Write the messages for a query; they hold what the agent may know and nothing else of the true state.
 
     Args:
         query: what is asked.
         recipe: what the Chef reads; None: the order's recipe.
+        prompt: which of the two forms.
     """
     texts, layout, role = texts_of(__package__), query.world.layout, AGENTS[query.agent]
     slots = {
@@ -43,20 +48,37 @@ def prompt_for(query: Query, recipe: str | None = None) -> PlayerPrompt:
         "recipe": recipe or recipe_text(query.world.order, layout),
         "error": query.error,
         "missing": _missing(query, texts),
+        "names": "".join(f"{', for instance: ' if place == 0 else '; '}{name}" for place, name in enumerate(_product_names(layout))),
+        "dropped": texts["dropped"] if query.world.rules == "published" else "",
     }
     form = {"validator": "silent", "reflect": "lesson"}.get(query.kind, "output")
+    is_full = prompt == "full"
     parts = [
         texts["rules"],
+        texts["facts"] if is_full else "",
         texts["role"][role],
         texts["recipe"][role],
         texts["skills"],
         texts["partner"][role],
         texts["input"],
-        texts[form],
+        "" if is_full else texts[form],
         texts["kinds"][query.kind],
     ]
     told = [text for part in parts if (text := part.format(**slots).strip())]
-    return PlayerPrompt(texts["system"].strip(), "\n\n".join(told) + f"\n\n{INPUT}\n{query.text}")
+    last = f"\n\n{texts[form].format(**slots).strip()}" if is_full else ""
+    return PlayerPrompt(texts["system"].strip(), "\n\n".join(told) + f"\n\n{INPUT}\n{query.text}{last}")
+
+
+def _product_names(layout: Layout) -> Iterator[str]:
+    """An example of each way in which something made of one thing is called, by utensil; of orders none, so that no recipe is told."""
+    shown = set[tuple[str, ...]]()
+    for utensil in layout.utensils.values():
+        for product, inputs in utensil.makes.items():
+            base = next((raw for raw in sorted(layout.ingredients, key=len, reverse=True) if raw in inputs[0] and raw in product), None)
+            kind = (utensil.name, *(name.replace(base or name, "*") for name in (inputs[0], product)))
+            if len(inputs) == 1 and base is not None and product not in layout.needs_dish and kind not in shown:
+                shown.add(kind)
+                yield f"{inputs[0]} becomes {product} on {utensil.name}"
 
 
 def _missing(query: Query, texts: dict[str, Any]) -> str:

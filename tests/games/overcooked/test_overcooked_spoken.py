@@ -229,3 +229,40 @@ def test_a_plan_that_is_not_carried_out_is_recorded(tmp_path: Path) -> None:
     ((turn, agent, category, evidence),) = rows.rows()
     assert (turn, agent, category) == (1, "Assistant", "dropped_plan")
     assert "place_obj_on_counter()" in evidence
+
+
+@pytest.mark.parametrize("rules", ["published", "sane"])
+def test_prompts_say_how_products_are_called_what_takes_time_and_what_is_dropped(rules: Rules) -> None:
+    """To both agents, the form of the answer last; the published prompt leaves all that out and ends with the state."""
+    name = "published" if rules == "published" else "paper"
+    full = first_prompts(replace_prompt(game_of("boiled_egg", rules, name), "full"))
+    published = first_prompts(replace_prompt(game_of("boiled_egg", rules, name), "published"))
+    for role, text in full.items():
+        assert "_slices on chopping_board0" in text
+        assert "becomes mashed_" in text
+        assert "becomes boiled_egg" not in text
+        assert "as many timesteps as its way" in text
+        assert ("is dropped" in text) == (rules == "published")
+        assert f"{role} say:" in text.rpartition("Scene ")[2].strip().splitlines()[-2]
+    for text in published.values():
+        assert "becomes" not in text
+        assert "is dropped" not in text
+        assert "say:" not in text.rpartition("Scene ")[2]
+
+
+def replace_prompt(game: SeatedGame, prompt: str) -> SeatedGame:
+    changed = replace(game, switches=replace(game.switches, prompt=prompt))  # type: ignore[arg-type]
+    assert changed.condition["prompt"] == prompt
+    return changed
+
+
+def first_prompts(game: SeatedGame) -> dict[str, str]:
+    """What each agent is sent when it is first asked."""
+    course, found = course_of(game), dict[str, str]()
+    step = next(course)
+    while len(found) < 2:
+        assert not isinstance(step, Turn)
+        (seen,) = step
+        found.setdefault(seen.agent, seen.messages[-1]["content"])
+        step = course.send((Said(form(seen.agent, "wait(1)")),))
+    return found

@@ -15,7 +15,7 @@ MARKS = {
     "Your partner has answered": "closing",
     "Your last action was refused": "validator",
     "Your last output could not be read": "format",
-    "Rethink:": "reflect",
+    "Write down the lesson": "reflect",
 }
 
 
