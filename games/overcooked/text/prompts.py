@@ -12,8 +12,8 @@ from games.players.texts import texts_of
 __all__ = ["INPUT", "PlayerPrompt", "PromptKind", "prompt_for"]
 
 PromptKind = Literal["full", "published"]
-"""``full``: with names of products, walking time and the dropped wait, and the form of the answer last. ``published``: without them, the state
-last, as the released code has it."""
+"""``full``: with names of products, walking time and the dropped wait, and the form of the answer last. ``published``: without them, the
+state last, as the released code has it."""
 
 INPUT = "<input>"
 """The line behind which the state stands."""
