@@ -112,11 +112,11 @@ def _messages(group: Group) -> list[Any]:
         (given,) = given.values()
     if isinstance(given, list):
         return given
-    inside = next((key for key, value in group.facts.items() if _holds_conversations(value)), None)
-    if inside is not None:
+    entries = next(filter(None, (_entries(key, value) for key, value in group.facts.items())), None)
+    if entries is not None:
         raise BadInputError(
-            f"no {column} here: the conversations are under {inside}; write conversation: {{rows: {inside}, messages: {column}}} into a "
-            "mapping, and give it with --map (docs/formats/chat_lines.md)",
+            f"no {column} here: {entries[0]}; write conversation: {{{entries[1]}}} into a mapping, and give it with --map "
+            "(docs/formats/chat_lines.md)",
         )
     raise BadInputError(
         f"{column} is no list of messages, and there are {excerpt(', '.join(map(str, group.facts)))}: say in a mapping which column "
@@ -125,9 +125,13 @@ def _messages(group: Group) -> list[Any]:
     )
 
 
-def _holds_conversations(value: Any) -> bool:
-    rows = value if isinstance(value, list) else []
-    return any(isinstance(row, AnyMapping) and any(_is_list_of_objects(inner) for inner in row.values()) for row in rows[:1])
+def _entries(key: str, value: Any) -> tuple[str, str] | None:
+    """What a key holds, messages or conversations, and the entries of a mapping that name it; None if it holds neither."""
+    first = value[0] if _is_list_of_objects(value) else {}
+    if {"content", "parts"} & set(first) and {"role", "source", "type"} & set(first):
+        return f"messages are under {key}", f"messages: {key}"
+    inner = next((name for name, held in first.items() if _is_list_of_objects(held)), None)
+    return None if inner is None else (f"the conversations are under {key}", f"rows: {key}, messages: {inner}")
 
 
 def _is_list_of_objects(value: Any) -> bool:
@@ -194,7 +198,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
         task=str(_told(facts, columns.task or "task_id") or group.task),
         level=_told(facts, columns.level),
         messages=said,
-        models={one.agent: str(told["model"]) for one in said if isinstance(told["model"], str) and one.agent not in _NO_MODEL},
+        models={one.agent: str(told["model"]) for one in said if isinstance(told["model"], str) and not {one.agent, one.role} & _NO_MODEL},
         model=told["model"] if isinstance(told["model"], str) else None,
         success=ended.success,
         score=score if score is not None else ended.score,
@@ -206,7 +210,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     )
 
 
-_NO_MODEL: Final = frozenset({"user", "system", "tool", "human"})
+_NO_MODEL: Final = frozenset({"user", "system", "developer", "tool", "human"})
 
 
 def _used(mapping: Mapping) -> frozenset[str]:

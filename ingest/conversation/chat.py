@@ -168,6 +168,7 @@ def _said(index: int, message: ParsedMessage, agent: str, found: MessageParts, o
         agent=agent,
         text=found.text,
         turn=message.turn,
+        role=_role(raw),
         thought="\n".join(filter(None, thoughts)) or None,
         private=_metadata(raw).get("channel") == "private",
         audience=_audience(message, agent),

@@ -7,6 +7,7 @@ not lost.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -24,6 +25,11 @@ _ARGUMENT_KEYS: Final = ("arguments", "input", "args", "parameters", "action", "
 _CALL_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id")
 _RESULT_IDS: Final = ("tool_use_id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "source_call_id", "id")
 _RESULT_KEYS: Final = ("response", "result", "output", "content")
+_BESIDE_WORDS: Final = frozenset({
+    "text", "content", "thought", "thoughtSignature", "thought_signature", "annotations", "citations", "cache_control", "metadata",
+    "mime_type", "id", "index",
+})  # fmt: skip
+"""Keys of an object without a type that holds words; one with other keys is data."""
 _INNER: Final[Mapping[str, str]] = {
     "functionCall": "tool_call",
     "function_call": "tool_call",
@@ -35,6 +41,7 @@ _INNER: Final[Mapping[str, str]] = {
 }
 """Key of a part without a type (Gemini, Bedrock) -> the kind of the object under it."""
 _MEDIA: Final = ("image", "image_url", "audio", "input_audio", "video", "document", "file", "blob", "uri")
+_DATA: Final = re.compile(r"(?:data:[^,\s]{0,100},)?[A-Za-z0-9+/=_-]+")
 _MOST_OF_A_LINK: Final = 300
 """Longer ones are data."""
 
@@ -109,7 +116,9 @@ def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         kind = str(part["type"]).replace("-", "_")
         if kind.endswith(("_output", "_result", "_response")):
             return "tool_result", part
-        return "tool_use" if kind.endswith("_call") else kind, part
+        if kind.startswith("tool_") and "toolCallId" in part and kind not in _KINDS:
+            return "tool_use", {**part, "name": kind.removeprefix("tool_")}
+        return "tool_use" if kind.endswith("_call") and kind != "tool_call" else kind, part
     for key, kind in _INNER.items():
         inner = part.get(key)
         if isinstance(inner, Mapping):
@@ -118,13 +127,13 @@ def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _kind_by_keys(part: Mapping[str, Any]) -> str:
-    if isinstance(part.get("text"), str):
+    if isinstance(part.get("text"), str) and set(part) <= _BESIDE_WORDS:
         return "reasoning" if part.get("thought") is True else "text"
     if "arguments" in part and _first_value(part, _NAME_KEYS) is not None:
         return "tool_call"
-    if "content" in part:
-        return "tool_result" if _first_value(part, _RESULT_IDS[:-1]) is not None else "text"
-    return ""
+    if "content" in part and _first_value(part, _RESULT_IDS[:-1]) is not None:
+        return "tool_result"
+    return "text" if "content" in part and set(part) <= _BESIDE_WORDS else ""
 
 
 def _text(found: MessageParts, part: Mapping[str, Any]) -> None:
@@ -146,14 +155,14 @@ def _tool_call(found: MessageParts, part: Mapping[str, Any]) -> None:
 
 def _tool_used(found: MessageParts, part: Mapping[str, Any]) -> None:
     """A tool of the provider's own: the call, and in the same part its result where there is one."""
-    result = next((part[key] for key in ("result", "output", "outputs") if part.get(key) is not None), None)
+    result = next((part[key] for key in ("result", "results", "output", "outputs") if part.get(key) is not None), None)
     if result is None:
         _tool_call(found, part)
         return
     error = part.get("error")
     used = called_tool(part).use
     found.tools.append(CalledTool(None, _finished(used, None if error is None else str(error))))
-    found.texts.append(f"[{used.name}: {result if isinstance(result, str) else dumps(result)}]")
+    found.texts.append(f"[{used.name}: {_without_data(result if isinstance(result, str) else dumps(result))}]")
 
 
 def _finished(used: ToolUse, error: str | None) -> ToolUse:
@@ -163,7 +172,7 @@ def _finished(used: ToolUse, error: str | None) -> ToolUse:
 def _tool_result(found: MessageParts, part: Mapping[str, Any]) -> None:
     given = _first_value(part, _RESULT_KEYS)
     is_words = isinstance(given, str | list) or (isinstance(given, Mapping) and is_text_part(given))
-    text = text_of(given) if is_words else "" if given is None else dumps(given)
+    text = text_of(given) if is_words else "" if given is None else dumps(_without_data(given))
     found.texts.append(text)
     called = _first_value(part, _RESULT_IDS)
     failed = part.get("is_error") or part.get("isError") or part.get("status") == "error"
@@ -174,6 +183,8 @@ def _tool_result(found: MessageParts, part: Mapping[str, Any]) -> None:
 def _media(found: MessageParts, part: Mapping[str, Any]) -> None:
     kind = str(part["type"])
     shown = part.get(kind) or part.get("source") or {key: value for key, value in part.items() if key != "type"}
+    while isinstance(shown, Mapping) and isinstance(shown.get(kind), Mapping):
+        shown = shown[kind]
     if isinstance(shown, Mapping):
         shown = shown.get("url") or shown.get("uri") or dumps(shown)
     name = part.get("filename") or part.get("name")
@@ -185,15 +196,19 @@ def _shortened(data: str) -> str:
 
 
 def _without_data(value: Any) -> Any:
-    """A text without a blank that is longer than a link is data."""
-    return _shortened(value) if isinstance(value, str) and " " not in value else value
+    """The same, with the length of embedded data in its place; words are none, however long."""
+    if isinstance(value, Mapping):
+        return {key: _without_data(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_data(inner) for inner in value]
+    return _shortened(value) if isinstance(value, str) and _DATA.fullmatch(value) else value
 
 
 def _unknown(found: MessageParts, part: Mapping[str, Any]) -> None:
     text = part.get("text")
-    found.texts.append(
-        text if isinstance(text, str) and set(part) <= {"type", "text"} else dumps({k: _without_data(v) for k, v in part.items()})
-    )
+    if set(part) == {"type"}:  # a mark between parts
+        return
+    found.texts.append(text if isinstance(text, str) and set(part) <= {"type", "text"} else dumps(_without_data(part)))
 
 
 def _first(part: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:

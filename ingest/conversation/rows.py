@@ -82,6 +82,8 @@ class LoggedMessage:
     """What broke, as logged."""
     at: datetime | None = None
     call: ModelCall | None = None
+    role: str | None = None
+    """Its role as a chat message: assistant, user, system, tool, ...; None: the log has none."""
     unread: Sequence[str] = ()
     """Keys of the log's message that hold something, where nothing of it was read."""
 

@@ -287,7 +287,8 @@ def _without_faulty_lines(data: bytes, reader: Adapter, place: Place, error: Exc
     """
     lines = data.split(b"\n")
     rejects: list[BadInputError] = []
-    while len(rejects) < _MOST_FAULTY_LINES and is_whole(data.lstrip().partition(b"\n")[0]) and len(lines) > 1:
+    is_text = b"\0" not in data[:_HEAD_BYTES] and data.lstrip()[:1] not in {b"{", b"["}
+    while len(rejects) < _MOST_FAULTY_LINES and len(lines) > 1 and (is_text or is_whole(lines[0]) or is_whole(lines[1])):
         good, bad = 0, len(lines)
         while bad - good > 1:
             middle = (good + bad) // 2

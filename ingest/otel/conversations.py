@@ -126,12 +126,13 @@ def _around(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
 
 
 def _repeated(spans: Sequence[Span], by_id: Mapping[str, Span]) -> set[str]:
-    """Ids of spans around a request that tell it again: a client traced inside of its wrapper is one request."""
+    """Ids of spans around a request that tell it again: a client traced inside of its wrapper is one request, with what both tell of it."""
     found: set[str] = set()
-    for span in spans:
+    for span in reversed(spans):  # those inside first
         for outer in _around(span, by_id) if _tells_request(span) else ():
             if outer.id not in found and _tells_request(outer) and _told_alike(outer, span):
                 found.add(outer.id)
+                span.attributes = {**outer.attributes, **span.attributes}  # such as tokens that the wrapper alone counts
     return found
 
 
@@ -213,6 +214,8 @@ def _count(told: Mapping[str, Any], *names: str) -> int | None:
     """None: the span does not say."""
     for name in (f"{usage}.{name}" for usage in _USAGES for name in names):
         value = told.get(name)
+        if isinstance(value, str) and value.isdecimal():
+            value = int(value)
         if isinstance(value, int | float):
             return _tokens(value, name)
     return None

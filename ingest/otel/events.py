@@ -18,6 +18,8 @@ __all__ = ["as_content", "told_by"]
 _ROLES: Final = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 _CHOICE: Final = "gen_ai.choice"
 _WHOLE: Final = {"gen_ai.content.prompt": ("input", "user"), "gen_ai.content.completion": ("output", "assistant")}
+_BEDROCK: Final = frozenset({"text", "toolUse", "toolResult", "reasoningContent", "image", "document", "video", "cachePoint"})
+"""Keys of parts without a type."""
 _BODY: Final = "gen_ai.event.content"
 
 Side = str
@@ -62,7 +64,11 @@ def _message(fields: Any, role: str) -> dict[str, Any]:
 def as_content(given: Any) -> Any:
     """Parts, where the text is a JSON list of objects; a text that happens to be other JSON is what was said."""
     read = _read(given)
-    return read if isinstance(read, list) and read and all(isinstance(part, Mapping) for part in read) else given
+    return read if isinstance(read, list) and read and all(_is_part(part) for part in read) else given
+
+
+def _is_part(part: Any) -> bool:
+    return isinstance(part, Mapping) and ("type" in part or set(part) <= _BEDROCK)
 
 
 def _read(given: Any) -> Any:

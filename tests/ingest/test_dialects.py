@@ -223,6 +223,20 @@ def test_one_message_alone_is_no_conversation(tmp_path: Path) -> None:
     assert "one message alone" in reason
 
 
+def test_long_words_stay_and_embedded_data_does_not(tmp_path: Path) -> None:
+    """A text in a script without blanks is none; a picture in a result of a tool is its length."""
+    found = chat(
+        tmp_path,
+        {"role": "tool", "content": [{"type": "tool_result", "id": "c", "content": {"text": "\u6f22" * 900, "picture": "iVBOR" * 900}}]},
+        {"role": "user", "content": [{"type": "made_up", "text": "\u5b57" * 900}]},
+    )
+    texts = [text for (text,) in found.rows("SELECT text FROM utterances ORDER BY turn")]
+    assert "\u6f22" * 900 in texts[0]
+    assert "4500 characters of data" in texts[0]
+    assert len(texts[0]) < 1200
+    assert texts[1] == "\u5b57" * 900
+
+
 ENVELOPE = {
     "info": {"llm": "m"},
     "simulations": [

@@ -352,13 +352,16 @@ def test_the_result_of_a_call_that_no_later_request_repeats_is_read_from_the_too
 def test_a_request_traced_by_its_wrapper_too_is_one_request(form: str, tmp_path: Path) -> None:
     """Parent and child with the same content: calls, tokens and words once, and a note; another request inside is another one."""
     asked, answer = said("user", "Buy a can."), said("assistant", "Bought.")
+    counts: dict[str, Any] = {"gen_ai__usage__reasoning_tokens": 3}
     if form == "the same names":
-        wrapper = chat(1, 0, [asked], answer)
+        wrapper = chat(1, 0, [asked], answer, **counts)
     else:
-        wrapper = llm(1, 0, llm__model_name="gpt-x", **parts("input", "user", "Buy a can."), **parts("output", "assistant", "Bought."))
+        wrapper = llm(
+            1, 0, llm__model_name="gpt-x", **parts("input", "user", "Buy a can."), **parts("output", "assistant", "Bought."), **counts
+        )
     inner = chat(3, 1, [said("user", "How much?")], said("assistant", "Two."))
     found = read(tmp_path, document(span(0, "invoke_agent", gen_ai__agent__name="buyer"), wrapper, chat(2, 1, [asked], answer), inner))
-    assert found.rows("SELECT count(*), sum(tokens_in), sum(tokens_out) FROM calls") == [(2, 20, 8)]
+    assert found.rows("SELECT count(*), sum(tokens_in), sum(tokens_out), sum(tokens_reasoning) FROM calls") == [(2, 20, 8, 3)]
     assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [
         ("user", "Buy a can."),
         ("buyer", "Bought."),
