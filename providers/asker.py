@@ -97,7 +97,7 @@ class Asker:
             await member.server.close()
         if self._unlisted:
             _LOG.warning(
-                "%d replies of %s: the server's total of tokens is not the prompt and the reply that it lists; "
+                "%d of the replies of %s: the server's total of tokens is not the prompt and the reply that it lists; "
                 "what it does not list is counted as tokens of the reply",
                 self._unlisted,
                 self.settings.model,

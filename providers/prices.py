@@ -229,6 +229,11 @@ class Budget:
         self._reserved = 0.0
         self._changed = asyncio.Condition()
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self._limit is not None
+
     async def reserve(self, cost: float) -> None:
         """Wait until that much can be spent.
 
@@ -263,6 +268,11 @@ class SharedBudget(Budget):
     def __init__(self, limit: float | None) -> None:
         super().__init__(limit)
         self._one = threading.Lock()
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self._limit is not None
 
     async def reserve(self, cost: float) -> None:
         """As `Budget.reserve`."""

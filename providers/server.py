@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -95,6 +97,11 @@ class Server:
         self._last_reply_at = 0.0
         self._starved_calls = 0
         self._bad_requests = 0
+        self._first = asyncio.Lock()
+        self._billed = False
+        """Whether a reply has come."""
+        self._dearer = 1.0
+        """By how much a reply has cost more than its prompt and its longest length let expect: some servers bill reasoning beside it."""
 
     async def close(self) -> None:
         """Close the connections."""
@@ -218,14 +225,24 @@ class Server:
 
     async def _request(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> None:
         length = _length(sheet)
-        tokens = self._estimate.tokens(length)
-        reserved = self._price.most(tokens, sheet.room * self._settings.limit) if self._price else 0.0
-        await self._tokens_limit.take(tokens)
+        await self._tokens_limit.take(self._estimate.tokens(length))
         await self._requests_limit.take(1)
-        async with self._health.turn():
-            await self._send(sheet, question, taken, length, reserved)
+        async with self._health.turn(), self._first_alone():
+            await self._send(sheet, question, taken, length)
 
-    async def _send(self, sheet: Sheet, question: ModelQuestion, taken: Taken, length: int, reserved: float) -> None:
+    @asynccontextmanager
+    async def _first_alone(self) -> AsyncIterator[None]:
+        """Where a budget is to be kept, hold the others back until the first reply has shown what the server bills."""
+        if self._budget.is_limited and self._price is not None and not self._billed:
+            async with self._first:
+                if not self._billed:
+                    yield
+                    return
+        yield
+
+    async def _send(self, sheet: Sheet, question: ModelQuestion, taken: Taken, length: int) -> None:
+        longest, expected = sheet.room * self._settings.limit, self._estimate.tokens(length)
+        reserved = self._dearer * self._price.most(expected, longest) if self._price else 0.0
         await self._budget.reserve(reserved)
         spent = 0.0
         try:
@@ -235,6 +252,8 @@ class Server:
             completion = await self._endpoint.send(sheet)
             cost = cost_of(completion, self._price)
             spent = reserved if cost is None else cost
+            if self._price is not None and (most := self._price.most(completion.tokens.input or expected, longest)):
+                self._dearer = max(self._dearer, spent / most)
             self._count(completion, taken, length, time.monotonic() - sent_at)
             taken.cost = None if taken.cost is None or cost is None else taken.cost + cost
             taken.answer = question.answer(completion)
@@ -257,6 +276,7 @@ class Server:
             self._gate.limited(sent_at, fault.retry_after_s)
 
     def _count(self, completion: Completion, taken: Taken, length: int, latency_s: float) -> None:
+        self._billed = True
         self._gate.succeeded()
         self._health.succeeded()
         self._reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0

@@ -83,13 +83,23 @@ def test_a_budget_holds_where_reasoning_is_billed_beside_the_reply(usage: dict[s
     assert [reply.call.status for reply in replies].count("answered") == 1
 
 
+@pytest.mark.parametrize("usage", [APART, WITHIN | {"cost": 0.09}])
+def test_a_budget_holds_for_many_calls_at_once(usage: dict[str, Any]) -> None:
+    """The first reply shows what the server bills beyond what was foreseen; the others are reckoned so."""
+    with replying(billed(usage)) as (url, asked):
+        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(40)], JobTerms(budget=Budget(0.5)), PRICE)
+    spent = sum(reply.call.cost or 0.0 for reply in replies if reply.answered)
+    assert 0.4 < spent <= 0.5
+    assert len(asked) == sum(reply.answered for reply in replies)
+
+
 def test_a_run_says_in_one_line_that_tokens_do_not_add_up(caplog: pytest.LogCaptureFixture) -> None:
     """However many replies it were; not where they do."""
     for usage, count in ((APART, 1), (WITHIN, 0), (WITHIN | {"total_tokens": 4000}, 1)):
         caplog.clear()
         with caplog.at_level(logging.WARNING), replying(billed(usage)) as (url, _):
             ask_all(settings(url), [Request(messages=said(n)) for n in range(3)])
-        assert len([line for line in caplog.messages if "3 replies of local/fake: the server's total of tokens" in line]) == count
+        assert len([line for line in caplog.messages if "3 of the replies of local/fake: the server's total of tokens" in line]) == count
 
 
 @pytest.mark.parametrize(
