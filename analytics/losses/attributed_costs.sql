@@ -18,7 +18,7 @@
 --   regained  number  what the ideal in its place would have kept, in `unit`; null where that is not known
 --   evidence  text  words, places and rules that show it
 --   judge  text  who says so
---   status  text  answered; harness: it lost the answer; unattributed: a message was not understood; undecided: nothing can be proven
+--   status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
 -- Shows: model, task_id, turn, agent, link, status, cost, evidence
 -- Reads: attributions, agents, games, turn_costs.

@@ -8,7 +8,7 @@
 --   regained  number  how much the ideal action in its place keeps by the rules of the game; null where that is not known
 --   fault_evidence  text  words, places and rules that show it
 --   fault_judge  text  `engine`, or `engine:<reader>` where others than the rules read the messages
---   fault_status  text  answered; harness: it lost the answer; unattributed: a message was not understood; undecided: nothing can be proven
+--   fault_status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
 --   benchmark  text  its benchmark
 --   team_name  text  the team in short, as in team_names
 --   condition  text  the condition of the run, as in run_conditions

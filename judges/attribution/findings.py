@@ -71,7 +71,7 @@ LINKS: Final[Mapping[Link, str]] = {
     "acted_wrong": "the actor could know better by what it saw and had been told",
     "idle": "the actor could do something useful by what it knew, and did nothing",
     "luck": "nobody's: a draw of the game decided",
-    "harness": "the harness: a call failed, or it cut a reply at its token limit, so the agent's answer was lost",
+    "harness": "the harness: a call failed, a reply was cut at its token limit, or the harness dropped or misread it",
     "not_understood": "unattributed: a message that bears on the turn was not understood in every clause",
     "undecided": "nothing can be proven",
 }

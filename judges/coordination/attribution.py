@@ -8,8 +8,8 @@ hint to give on its turn before and did nothing as good with it, shares the faul
 card was the one without a hint that the player held longest. A card that the partner had just pointed at and that does not fit is shared,
 too (`said_unclear`).
 
-An action that the harness chose, because the reply named none of the list, is nobody's judgement: the cost is `format`. It is the player's
-where the reply was unreadable, and no agent's where the published harness took another action than the reply says.
+An action that the harness chose, because the reply named none of the list, is no judgement of the player. The cost is its `format` where
+the reply was unreadable, and the harness's (`harness`) where the published one took the most similar action.
 """
 
 from __future__ import annotations
@@ -86,12 +86,14 @@ def _joined(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _of_harness(game: Transcript, found: Finding) -> Finding:
-    """A finding at a player whose action the harness chose is `format`; others stay as they are."""
+    """A finding at a player whose action the harness chose is its `format`, or the harness's; others stay as they are."""
     chosen = None if found.agent is None else harness_choice(game.turn(found.turn), found.agent)
     if chosen is None or found.link not in _OF_ACTIONS:
         return found
     read, evidence = chosen
-    return found._replace(agent=None if read == "guessed" else found.agent, link="format", evidence=evidence, ideal=None)
+    if read == "guessed":
+        return found._replace(agent=None, link="harness", evidence=evidence, ideal=None)
+    return found._replace(link="format", evidence=evidence, ideal=None)
 
 
 _OF_ACTIONS: Final = ("acted_wrong", "idle")

@@ -226,7 +226,7 @@ def _dropped_wait(view: TurnView, agent: int) -> BrokenLink | None:
     """The rules of the loop dropped the wait with which the plan began: no rule was forgotten."""
     by_rule = (found for found in view.failures if found.agent == AGENTS[agent] and found.category == "dropped_wait")
     found = next(by_rule, None)
-    return None if found is None else BrokenLink(None, "format", f"{AGENTS[agent]}: {found.evidence}")
+    return None if found is None else BrokenLink(None, "harness", f"{AGENTS[agent]}: {found.evidence}")
 
 
 def _unread(view: TurnView, agent: int) -> BrokenLink | None:

@@ -182,7 +182,7 @@ def test_no_verdict_is_about_an_action_of_the_harness(store: Store) -> None:
 
 
 def test_costs_of_such_actions_are_charged_to_the_format(store: Store) -> None:
-    """Of an unreadable reply to its player; of a reply that the published harness misread to no agent. Never to judgement."""
+    """Of an unreadable reply to its player's form; of a reply that the published harness misread to the harness. Never to judgement."""
     rows = query(
         store,
         """SELECT regexp_extract(file, '-(\\w+)\\.', 1) AS kind, link, agent IS NULL AS nobody, sum(attributions.cost) AS cost
@@ -190,7 +190,7 @@ def test_costs_of_such_actions_are_charged_to_the_format(store: Store) -> None:
     )
     links = {(kind, link, nobody) for kind, link, nobody, _ in rows.rows()}
     assert ("never", "format", False) in links
-    assert ("published", "format", True) in links
+    assert ("published", "harness", True) in links
     assert not any(link in {"acted_wrong", "idle", "not_said", "said_unclear"} for kind, link, _ in links if kind != "second")
     total = "SELECT episode_id, turn, round(sum(cost), 6) FROM {} WHERE cost > 0 GROUP BY ALL ORDER BY ALL"
     assert query(store, total.format("attributions")).rows() == query(store, total.format("turn_costs")).rows()
