@@ -3,6 +3,9 @@
 A format is a module `adapter` in a folder of this room with `FORMAT`, `VERSION`, `PATH_PARTS`, `sniff` and `read`
 (`ingest.reading.adapter_types.Adapter`); one that reads several formats offers them as `ADAPTERS`. Families from other distributions bring
 theirs as `<package>.ingest.adapter`, other packages through the entry point group `cotrace.formats`.
+
+A reader takes each game or row of a file with `Reading.take`, so that one that fails is a reject with its place and costs no other. Where a
+reader of lines does not, the lines on which it fails are looked for (`ingest.files.worker`).
 """
 
 from __future__ import annotations

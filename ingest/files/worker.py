@@ -288,7 +288,7 @@ def _without_faulty_lines(data: bytes, reader: Adapter, place: Place, error: Exc
     lines = data.split(b"\n")
     rejects: list[BadInputError] = []
     is_text = b"\0" not in data[:_HEAD_BYTES] and data.lstrip()[:1] not in {b"{", b"["}
-    while len(rejects) < _MOST_FAULTY_LINES and len(lines) > 1 and (is_text or is_whole(lines[0]) or is_whole(lines[1])):
+    while len(rejects) < _MOST_FAULTY_LINES and (is_text or any(map(is_whole, lines[:2]))):
         good, bad = 0, len(lines)
         while bad - good > 1:
             middle = (good + bad) // 2
@@ -297,7 +297,7 @@ def _without_faulty_lines(data: bytes, reader: Adapter, place: Place, error: Exc
         lines[bad - 1] = b""
         found = _try(lines, reader, place)
         if isinstance(found, Reading):
-            found.rejects += rejects
+            found.rejects = found.rejects + rejects if found.episodes else rejects
             return found
         error = found
     return Reading(rejects=[unexpected(error)])
