@@ -18,8 +18,10 @@ _FREE: Final = 1e-9
 _FAILING: Final = frozenset({"refused", "not_followed", "wrong"})
 
 _TURNS: Final = """
-    SELECT outcomes.turn, outcome, accepted, outcomes.progress, cost, unit
-    FROM outcomes LEFT JOIN turn_costs USING (episode_id, turn) WHERE outcomes.episode_id = $id ORDER BY outcomes.turn
+    SELECT outcomes.turn, outcome, outcomes.accepted, outcomes.progress, cost, unit, coalesce(acted, []) AS acted
+    FROM outcomes LEFT JOIN turn_costs USING (episode_id, turn)
+    LEFT JOIN (SELECT turn, list(DISTINCT agent) AS acted FROM actions WHERE episode_id = $id GROUP BY turn) AS acting USING (turn)
+    WHERE outcomes.episode_id = $id ORDER BY outcomes.turn
 """
 _FAILURES: Final = """
     SELECT turn, agent, taxonomy, category, evidence, meaning
@@ -80,6 +82,10 @@ class TurnFacts:
     """Categories of rules that something went wrong: agent, taxonomy, category, evidence, meaning."""
     links: Sequence[Mapping[str, Any]] = ()
     """Whose its cost was, through which broken link, the largest part first: agent, link, status, cost, unit, evidence."""
+    acted: Sequence[str] = ()
+    """Agents who did something on it."""
+    actors: frozenset[str] = frozenset()
+    """Agents who act in the game, on whatever turn."""
 
     @property
     def has_cost(self) -> bool:
@@ -95,9 +101,15 @@ class TurnFacts:
             return "refused"
         if self.outcome == "not_followed":
             return "not_followed"
-        if self.has_cost or self.failures:
+        if (self.has_cost or self.failures) and not self._is_anothers:
             return "wrong"
         return "accepted" if self.outcome == "no_oracle" and self.accepted else self.outcome
+
+    @property
+    def _is_anothers(self) -> bool:
+        """What went wrong is that an agent did nothing, or not enough; what the other one did was right."""
+        at_fault = {one["agent"] for one in (*self.failures, *self.links) if one["agent"]}
+        return bool(at_fault) and at_fault <= self.actors and at_fault.isdisjoint(self.acted)
 
     @property
     def mark(self) -> Mark:
@@ -171,10 +183,9 @@ def facts_of(read: Reader, episode_id: str) -> GameFacts:
     links: dict[int, list[Mapping[str, Any]]] = {}
     for row in read.rows(_LINKS, asked).iter_rows(named=True):
         links.setdefault(row["turn"], []).append(row)
-    turns = [
-        TurnFacts(**row, failures=failures.get(row["turn"], ()), links=links.get(row["turn"], ()))
-        for row in read.rows(_TURNS, asked).iter_rows(named=True)
-    ]
+    rows = list(read.rows(_TURNS, asked).iter_rows(named=True))
+    actors = frozenset(agent for row in rows for agent in row["acted"])
+    turns = [TurnFacts(**row, failures=failures.get(row["turn"], ()), links=links.get(row["turn"], ()), actors=actors) for row in rows]
     decisive = [Decisive(**row) for row in read.rows(_DECISIVE, asked).iter_rows(named=True)]
     spirals = [Spiral(**row) for row in read.rows(_SPIRALS, asked).iter_rows(named=True)]
     notes = list(read.rows(_NOTES, asked).iter_rows(named=True))

@@ -259,6 +259,22 @@ def test_what_is_better_is_not_what_was_done() -> None:
     assert told == "It was carried out, but did not lead on. Better: place large green at (1,2), layer 2. It cost .100 of progress."
 
 
+def test_a_right_action_is_not_called_wrong_for_what_the_other_agent_left_undone() -> None:
+    """Two act at once: the Chef's pickup is right, the step was lost by the Assistant, which waited. Its own fault stays its own."""
+    both = frozenset({"Chef", "Assistant"})
+    here = TurnFacts(
+        turn=8, outcome="no_oracle", accepted=True, progress=0.4, cost=1.0, unit="steps", failures=(), actors=both, acted=("Chef",)
+    )
+
+    def charged(agent: str | None) -> str:
+        link = {"agent": agent, "link": "idle", "status": "answered", "cost": 1.0, "unit": "steps", "evidence": "waited"}
+        return dataclasses.replace(here, links=(link,)).name
+
+    assert (charged("Assistant"), charged("Chef"), charged(None)) == ("accepted", "wrong", "wrong")
+    assert here.name == "wrong"
+    assert dataclasses.replace(here, actors=frozenset({"Chef"})).name == "wrong"
+
+
 def test_costs_in_tables_are_written_as_in_sentences(played: Store) -> None:
     """The table of page Why wrote 0.176 below a sentence with .176."""
     with reader(played, Address.parse("/why", "")) as read:
