@@ -123,7 +123,9 @@ def _rubric(rubric: Rubric) -> list[str]:
         f"Answers: {', '.join(rubric.answers)}. The judge sees: {', '.join(rubric.shows)}.",
         "",
     ]
-    lines += [f"Variant `{name}`: {variant.why}" for name, variant in rubric.variants.items()]
+    for name, variant in rubric.variants.items():
+        other = f". Not comparable with version {rubric.version}: {', '.join(variant.other_meaning)}" if variant.other_meaning else ""
+        lines += [f"Variant `{name}`: {variant.why}{other}", ""]
     lines += ["", "| question | asks | N/A when | engine check |", "|---|---|---|---|"]
     lines += [f"| {q.id} | {q.ask} | {q.na_when or ''} | {q.engine or ''} |" for q in rubric.questions.values()]
     return [*lines, ""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 _CONDITION_FOLDER: Final = re.compile(r"(?:oracle\d+|no_oracle)_(?:tools|no_tools)_run\d+")
+_TALK: Final = "CONVERSATION SO FAR"
+"""The heading in a director's prompt below which the messages stand."""
 _PROVIDER_GROUPS: Final = ("api", "local")
 
 
@@ -132,11 +134,30 @@ def _details(record: GameRecord, info: ExperimentInfo, turns: LoggedTurns) -> di
         **(info.model_extra or {}),
         **(record.model_extra or {}),
     }
+    heard = _heard_each_other(turns)
+    if heard is not None:
+        details["same_turn_messages"] = heard
     if turns.reject:
         details["turns_lost"] = len(record.turns) - len(turns.typed)
     if unknown:
         details["unknown_turn_fields"] = dict(unknown)
     return details
+
+
+def _heard_each_other(turns: LoggedTurns) -> bool | None:
+    """Whether a director's prompt holds a message that another director made in the same turn; None without whole prompts that could."""
+    found: bool | None = None
+    known: Sequence[str] = ()
+    for turn, raw in zip(turns.typed, turns.raw, strict=True):
+        lines = {name: f"{name}: {said.public_message}" for name, said in turn.director_responses.items() if said.public_message.strip()}
+        for director in turn.director_responses:
+            _, heading, talk = str(raw.get(f"director_prompt_{director}") or "").partition(_TALK)
+            others = [line for name, line in lines.items() if name != director]
+            if heading and others:
+                before = "\n".join(known)
+                found = bool(found) or any(talk.count(line) > before.count(line) for line in others)
+        known = turn.conversation_snapshot or ()
+    return found
 
 
 def agent_rows(game: LoggedGame, target: Board) -> Iterator[Agent]:

@@ -7,6 +7,7 @@ code shows beyond its own walls (8.5), and are meant for variants that measure t
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from games.craft.engine.blocks import CELLS, WALLS
@@ -18,6 +19,12 @@ from judges.evidence.transcript import ActionView, JsonObject, TurnView
 __all__ = ["PIECES"]
 
 _LAYERS: Final = (("row_0", "bottom layer 0"), ("row_1", "middle layer 1"), ("row_2", "top layer 2"))
+_SIDES: Final = ("left end", "middle", "right end")
+_HEARING: Final[dict[bool | None, str]] = {
+    True: "Directors of a turn speak one after the other; each hears those who spoke before it in the turn.",
+    False: "Directors of a turn do not hear one another; all know the messages of the turns before.",
+    None: "The log does not say whether the directors of a turn hear one another; all know the messages of the turns before.",
+}
 _PUBLISHED_HISTORY_LINES: Final = 12
 """3 x 4 lines, formats section 8.5.2."""
 
@@ -39,7 +46,30 @@ def _wall(context: UnitContext) -> tuple[str, ...]:
 
 def _wall_cells(context: UnitContext) -> list[Entry]:
     wall = _wall(context)
-    return [Entry(f"Cells on the wall of {one_line(context.agent_name)}, from its left to its right:", " ".join(wall))] if wall else []
+    head = f"Cells on the wall of {one_line(context.agent_name)}, from its left to its right:"
+    return [Entry(head, _ends(wall))] if wall else []
+
+
+def _ends(wall: Sequence[str]) -> str:
+    return ", ".join(f"{name} {cell}" for name, cell in zip(_SIDES, wall, strict=True))
+
+
+def _walls(_: UnitContext) -> list[Entry]:
+    lines = [f"{director}: {_ends(wall)}" for director, wall in WALLS.items()]
+    return [Entry("The cells of each wall, from its own director's left to right:", "\n".join(lines))]
+
+
+def _turn_setting(context: UnitContext) -> list[Entry]:
+    heard = context.game.details.get("same_turn_messages")
+    lines = [_HEARING.get(heard, _HEARING[None]) if heard is None or isinstance(heard, bool) else _HEARING[None]]
+    said = [u for u in context.now.said("public") if context.is_judged_role(u.agent)]
+    lines.append(f"They spoke in this order: {', '.join(one_line(u.agent) for u in said)}.")
+    for agent in dict.fromkeys(u.agent for u in said):
+        own = [u for u in said if u.agent == agent]
+        if len(own) > 1:
+            received = "only the last message of it" if any(u.superseded for u in own) else "all its messages"
+            lines.append(f"{one_line(agent)} spoke {len(own)} times; the builder received {received}.")
+    return [Entry("How the directors of this turn spoke:", "\n".join(lines))]
 
 
 def _target_view(context: UnitContext) -> list[Entry]:
@@ -129,6 +159,14 @@ _CRAFT: Final = ("craft",)
 PIECES: Final[tuple[Piece, ...]] = (
     Piece("state_before", "the board before the move, all nine cells", TURN_UNITS, _CRAFT, _state_before),
     Piece("wall_cells", "which cells the judged director sees, from its left to its right", AGENT_UNITS, _CRAFT, _wall_cells),
+    Piece("walls", "which cells each director sees, by the names of the wall's ends", TURN_UNITS, _CRAFT, _walls),
+    Piece(
+        "turn_setting",
+        "whether directors of the turn hear one another, in which order they spoke, and which messages the builder received",
+        TURN_UNITS,
+        _CRAFT,
+        _turn_setting,
+    ),
     Piece(
         "target_view", "the judged director's view of the target as it was really shown, cell by cell", AGENT_UNITS, _CRAFT, _target_view
     ),

@@ -92,6 +92,7 @@ class Piece(NamedTuple):
 
 
 def action_text(verb: str, arguments: JsonObject) -> str:
-    """An action on one line: ``place: block=gs, position=(0,1), layer=0``; arguments without a value are left out."""
-    given = ", ".join(f"{name}={value}" for name, value in arguments.items() if value is not None)
+    """An action on one line: ``place: block=gs, position=(0,1), layer=0, span_to=none``; other arguments without a value are left out."""
+    told = {name: "none" if value is None and name == "span_to" and verb == "place" else value for name, value in arguments.items()}
+    given = ", ".join(f"{name}={value}" for name, value in told.items() if value is not None)
     return f"{verb}: {given}" if given else verb

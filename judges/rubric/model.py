@@ -87,11 +87,20 @@ class Question(_Part):
 
 
 class Variant(_Part):
-    """Visible evidence that is changed on purpose, so that the effect can be measured."""
+    """Visible evidence or wording that is changed on purpose, so that the effect can be measured."""
 
     why: _Text
     shows_add: _Names = ()
     shows_remove: _Names = ()
+    version: Annotated[int, Field(ge=1)] | None = None
+    """The rubric's version that had this wording; None: today's."""
+    instructions: _Text | None = None
+    questions: dict[_QuestionId, Question] = {}
+    """Other wordings, by the rubric's ids."""
+    wording: str | None = None
+    """The variant whose version, instructions and questions hold here, too."""
+    other_meaning: _Names = ()
+    """Questions that ask for something else than the rubric's of the same id: their answers cannot be compared with its answers."""
 
 
 class ShownEntry(_Part):
@@ -237,7 +246,13 @@ class Rubric(_Part):
             raise UsageError(f"rubric {self.name} has no variant {name}: it declares {', '.join(self.variants) or 'none'}")
         variant = self.variants[name]
         kept = tuple(piece for piece in self.shows if piece not in variant.shows_remove)
-        return self.changed(shows=kept + variant.shows_add).under(name)
+        words = self.variants.get(variant.wording or name, variant)
+        return self.changed(
+            shows=kept + variant.shows_add,
+            version=words.version or self.version,
+            instructions=words.instructions or self.instructions,
+            questions={**self.questions, **words.questions},
+        ).under(name)
 
     def under(self, variant: str) -> Rubric:
         """The same rubric, its verdicts stored under that variant."""

@@ -35,6 +35,7 @@ def contradictions(path: Path, rubric: Rubric) -> Iterator[tuple[NodePath, str]]
     yield from _bad_answers(rubric)
     yield from _bad_pieces(rubric)
     yield from _bad_variants(rubric)
+    yield from _bad_wordings(rubric)
     yield from _bad_placeholders(rubric)
     yield from _drafted(rubric)
     for question_id, question in rubric.questions.items():
@@ -144,6 +145,11 @@ def _bad_pieces(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
     lists: list[tuple[NodePath, Sequence[str]]] = [(("shows",), rubric.shows)]
     lists += [(("questions", name, "also_shows"), question.also_shows) for name, question in rubric.questions.items()]
     lists += [(("variants", name, "shows_add"), variant.shows_add) for name, variant in rubric.variants.items()]
+    lists += [
+        (("variants", name, "questions", question_id, "also_shows"), question.also_shows)
+        for name, variant in rubric.variants.items()
+        for question_id, question in variant.questions.items()
+    ]
     for where, pieces in lists:
         for index, name in enumerate(pieces):
             if name in pieces[:index]:
@@ -162,6 +168,23 @@ def _bad_variants(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
         for index, name in enumerate(variant.shows_add):
             if name in rubric.shows and name not in variant.shows_remove:
                 yield ("variants", variant_name, "shows_add", index), f"{name} is in `shows` already: delete it here"
+
+
+def _bad_wordings(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
+    """Variants that ask in other words: about the same questions, each with all that a question needs."""
+    for name, variant in rubric.variants.items():
+        if variant.wording is not None and variant.wording not in rubric.variants:
+            yield ("variants", name, "wording"), f"there is no variant {variant.wording}{near(variant.wording, list(rubric.variants))}"
+        for index, question in enumerate(variant.other_meaning):
+            if question not in rubric.questions:
+                yield ("variants", name, "other_meaning", index), f"there is no question {question}{near(question, list(rubric.questions))}"
+        for question in variant.questions:
+            if question not in rubric.questions:
+                yield ("variants", name, "questions", question), f"there is no question {question}{near(question, list(rubric.questions))}"
+        told = rubric.with_variant(name).questions if variant.questions else {}
+        for question in variant.questions:
+            for where, mistake in _bad_question(rubric, question, told[question]):
+                yield ("variants", name, *where), mistake
 
 
 def _bad_piece(rubric: Rubric, name: str) -> Iterator[str]:

@@ -50,8 +50,41 @@ def test_rubrics_that_come_with_cotrace_are_sound(name: str, prefix: str, number
 
     assert check(names()[name]) == []
     assert list(rubric.questions) == [f"{prefix}{n}" for n in range(1, number + 1)]
-    assert [q.engine for q in rubric.questions.values()] == [f"craft.{name}" for name in rubric.questions]
-    assert list(rubric.variants) == ["published"]
+    assert [(q.engine or "").partition("_")[0] for q in rubric.questions.values()] == [f"craft.{name}" for name in rubric.questions]
+    assert list(rubric.variants) == ["version_1", "published"]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "published"),
+    [
+        ("spatial_grounding", "5a6c78eb7dc1bd9d", "7a2e0daf9c6281e3"),
+        ("mind_modeling", "aaf479e801295cd2", "dd26c6e9eabd8d34"),
+        ("pragmatic_sufficiency", "f744c24c703db8be", "3c089ddc5a4d52cc"),
+    ],
+)
+def test_what_was_asked_in_version_1_can_be_asked_again(name: str, before: str, published: str) -> None:
+    """The variant has the hash that verdicts of version 1 carry, and so has the published one: stored answers keep their meaning."""
+    rubric = find(name)
+    old = rubric.with_variant("version_1")
+    assert (rubric.version, old.version, old.hash) == (2, 1, before)
+    assert rubric.with_variant("published").hash == published
+    assert rubric.hash != before
+    assert [q.engine for q in old.questions.values()] == [f"craft.{question}" for question in rubric.questions]
+    other = [question for question in rubric.questions if rubric.questions[question].engine != old.questions[question].engine]
+    assert set(other) <= set(rubric.variants["version_1"].other_meaning)
+
+
+def test_a_variant_in_other_words_is_checked_like_the_rubric(tmp_path: Path) -> None:
+    """A wording, a question and an answer that do not exist are one line each, at their place."""
+    words = (
+        "variants:\n  v:\n    why: x\n    wording: w\n    other_meaning: [Q9]\n"
+        "    questions:\n      Q1: {ask: y, examples: {maybe: z}}\n      Q7: {ask: y}\ninstructions:"
+    )
+    told = "\n".join(str(problem) for problem in check(file_with(tmp_path, "instructions:", words)))
+    assert "there is no variant w" in told
+    assert "there is no question Q9" in told
+    assert "there is no question Q7" in told
+    assert '"maybe" is not one of the rubric\'s answers' in told
 
 
 def test_a_good_file_is_read_as_written(tmp_path: Path) -> None:
@@ -241,7 +274,7 @@ def test_a_variant_changes_the_hash_and_an_unknown_one_is_refused() -> None:
     rubric = find("mind_modeling")
 
     assert rubric.with_variant("published").hash != rubric.hash
-    with pytest.raises(UsageError, match="no variant leaky: it declares published"):
+    with pytest.raises(UsageError, match="no variant leaky: it declares version_1, published"):
         rubric.with_variant("leaky")
 
 

@@ -53,7 +53,8 @@ PS = {mark("public", agent, 2) for agent in (*DIRECTORS, "builder")} | {mark("be
     [
         ("spatial_grounding", None, "game-0/2/D1", [SG]),
         ("spatial_grounding", "published", "game-0/2/D1", [SG]),
-        ("mind_modeling", None, "game-0/2/D1", [MM, MM | {mark("private", "D1", 2)}]),
+        ("mind_modeling", None, "game-0/2/D1", [MM, MM | {mark("before", 2)}, MM | {mark("private", "D1", 2)}]),
+        ("mind_modeling", "version_1", "game-0/2/D1", [MM, MM | {mark("private", "D1", 2)}]),
         ("mind_modeling", "published", "game-0/2/D1", [MM_PUBLISHED]),
         ("pragmatic_sufficiency", None, "game-0/2", [PS]),
         ("pragmatic_sufficiency", "published", "game-0/2", [PS | {mark("refusal", 2)}]),

@@ -87,6 +87,9 @@ def _settles_contradiction(facts: TurnFacts, voice: Voice) -> Answer:
     if said is None or not said.cells:
         return None
     against = {other.director for other in others if other.said is not None and at_odds(said, other.said)}
+    heard = {other.director for other in facts.voices[: facts.voices.index(voice)]}
+    if against - heard:  # of whoever spoke later it could not know
+        return None
     if against:
         unsettled = against - {voice.plan.disputes}
         return None if unsettled and unsettled != against else (("No" if unsettled else "Yes"), "geometry")

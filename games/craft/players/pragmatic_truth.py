@@ -69,9 +69,9 @@ def _vagueness_caused_miss(facts: TurnFacts) -> Answer:
     if not facts.listed:
         return "N/A", "no oracle list in log"
     outcome, choice = facts.record.outcome, facts.decision.choice
-    if facts.record.unreadable is not None:
+    if outcome is None or choice is None:  # it asked, or wrote what cannot be read, though it could have moved
         return None
-    if outcome is None or choice is None or (outcome.accepted and followed_full(facts.listed, outcome.move)):
+    if outcome.accepted and followed_full(facts.listed, outcome.move):
         return "N/A", "engine"
     if any(same_effect(move, outcome.move) for move in facts.listed):
         return None

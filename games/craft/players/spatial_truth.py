@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from games.craft.engine.blocks import COLORS, MAX_HEIGHT, WALLS, Cell
+from games.craft.engine.blocks import COLORS, MAX_HEIGHT, WALLS
 from games.craft.engine.move import Move
 from games.craft.engine.rules import execute
 from games.craft.players.facts import Answer, TurnFacts, Voice
@@ -31,16 +31,13 @@ def _names_missing_block(facts: TurnFacts, voice: Voice) -> Answer:
 
 
 def _leaves_right_blocks_out(facts: TurnFacts, voice: Voice) -> Answer:
-    thought, aside = voice.plan.thought, voice.plan.right_block
-    if aside is not None and facts.is_right(aside[0], aside[1]):
-        return "No", "construction"
+    """A remark that a block is right asks for nothing."""
+    thought = voice.plan.thought
     if thought is None or thought.layer is None or not voice.owns(thought.cells):
         return None
-    mentioned: list[tuple[Cell, int]] = [(cell, thought.layer) for cell in thought.cells]
-    mentioned += [(aside[0], aside[1])] if aside is not None else []
-    if any(facts.is_right(cell, layer) for cell, layer in mentioned):
+    if any(facts.is_right(cell, thought.layer) for cell in thought.cells):
         return "No", "construction"
-    looks_right = any(facts.looks_right(voice.director, cell, layer) for cell, layer in mentioned)
+    looks_right = any(facts.looks_right(voice.director, cell, thought.layer) for cell in thought.cells)
     return None if looks_right else ("Yes", "construction")
 
 

@@ -3,7 +3,7 @@
 How truth is fixed: formats, section 12.2. MM3 (what the builder knows) is never decided: no rule of the game settles it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -145,6 +145,8 @@ def speaks_of_own_cells(subject: _Subject) -> Decision:
     own = [cell for cell in cells if SEEN_BY[cell] == (subject.director,)]
     if len(own) == len(cells):
         return Decision("yes", f'"{named[0].words}": only {subject.director} sees {", ".join(cells)}')
+    if 2 * len(own) > len(cells):
+        return Decision("yes", f"most of {', '.join(cells)} are seen by {subject.director} only")
     if own:
         return undecided(f"{', '.join(cells)}: some only {subject.director} sees, some not")
     return Decision("no", f'"{named[0].words}": others see {", ".join(cells)} too, or {subject.director} does not')
@@ -186,12 +188,12 @@ def _missing(request: Request) -> str:
     return "the second cell of a large block" if request.verb == "place" and request.size == "l" and len(request.cells) == 1 else ""
 
 
-def settles_conflict(subject: _Subject) -> Decision:
+def settles_conflict(subject: _Subject, others: Sequence[Speech] | None = None) -> Decision:
     """MM7: a contradiction by another director on this turn is acknowledged; N/A if nobody speaks of these cells."""
     asked = subject.message.reading.whole(Request)
     if isinstance(asked, Open) or not asked or not all(request.cells for request in asked):
         return undecided(asked.why if isinstance(asked, Open) else "not everything that is asked for has a place")
-    others = subject.others()
+    others = subject.others() if others is None else others
     cells = {cell for request in asked for cell in request.cells}
     if isinstance(find_in([m.reading for m in others], Named, lambda named: named.cell in cells), Absent):
         return Decision("na", "no other message of this turn is about these cells")
@@ -222,6 +224,27 @@ def knows_who_sees(subject: _Subject) -> Decision:
         case Open(why):
             return undecided(why)
     return Decision("no", "no word of the message ties the place to anybody's view")
+
+
+def settles_what_it_heard(subject: _Subject) -> Decision:
+    """MM7 since version 2: as before, against the messages that the director could hear; N/A where directors of a turn hear none."""
+    heard = subject.game.transcript.details.get("same_turn_messages")
+    if heard is False:
+        return Decision("na", "the directors of a turn do not hear one another")
+    found = settles_conflict(subject, [m for m in subject.others() if m.seq < subject.message.seq])
+    return (
+        found if heard is True or found.answer == "na" else undecided("the log does not say whether directors of a turn hear one another")
+    )
+
+
+def says_who_sees(subject: _Subject) -> Decision:
+    """MM8 since version 2: the message says who can see the place; words of the speaker's own place say nothing of it."""
+    match subject.message.reading.find(View, lambda view: view.seen_by != "seat"):
+        case Shown((view, *_)):
+            return Decision("yes", f'says who sees the place: "{view.words}"')
+        case Open(why):
+            return undecided(why)
+    return Decision("no", "no word of the message says who sees the place")
 
 
 def _repeats(request: Request, other: Request) -> bool:
@@ -311,4 +334,8 @@ _QUESTIONS: Final[Iterable[Callable[[_Subject], Decision]]] = (
 _EMPTY_FAILS: Final = (adds_something, carries_reasoning_over, can_be_executed)
 """What an empty message, or a placeholder, does not do."""
 
-CHECKS: Final[dict[str, Check]] = {f"craft.MM{number}": _check(answer) for number, answer in enumerate(_QUESTIONS, start=1)}
+CHECKS: Final[dict[str, Check]] = {
+    **{f"craft.MM{number}": _check(answer) for number, answer in enumerate(_QUESTIONS, start=1)},
+    "craft.MM7_heard": _check(settles_what_it_heard),
+    "craft.MM8_said": _check(says_who_sees),
+}

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from games.craft.claims import Named, Remark, Request
-from games.craft.engine.blocks import BLOCKS, WALLS
+from games.craft.engine.blocks import BLOCKS, COLORS, WALLS
 from games.craft.engine.move import Move
 from games.craft.measures.adherence import same_effect
 from judges.claims.reading import Absent, Open, Shown, all_whole, find_in
@@ -84,20 +84,24 @@ def _insufficient(prepared: PreparedTurn) -> Decision:
 
 
 def places_are_exact(prepared: PreparedTurn) -> Decision:
-    """PS4: every place is described so that only one cell and layer fit."""
+    """PS4: every place is described so that only one cell fits; a layer may be left out."""
     asked = all_whole(prepared.readings, Request)
     named = find_in(prepared.readings, Named)
-    if isinstance(named, Absent):
-        return Decision("no", "no message names a cell")
     if isinstance(asked, Open) or isinstance(named, Open):
         return undecided(asked.why if isinstance(asked, Open) else "a place may be named that was not read")
-    if asked and all(request.stated and request.cells and request.layer is not None for request in asked):
-        return Decision("yes", "cell and layer are given in all: " + "; ".join(map(str, asked)))
-    return undecided("cell or layer are given in some of the messages")
+    if isinstance(named, Absent) and not any(request.cells for request in asked):
+        return Decision("no", "no message names a cell")
+    if asked and all(request.stated and request.cells for request in asked):
+        return Decision("yes", "the cell is given in all: " + "; ".join(map(str, asked)))
+    return undecided("a cell is given in some of the messages")
 
 
 def builder_understood(prepared: PreparedTurn) -> Decision:
-    """PS5: what the builder attempted is what a director asked for, slips of layer or span allowed; N/A on a clarification."""
+    """PS5: the builder's words show what a director asked for; N/A on a clarification.
+
+    A move that does what was asked for shows it (slips of layer or span allowed). One that does not shows the contrary only where the words
+    name no colour that was asked for.
+    """
     move = prepared.attempted
     if move is None:
         return Decision("na", "the builder asked back") if prepared.clarified else undecided("no move is logged")
@@ -107,14 +111,22 @@ def builder_understood(prepared: PreparedTurn) -> Decision:
 
 
 def _compared(prepared: PreparedTurn, move: Move) -> Decision:
-    followed = find_in(prepared.readings, Request, lambda request: _was_followed(request, move))
-    if isinstance(followed, Shown):
-        if all(_is_other_size(request, move) for request in followed.claims):
-            return undecided(f"{followed.first}: the builder attempted {move_text(move)}, a block of the other size")
-        return Decision("yes", f"{followed.first}: the builder attempted {move_text(move)}")
+    followed = find_in(prepared.readings, Request, lambda request: _was_followed(request, move) and not _makes_large(request, move))
+    if not isinstance(followed, Shown):
+        return _not_followed(prepared, move)
+    if all(_is_other_size(request, move) for request in followed.claims):
+        return undecided(f"{followed.first}: the builder attempted {move_text(move)}, a block of the other size")
+    return Decision("yes", f"{followed.first}: the builder attempted {move_text(move)}")
+
+
+def _not_followed(prepared: PreparedTurn, move: Move) -> Decision:
     asked = all_whole(prepared.readings, Request)
     if isinstance(asked, Open):
         return undecided(asked.why)
+    if any(_was_followed(request, move) for request in asked):
+        return undecided(f"the builder attempted {move_text(move)}, a large block, and no message gives its size")
+    if prepared.builder_words & {COLORS[request.color] for request in asked if request.color in COLORS}:
+        return undecided(f"the builder attempted {move_text(move)}; its words may repeat what was asked for")
     if asked and move.action == "place" and all(request.color and request.cells and request.one_block for request in asked):
         return Decision("no", f"the builder attempted {move_text(move)}; asked for was " + "; ".join(map(str, asked)))
     return undecided(f"the builder attempted {move_text(move)}, which fits no message as read")
@@ -123,13 +135,21 @@ def _compared(prepared: PreparedTurn, move: Move) -> Decision:
 def miss_by_underspecification(prepared: PreparedTurn) -> Decision:
     """PS6: the miss comes from vague messages, not from builder mechanics; N/A when a candidate was carried out, or none was listed."""
     move = prepared.attempted
-    if prepared.clarified or not prepared.candidates:
-        return Decision("na", "the builder asked back, or no candidates were listed")
+    if not prepared.candidates:
+        return Decision("na", "no candidates were listed")
     if move is None:
-        return undecided("no move is logged")
+        return _did_not_move(prepared)
     if prepared.accepted and any(same_effect(move, candidate) for candidate in prepared.candidates):
         return Decision("na", f"the candidate {move_text(move)} was carried out")
     return _blamed(prepared, move)
+
+
+def _did_not_move(prepared: PreparedTurn) -> Decision:
+    if suffices(prepared).answer == "yes":
+        return Decision("no", "the messages suffice, and the builder did not move")
+    if prepared.clarified and names_a_place(prepared).answer == "no":
+        return Decision("yes", "no message names a place, and the builder asked")
+    return undecided("neither the messages nor the builder alone explain that it did not move")
 
 
 def _blamed(prepared: PreparedTurn, move: Move) -> Decision:
@@ -179,6 +199,11 @@ def _was_followed(request: Request, move: Move) -> bool:
     if request.verb not in (move.action, "replace") or named.isdisjoint(request.cells):
         return False
     return move.action == "remove" or request.color in (None, (move.block or "")[:1])
+
+
+def _makes_large(request: Request, move: Move) -> bool:
+    """Whether the builder made a large block of one whose size and second cell the request leaves open."""
+    return move.action == "place" and len(move.covered()) > 1 and request.size is None and set(request.cells) != move.covered()
 
 
 def _is_other_size(request: Request, move: Move) -> bool:

@@ -121,6 +121,12 @@ class PreparedTurn:
         """Whether the builder asked instead of moving; published logs have their parser's complaints in the place of questions."""
         return any(a.verb == "clarify" and not is_complaint(str(a.arguments.get("question"))) for a in self.view.actions)
 
+    @cached_property
+    def builder_words(self) -> frozenset[str]:
+        """The words of the builder's public messages, in lower case, without marks."""
+        said = [u.text for u in self.view.received() if u.agent not in WALLS]
+        return frozenset(word.strip(".,;:!?()").lower() for text in said for word in text.split())
+
     def spoken(self, agent: Director) -> list[tuple[Speech | None, Speech | None]]:
         """Reasoning and message of each time that the director spoke and the builder received it; None for one that is empty or missing.
 

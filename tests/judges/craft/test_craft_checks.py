@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -305,7 +306,8 @@ GROUPS: list[tuple[str, Played, str | None]] = [
     ("PS5", turn(messages=[CLEAR], question="Which one?"), "na"),
     ("PS6", turn(messages=[CLEAR], move=YELLOW_CORNER), "na"),
     ("PS6", turn(messages=[CLEAR], move=YELLOW_CORNER, listed=()), "na"),
-    ("PS6", turn(messages=[CLEAR], question="Which one?"), "na"),
+    ("PS6", turn(messages=[CLEAR], question="Which one?"), "no"),
+    ("PS6", turn(messages=[CLEAR], question="Which one?", listed=()), "na"),
     ("PS6", turn(messages=[VAGUE], move=changed(YELLOW_CORNER, position="(1,0)")), "yes"),
     ("PS6", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, layer=2), accepted=False), "no"),
     ("PS6", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, position="(1,0)")), None),
@@ -380,10 +382,10 @@ def test_every_decision_says_why() -> None:
 
 
 def test_there_is_a_check_for_every_question() -> None:
-    """21 questions, 21 checks."""
+    """21 questions, a check each; two questions that ask for something else since version 2 have one for each version."""
     questions = [f"SG{n}" for n in range(1, 8)] + [f"MM{n}" for n in range(1, 9)] + [f"PS{n}" for n in range(1, 7)]
 
-    assert {f"craft.{question}" for question in questions} == set(CHECKS)
+    assert {f"craft.{question}" for question in [*questions, "MM7_heard", "MM8_said"]} == set(CHECKS)
 
 
 def test_measure_counts_what_may_count() -> None:
@@ -413,8 +415,11 @@ def test_decisions_agree_with_planted_truth(shared: Path, tmp_path: Path, person
     folder = shared / "data" / "craft" / "engine_games" / f"{persona}_scripted-builder"
     games = sorted(folder.glob("craft_structure_*.json"))[::2]
     for game in games:
-        (tmp_path / game.name).symlink_to(game)
+        shutil.copy(game, tmp_path)  # a link out of a folder is not read
     labels = pl.read_csv(folder / "labels.csv", infer_schema=False)
+    # these labels are of version 1, where a mention of a right block spoils SG2: what asks for one or against one still does
+    mention = (pl.col("question") == "SG2") & (pl.col("truth") == "No")
+    labels = labels.filter(~mention | pl.col("planted_defect").str.contains("redundant_already_done|false_removal_correct_block"))
     chosen = {"_".join(game.stem.split("_")[1:3]) for game in games}
     labels.filter(pl.col("structure_id").is_in(chosen)).write_csv(tmp_path / "labels.csv")
     printed = subprocess.run([sys.executable, str(tool), "--games", str(tmp_path)], check=True, capture_output=True, text=True).stdout
