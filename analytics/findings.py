@@ -326,12 +326,21 @@ def _interval_over(only: Row) -> str:
     return f"the interval is over {counted(only['tasks'], 'task')}."
 
 
-def _of_judges(store: Store) -> Iterator[Finding]:
-    sql = (
-        "SELECT rater_b AS judge, sum(pairs) AS pairs, sum(n) AS n, sum(agreed) AS agreed FROM agreement WHERE kind = 'label_judge' "
-        "GROUP BY ALL HAVING sum(n) > 0 ORDER BY ALL"
+_LABELLED: Final = """
+    WITH asked AS (
+        SELECT rater_b AS judge, rubric, question, episode_id, turn, agent,
+            avg((answer_a = answer_b)::INT) FILTER (answer_a IS NOT NULL AND answer_b IS NOT NULL) AS agreed
+        FROM answer_pairs WHERE kind = 'label_judge' AND variant_b IS NULL
+        GROUP BY ALL
     )
-    for row in query(store, sql).to_dicts():
+    SELECT judge, count(*) AS pairs, count(agreed) AS n, count(*) FILTER (agreed > 0.5) AS agreed
+    FROM asked GROUP BY judge HAVING n > 0 ORDER BY judge
+"""
+"""Judge -> questions about units that have labels; one counts once, however often it was labelled or the judge was asked it."""
+
+
+def _of_judges(store: Store) -> Iterator[Finding]:
+    for row in query(store, _LABELLED).to_dicts():
         yield Finding(
             "sure",
             "",

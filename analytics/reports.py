@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,20 @@ from schemas.text import near
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COMPUTED", "NEEDS", "OPTIONS", "Computed", "Option", "columns_of", "described", "report", "report_names", "units_of"]
+__all__ = [
+    "COMPUTED",
+    "NEEDS",
+    "OPTIONS",
+    "Computed",
+    "Option",
+    "columns_of",
+    "described",
+    "report",
+    "report_names",
+    "shown_columns",
+    "units_of",
+    "with_identity",
+]
 
 
 class Computed(NamedTuple):
@@ -122,6 +136,9 @@ _USUAL = {"failures": "is_default"}
 _FIRST = "lost"
 """The report that opens `cotrace report all`: why, before how often."""
 
+_IDENTIFYING_NUMBERS = frozenset(("max_turns", "max_turns_a", "max_turns_b", "turn", "start_turn", "end_turn", "repeat", "tasks"))
+_SENTENCES = frozenset(("advice", "sentence", "evidence", "reason", "few_games"))
+
 _TABLES: dict[str, tuple[str, str]] = {
     "rejects": ("rejects", "path, locator"),
     "disagreements": ("log_disagreements", "episode_id, turn, field"),
@@ -188,6 +205,41 @@ def columns_of(name: str) -> list[str]:
     if name in COMPUTED:
         return list(getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].columns))
     return [column for spec in VIEWS if spec.report and spec.report[0] == name for column in spec.shows]
+
+
+def shown_columns(name: str, rows: pl.DataFrame) -> list[str]:
+    """`columns_of`, and of the other columns that identify a row as many as it takes to distinguish all of these rows."""
+    shown = [column for column in columns_of(name) if column in rows.columns]
+    return with_identity(rows, shown) if shown else list(rows.columns)
+
+
+def with_identity(rows: pl.DataFrame, shown: Sequence[str]) -> list[str]:
+    """The columns and, behind the last one that identifies a row, those without which rows would look alike: condition, variant, ...
+
+    What identifies a row is text, and numbers such as a turn limit; counts and measures do not, even where they differ.
+
+    Args:
+        rows: of a report.
+        shown: some of their columns.
+    """
+    possible = [column for column, kind in rows.schema.items() if identifies(column, kind)]
+    keys = [column for column in shown if column in possible]
+    added: list[str] = []
+    distinct = rows.select(keys).n_unique() if keys else min(rows.height, 1)
+    while distinct < rows.height:
+        more = {column: rows.select(*keys, *added, column).n_unique() for column in possible if column not in {*keys, *added}}
+        best = max(more, key=lambda column: more[column], default=None)
+        if best is None or more[best] <= distinct:
+            break
+        added.append(best)
+        distinct = more[best]
+    place = shown.index(keys[-1]) + 1 if keys else 0
+    return [*shown[:place], *(column for column in rows.columns if column in added), *shown[place:]]
+
+
+def identifies(column: str, kind: pl.DataType) -> bool:
+    """Whether a column of a report says what its rows are about, and not how much or why."""
+    return column in _IDENTIFYING_NUMBERS or (str(kind) in {"String", "Boolean"} and column not in _SENTENCES)
 
 
 def units_of(name: str) -> dict[str, str]:

@@ -59,7 +59,7 @@ def draw(rows: pl.DataFrame, columns: Sequence[str], units: Mapping[str, str], m
         return shown.height
     ends = {name: pair for name, pair in _ends(rows.columns).items() if not set(pair) & set(columns)}
     limit = rows.height if most is None else most or _GRID_ROWS
-    cells = [[_cell(row, name, units, ends, in_print=True) for name in columns] for row in rows.head(limit).iter_rows(named=True)]
+    cells = _cut([[_cell(row, name, units, ends, in_print=True) for name in columns] for row in rows.head(limit).iter_rows(named=True)])
     numeric = [rows.schema[name].is_numeric() for name in columns]
     if not cells:
         return 0
@@ -70,6 +70,15 @@ def draw(rows: pl.DataFrame, columns: Sequence[str], units: Mapping[str, str], m
         cells = cells[: max(_BLOCK_LINES // (len(columns) + 1), 1)]
     _print_blocks(columns, cells)
     return len(cells)
+
+
+def _cut(cells: list[list[str]]) -> list[list[str]]:
+    """The cells with long ones cut, but for columns in which that would make different texts the same."""
+    found = []
+    for column in zip(*cells, strict=True):
+        cut = [text if len(text) <= _WIDEST_CELL else text[: _WIDEST_CELL - 1] + "…" for text in column]
+        found.append(column if len(set(cut)) < len(set(column)) else cut)
+    return [list(line) for line in zip(*found, strict=True)]
 
 
 def is_terminal() -> bool:
@@ -159,8 +168,7 @@ def _cell(row: Mapping[str, object], name: str, units: Mapping[str, str], ends: 
         return wording.truth(value)
     if isinstance(value, float):
         return f"{_number(value, name, unit, in_print=in_print)} {_interval(row, name, unit, ends)}".strip()
-    text = printable(wording.in_words(value) if in_print and name in _WORDS else str(value))
-    return text if not in_print or len(text) <= _WIDEST_CELL else text[: _WIDEST_CELL - 1] + "…"
+    return printable(wording.in_words(value) if in_print and name in _WORDS else str(value))
 
 
 def _number(value: float, name: str, unit: str, *, in_print: bool) -> str:

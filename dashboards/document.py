@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from analytics.findings import TOPICS, Finding, findings
-from analytics.reports import COMPUTED, columns_of, described
+from analytics.reports import COMPUTED, described, shown_columns
 from analytics.statistics.few_games import few_games
 from analytics.views import VIEWS
 from dashboards.address import Address
@@ -128,7 +128,7 @@ def _contents(names: Sequence[str], empty: Sequence[str]) -> str:
 
 def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, *, is_one: bool) -> str:
     most = _MOST_ROWS if is_one else _MOST_OF_MANY
-    columns = rows.columns if is_one else [column for column in columns_of(name) if column in rows.columns] or rows.columns
+    columns = rows.columns if is_one else shown_columns(name, rows)
     head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows.select(columns).head(most).iter_rows()

@@ -168,7 +168,10 @@ def _what_goes_wrong(read: Reader, benchmark: str, row: Mapping[str, Any]) -> li
     if row["spiral_share"]:
         inside = html.A(f"{wording.share(row['spiral_share'])} of turns", href=address.narrowed("/spirals", benchmark=benchmark))
         said += [inside, " are in correction spirals."]
-    return said or ["No rule has found a failure."]
+    if said:
+        return said
+    classified = read.rows("SELECT 1 FROM failure_turns WHERE {filters} AND counted LIMIT 1")
+    return ["No rule classifies the turns of these logs." if classified.is_empty() else "No rule has found a failure."]
 
 
 def _what_is_known(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:

@@ -7,7 +7,8 @@
 --   model  text  the evaluated model
 --   level  text  the task's tier; null if the log does not say
 --   category  text  category inside the taxonomy, the one of turns that went right included
---   turns  count  turns (of an agent, where agents are told apart) with this category; a turn can have several
+--   turns  count  turns (of an agent, where agents are told apart) with this category; a turn can have several; null where no turn counts,
+--                 so that nothing is known
 --   denominator  count  such turns with any category that counts (CRAFT: turns with candidates and a recorded move)
 --   games  count  games with such turns
 --   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
@@ -101,7 +102,7 @@ select
     model,
     level,
     category,
-    turns,
+    case when not counted or denominator > 0 then turns end as turns,
     denominator,
     games,
     case when counted then turns / nullif(denominator, 0) end as share,

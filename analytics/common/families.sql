@@ -21,11 +21,11 @@
 --   commonest_failure  text  the kind of failure on most turns, as in failure_map; null if no turn failed or none is classified
 --   failing_turns  count  turns with that kind of failure; null with it
 --   turns  count  turns of all games
---   turns_in_spirals  count  turns inside at least one correction spiral
---   spiral_share  0..1  turns_in_spirals / turns; null without turns
+--   turns_in_spirals  count  turns inside at least one correction spiral; null if no game records states or actions
+--   spiral_share  0..1  turns_in_spirals / turns of the games that record states or actions (spiral_games); null if there are none
 -- Report: families, ordered by benchmark
 -- Shows: benchmark, games, success_rate, main_metric, score_mean, commonest_failure
--- Reads: compared_games, failures_common, correction_spirals, coordqa_answers, intervals.
+-- Reads: compared_games, failures_common, correction_spirals, spiral_games, coordqa_answers, intervals.
 create or replace view families as
 
 with metric_names as (
@@ -108,7 +108,8 @@ scores as (
         count(*) filter (ending = 'ended' and success) as successes,
         count(main_score) as n,
         avg(main_score) as score_mean,
-        sum(turns_taken)::bigint as turns
+        sum(turns_taken)::bigint as turns,
+        sum(turns_taken) filter (episode_id in (select episode_id from spiral_games))::bigint as turns_seen
     from comparable
     group by all
 ),
@@ -156,8 +157,8 @@ select
     commonest.commonest_failure,
     commonest.failing_turns,
     scores.turns,
-    coalesce(inside.turns_in_spirals, 0) as turns_in_spirals,
-    coalesce(inside.turns_in_spirals, 0) / nullif(scores.turns, 0) as spiral_share
+    case when scores.turns_seen > 0 then coalesce(inside.turns_in_spirals, 0) end as turns_in_spirals,
+    coalesce(inside.turns_in_spirals, 0) / nullif(scores.turns_seen, 0) as spiral_share
 from scores
 left join metric_names using (benchmark)
 left join over_tasks using (benchmark)

@@ -31,10 +31,11 @@
 --   ceiling_share_sem  number  its standard error over tasks, as score_sem; null below two games
 --   turns  count  turns of the games that ended
 --   attempted  count  actions that the engine had to accept or refuse
---   failed  count  actions among them that it refused; without those that the harness chose or tried too early (failure_map: harness)
+--   failed  count  actions among them that it refused; without those that the harness chose or tried too early (failure_map: harness); null
+--                  if attempted is 0
 --   failed_rate  0..1  failed / attempted; null if attempted is 0
---   clarify  count  turns on which somebody asked and nobody acted
---   clarify_rate  0..1  clarify / turns; null if turns is 0
+--   clarify  count  turns on which somebody asked and nobody acted; null if no game records states or actions (spiral_games)
+--   clarify_rate  0..1  clarify / turns of the games that do; null if there are none
 --   oracle_turns  count  turns with listed candidates and an attempt
 --   followed  count  turns among them on which what was tried is one of the candidates in every part (`outcomes`)
 --   adherence  0..1  followed / oracle_turns; null if that is 0
@@ -43,7 +44,7 @@
 --   adherence_action_position_layer  0..1  that over oracle_turns; null if that is 0, and elsewhere
 --   undoing  count  attempted moves that take back earlier work, at most one a turn
 --   undoing_rate  0..1  undoing / turns with a move; null if there are none
--- Reads: compared_games, episode_metrics, actions, failures, failure_map, outcomes, intervals.
+-- Reads: compared_games, episode_metrics, actions, failures, failure_map, outcomes, spiral_games, intervals.
 create or replace macro leaderboard_by(levels := null) as table
 
 with ceilings as (
@@ -76,6 +77,7 @@ turn_counts as (
     select
         episode_id,
         count(*) as turns,
+        count(*) filter (episode_id in (select episode_id from spiral_games)) as seen,
         count(*) filter (outcome = 'clarify') as clarify,
         count(*) filter (outcome in ('followed', 'not_followed')) as oracle_turns,
         count(*) filter (outcome = 'followed') as followed,
@@ -181,6 +183,7 @@ summed as (
         coalesce(sum(turn_counts.turns), 0)::bigint as turns,
         coalesce(sum(attempts.attempted), 0)::bigint as attempted,
         coalesce(sum(attempts.failed), 0)::bigint as failed,
+        sum(turn_counts.seen) as seen,
         coalesce(sum(turn_counts.clarify), 0)::bigint as clarify,
         coalesce(sum(turn_counts.oracle_turns), 0)::bigint as oracle_turns,
         coalesce(sum(turn_counts.followed), 0)::bigint as followed,
@@ -223,10 +226,10 @@ select
     over_tasks.ceiling_share_sem,
     turns,
     attempted,
-    failed,
-    failed / nullif(attempted, 0) as failed_rate,
-    clarify,
-    clarify / nullif(turns, 0) as clarify_rate,
+    case when attempted > 0 then failed end as failed,
+    summed.failed / nullif(attempted, 0) as failed_rate,
+    case when seen > 0 then clarify end as clarify,
+    summed.clarify / nullif(seen, 0) as clarify_rate,
     oracle_turns,
     followed,
     followed / nullif(oracle_turns, 0) as adherence,

@@ -28,7 +28,8 @@ def _share(name: str, sql: str, doc: str) -> Metric:
 
 
 def _of_outcomes(name: str, share: str, doc: str) -> Metric:
-    return _share(name, f"SELECT episode_id, {share} AS value FROM outcomes GROUP BY episode_id", doc)
+    sql = f"SELECT episode_id, {share} AS value FROM outcomes SEMI JOIN spiral_games USING (episode_id) GROUP BY episode_id"
+    return _share(name, sql, doc)
 
 
 def _gap(name: str, reading: str) -> Metric:
@@ -36,7 +37,7 @@ def _gap(name: str, reading: str) -> Metric:
     return Metric(name=name, sql=f"SELECT episode_id, remove_gap_{reading} AS value FROM craft_game_facts", doc=doc, low=-1.0, high=1.0)
 
 
-_SPIRALS = "SELECT episode_id, {} AS value FROM games LEFT JOIN correction_spirals USING (episode_id) GROUP BY episode_id"
+_SPIRALS = "SELECT episode_id, {} AS value FROM spiral_games LEFT JOIN correction_spirals USING (episode_id) GROUP BY episode_id"
 _MESSAGES = "SELECT episode_id, {} AS value FROM utterances WHERE channel = 'public' AND NOT superseded GROUP BY episode_id"
 _TOKENS = """
     SELECT episode_id, coalesce(billed.n, logged.n) AS value

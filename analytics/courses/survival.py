@@ -143,7 +143,9 @@ def _groups(store: Store, benchmark: str | None) -> Iterator[tuple[_Row, Times]]
             store,
             "SELECT benchmark, condition, team_name, task, turns_taken, happened.turn FROM compared_games "
             f"LEFT JOIN ({sql}) AS happened USING (episode_id) WHERE ending = 'ended' AND turns_taken > 0 "
+            "AND ($is_completion OR episode_id IN (SELECT episode_id FROM spiral_games)) "  # of others it is not known
             "ORDER BY benchmark, condition, team_name, task, episode_id",
+            {"is_completion": event == "completion"},
         )
         for (name, condition), part in games.group_by("benchmark", "condition", maintain_order=True):
             if benchmark not in (None, name) or part["turn"].null_count() == len(part):

@@ -59,7 +59,7 @@ def command(
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
     from analytics.installation import ensure_installed
-    from analytics.reports import COMPUTED, columns_of, described, report, report_names, units_of
+    from analytics.reports import COMPUTED, described, report, report_names, shown_columns, units_of
     from analytics.statistics.few_games import few_games
     from cotrace.output import SCREEN, emit, tell
     from cotrace.output import chosen as chosen_columns
@@ -85,7 +85,7 @@ def command(
         _tell(rows, prose, most if most or not sys.stdout.isatty() else _SENTENCES)
         say(f"{len(rows)} sentences of {name} from {store.path}; --wide and --format csv show numbers, {COMPUTED[name].page} explains them")
         return
-    shown = chosen_columns(rows, columns, columns_of(name), wide=wide or not sys.stdout.isatty())
+    shown = chosen_columns(rows, columns, shown_columns(name, rows), wide=wide or not sys.stdout.isatty())
     known = rows if columns is None or output_format == "table" else rows.select(shown)
     printed = emit(known, output_format, columns=shown, units=units_of(name), most=most or SCREEN)
     if output_format == "table" and "advice" in rows.columns:
@@ -123,10 +123,26 @@ def _say_why_empty(rows: pl.DataFrame, name: str, where: str) -> None:
 
 
 def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:
-    """Sentences under headings, the values of the first column; of several headings the first `most` each."""
+    """Sentences under headings, the values of the first column; of several headings the first `most` each.
+
+    What comes before a sentence's colon, but for a count in brackets, is what it is about; where that is the same of several rows, it gets
+    what they differ in.
+    """
+    import polars as pl
+
+    from analytics.reports import with_identity
     from cotrace.output import tell
 
-    parts = rows.partition_by(rows.columns[0], maintain_order=True)
+    about = rows.select(rows.columns[0], _about=pl.col(prose).str.split(": ").list.first().str.replace(r" \(.*\)$", ""))
+    more = with_identity(pl.concat([about, rows.drop(prose, rows.columns[0])], how="horizontal"), about.columns)[len(about.columns) :]
+    is_alike = about.is_duplicated()
+    sentences = [
+        _with_identity(row[prose], [f"{name} {row[name]}".replace(": ", " ") for name in more if row[name] is not None])
+        if alike
+        else row[prose]
+        for row, alike in zip(rows.iter_rows(named=True), is_alike, strict=True)
+    ]
+    parts = rows.with_columns(pl.Series(prose, sentences, dtype=pl.String)).partition_by(rows.columns[0], maintain_order=True)
     for part in parts:
         heading = printable(str(part.item(0, 0)))
         click.echo(f"\n{heading}")
@@ -135,3 +151,8 @@ def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:
             tell(sentence, indent="  ")
         if len(part) > len(shown):
             click.echo(f"  {len(part) - len(shown)} more: {where_option(rows.columns[0], heading)}")
+
+
+def _with_identity(sentence: str, more: list[str]) -> str:
+    head, colon, rest = sentence.partition(": ")
+    return f"{head} ({', '.join(more)}){colon}{rest}" if more and colon else sentence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dash import html
 
@@ -35,6 +35,9 @@ _RIGHT = ("correct", "no_error", "none_of_these")
 """Categories of turns that went right; they stand at the bottom of the bars."""
 
 _COUNTED = "the turns that the rules could classify"
+
+_FEW = 30
+"""Turns below which a bar is hatched."""
 
 _GROUPS = {"model": "Team", "level": "Tier", "turn": "Turn"}
 _WEIGHTS = {"turns": "turns", "cost": "what was lost"}
@@ -134,7 +137,8 @@ def _body(read: Reader, _: str) -> Part:
     counted = (played.counted_turns if played else "") or _COUNTED
     if weight == "cost":
         counted = f"what was lost in {counted}"
-    hint = f"Share of {counted}. Click a part of a bar to read the turns behind it."
+    few = f" Crossed bars: fewer than {_FEW} turns." if weight == "turns" and (shown["denominator"] < _FEW).any() else ""
+    hint = f"Share of {counted}.{few} Click a part of a bar to read the turns behind it."
     return html.Div(
         [
             html.P(_dearest(rows) if weight == "cost" else _commonest(rows, by), className="lead"),
@@ -307,13 +311,24 @@ def chart(rows: pl.DataFrame, bars: Bars, address: Address) -> go.Figure:
             hovertemplate="%{x}<br>%{fullData.name}: %{customdata[1]}<extra></extra>",
             marker={
                 "color": color,
-                "pattern": {"shape": "/" if color == OTHER else "", "solidity": 0.35},
+                "pattern": {"shape": [_pattern(row, color, weight) for row in part.iter_rows(named=True)], "solidity": 0.35},
             },
         )
     drawn.update_layout(barmode="stack")
     drawn.update_yaxes(title=f"share of {_WEIGHTS[weight]}", tickformat=".0%", rangemode="tozero")
     drawn.update_xaxes(title=_GROUPS[by].lower(), type="category")
+    if weight == "turns" and by != "turn":  # a bar a turn has no room for it; there it is seen under the mouse
+        sizes = rows.select(by, "denominator").unique(maintain_order=True)
+        ticks = {plain(group): f"{plain(group)}<br>{counted(n, 'turn')}" for group, n in sizes.iter_rows()}
+        drawn.update_xaxes(tickvals=list(ticks), ticktext=list(ticks.values()))
     return styled(drawn, height=430)
+
+
+def _pattern(row: Mapping[str, Any], color: str, weight: str) -> str:
+    """Bars of few turns are hatched: a whole bar of five turns would look as sure as one of four hundred."""
+    if weight == "turns" and row["denominator"] < _FEW:
+        return "x"
+    return "/" if color == OTHER else ""
 
 
 def _counts(read: Reader, _: str) -> TableRows:

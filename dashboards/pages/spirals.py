@@ -46,7 +46,10 @@ _SIGN_UP = 0.2
 """Rows by which the sign of an outcome stands above the middle of its cell: the lower half is for the bars."""
 
 
-_GAMES = "SELECT episode_id, model, task_id, condition, turns_taken FROM games WHERE {filters}"
+_GAMES = """
+    SELECT episode_id, model, task_id, condition, turns_taken, episode_id IN (SELECT episode_id FROM spiral_games) AS is_seen
+    FROM games WHERE {filters}
+"""
 _SPIRALS = "SELECT episode_id, start_turn, end_turn, kind FROM correction_spirals WHERE {filters}"
 _BY_KIND = """
     SELECT model, condition, kind, count(*) AS spirals, count(DISTINCT episode_id) AS games, sum(turns_wasted)::BIGINT AS turns_wasted
@@ -67,6 +70,9 @@ def _body(read: Reader, _: str) -> Part:
         return note("No game of two turns or more under these filters: a spiral needs them.")
     choices = benchmark_choices(read, played, benchmark, "from")
     read = narrowed(read, benchmark)
+    if _played(read).is_empty():
+        unknown = "These logs record neither states nor actions, so it is not known whether there are correction spirals in them."
+        return html.Div([*choices, note(unknown)])
     episodes = _episodes(read, start)
     if episodes.is_empty():
         return note("There is no such page of games.", html.A("Show the first", href=read.address.to(**{"from": None})))
@@ -100,20 +106,23 @@ def _answer(read: Reader) -> str:
     """How much is spent in spirals, and in which kind most, in a sentence."""
     games, spirals, inside = _played(read), read.rows(_SPIRALS), _inside(read)
     with_some = len(games.join(inside, on="episode_id", how="semi"))
-    turns = int(read.rows(_GAMES)["turns_taken"].sum())
+    every = read.rows(_GAMES)
+    turns = int(every.filter("is_seen")["turns_taken"].sum())
+    unseen = len(every) - int(every["is_seen"].sum())
+    left_out = f" Not known of {wording.counted(unseen, 'game')} without states or actions." if unseen else ""
     most = spirals.group_by("kind").len().sort("len", "kind", descending=[True, False]).head(1).rows()
     kind = f" The commonest: {wording.in_words(most[0][0])}, {wording.count(most[0][1])} times." if most else ""
     return (
         f"{wording.share_of(int(inside['turns_inside'].sum()), turns)} turns are inside spirals, in "
-        f"{wording.share_of(with_some, len(games))} games of two turns or more.{kind}"
+        f"{wording.share_of(with_some, len(games))} games of two turns or more.{kind}{left_out}"
     )
 
 
 def _played(read: Reader) -> pl.DataFrame:
-    """Games in which there could be a spiral."""
+    """Games in which a spiral could be seen."""
     import polars as pl
 
-    return read.rows(_GAMES).filter(pl.col("turns_taken") > 1)
+    return read.rows(_GAMES).filter(pl.col("turns_taken") > 1, pl.col("is_seen"))
 
 
 def _inside(read: Reader) -> pl.DataFrame:
