@@ -23,6 +23,7 @@ from (values
         ('asympuzl_derived', 'wasted_write', 'no_progress', 'an action that changes nothing', 'AsymPuzl formats section 9'),
         ('asympuzl_derived', 'correction_spiral', 'no_progress', 'a position is changed again and again and stays wrong', 'AsymPuzl formats section 9'),
         ('asympuzl_derived', 'out_of_knowledge_claim', 'unhelpful_message', 'states what it cannot know', 'AsymPuzl formats section 9; the paper''s miscommunication'),
-        ('asympuzl_derived', 'wrong_statement', 'unhelpful_message', 'states what its own clues contradict', 'ours; the paper''s miscommunication'),
+        ('asympuzl_derived', 'wrong_statement', 'unhelpful_message', 'states what its own clues contradict', 'cotrace; the paper''s miscommunication'),
+        ('asympuzl_harness', 'lost_reply', 'harness', 'a call failed or its reply was cut, so there was no answer', 'cotrace, docs/attribution.md, harness'),
         ('asympuzl_derived', 'correct', 'none', 'no label applies', 'AsymPuzl formats section 9')
 ) as lines (taxonomy, category, common, meaning, source);

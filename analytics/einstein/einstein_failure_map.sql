@@ -15,6 +15,7 @@ create or replace view einstein_failure_map as
 
 select *
 from (values
+        ('einstein_harness', 'lost_reply', 'harness', 'a call failed or its reply was cut, so there was no answer', 'cotrace, docs/attribution.md, harness'),
         ('einstein_published', 'no_error', 'none', 'no category applies to the step', 'Einstein Puzzles (arXiv 2510.25595), Table 2'),
         ('einstein_published', 'format_following', 'format', 'the answer cannot be parsed', 'Einstein Puzzles, Table 2, format following'),
         ('einstein_published', 'object_not_in_source_bin', 'infeasible_action', 'the object does not lie there', 'Einstein Puzzles, Table 2, affordance'),

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from games.asympuzl.answer import Answer, parse_answer
-from games.asympuzl.feedback import FEEDBACK_MODES, Feedback, FeedbackMode, feedback
+from games.asympuzl.feedback import FEEDBACK_MODES, Feedback, FeedbackMode, feedback, feedback_lines
 from games.asympuzl.hypothesis import Applied, apply
-from games.asympuzl.prompts import Heard, system_prompt, user_prompt
+from games.asympuzl.prompts import Heard, form_faults, system_prompt, user_prompt
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, generate, wrong_positions
 from schemas.errors import UsageError
 
@@ -194,6 +194,7 @@ class Game:
         said = [Heard(turn.agent, turn.turn, turn.answer.message) for turn in self._turns]
         clues, hypothesis = self.puzzle.clues(agent), self._hypotheses[agent]
         told, heard = self._told[agent], conversation(said, self.settings.history_length)
+        last = next((turn for turn in reversed(self._turns) if turn.agent == agent), None)
         return PuzzleView(
             agent=agent,
             turn=self.turn,
@@ -202,7 +203,13 @@ class Game:
             told=told,
             conversation=heard,
             system=system_prompt(agent, self.puzzle.size),
-            user=user_prompt(clues=clues, hypothesis=hypothesis, told=told, mode=self.settings.mode, conversation=heard),
+            user=user_prompt(
+                clues=clues,
+                hypothesis=hypothesis,
+                feedback=[] if told is None else feedback_lines(told, self.settings.mode),
+                conversation=heard,
+                faults=[] if last is None else form_faults(last.answer),
+            ),
         )
 
     def act(self, agent: Agent, answer: str) -> AgentTurn:

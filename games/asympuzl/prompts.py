@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from games.asympuzl.feedback import Feedback, FeedbackMode, feedback_lines
+from games.asympuzl.answer import FAULTS, Answer
 from games.asympuzl.puzzle import Agent, Entry, Puzzle, other
 from games.players.texts import texts_of
 
-__all__ = ["Heard", "entry_lines", "solo_prompts", "system_prompt", "user_prompt"]
+__all__ = ["Heard", "entry_lines", "form_faults", "solo_prompts", "system_prompt", "user_prompt"]
 
 
 class Heard(NamedTuple):
@@ -34,19 +34,32 @@ def user_prompt(
     *,
     clues: Sequence[Entry],
     hypothesis: Sequence[Entry],
-    told: Feedback | None,
-    mode: FeedbackMode,
+    feedback: Sequence[str],
     conversation: Sequence[Heard],
+    faults: Sequence[str] = (),
 ) -> str:
-    """State of the puzzle, feedback, conversation, and how to answer."""
+    """State of the puzzle, feedback, conversation, what was wrong with the form of the agent's last answer, and how to answer."""
     sections = [
         ("Your clues", entry_lines(clues)),
         ("Your working hypothesis", entry_lines(hypothesis)),
-        *([("Feedback on the previous turn", feedback_lines(told, mode))] if told is not None else []),
+        *([("Feedback on the previous turn", feedback)] if feedback else []),
         ("Recent conversation", [f"{heard.agent}: {heard.text}" for heard in conversation] or ["(there is no message yet)"]),
+        *([("Your last answer", faults)] if faults else []),
         *_formats("pair"),
     ]
     return _written(sections)
+
+
+def form_faults(answer: Answer) -> list[str]:
+    """What was wrong with the form of an answer, in words: an agent that is not told cannot know that nothing came of it."""
+    texts = texts_of(__package__)["form"]
+    if not answer.parse_ok:
+        return [str(texts["unread"]).strip()]
+    skipped = [
+        f"Action {number} was skipped: {FAULTS[request.fault]}." for number, request in enumerate(answer.requests, start=1) if request.fault
+    ]
+    message = [] if answer.message_ok else [str(texts["message"]).strip()]
+    return [*message, *([] if answer.actions_ok else [str(texts["actions"]).strip()]), *skipped]
 
 
 def solo_prompts(puzzle: Puzzle) -> tuple[str, str]:

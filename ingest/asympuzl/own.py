@@ -16,7 +16,7 @@ from ingest.asympuzl.measures import episode_metrics, failures, oracle_actions, 
 from ingest.asympuzl.replay import replay
 from ingest.asympuzl.values import turn_values
 from ingest.cotrace_log.again import derived, played_again
-from ingest.cotrace_log.derivation import Derived
+from ingest.cotrace_log.derivation import Derived, without_lost_replies
 from schemas.errors import UsageError
 from schemas.game import End, Header, Turn
 from schemas.records import EpisodeMetric, TurnMetric
@@ -68,7 +68,7 @@ def _pair_rows(seated: SeatedGame, turns: Sequence[Turn], episode: str, *, known
         "turn_metrics": list(turn_metrics(episode, replayed)),
         "turn_values": list(turn_values(episode, replayed, seated.settings.history_length)),
         "oracle_actions": [row for number, pair in enumerate(pairs, start=1) for row in oracle_actions(episode, number, pair, replayed)],
-        "failures": [row for answer in replayed.turns for row in failures(episode, answer)],
+        "failures": [*without_lost_replies((row for answer in replayed.turns for row in failures(episode, answer)), turns, "no_json")],
     }
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from ingest.cotrace_log import as_written
 from ingest.cotrace_log.calls import call_row
 from ingest.cotrace_log.consistency import contradictions
-from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
+from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived, lost_replies
 from ingest.cotrace_log.kept import json_of
 from ingest.cotrace_log.lines import LogLines, header_line, lost, read_lines
 from ingest.cotrace_log.planted import planted_claims, planted_labels
@@ -33,7 +33,6 @@ from schemas.families import module
 from schemas.game import ActionEntry, AgentEntry, End, Header, Turn, UtteranceEntry
 from schemas.records import Action, Agent, Call, Episode, Json, Label, Run, Utterance
 from schemas.records import Turn as TurnRow
-from schemas.text import excerpt
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
@@ -212,19 +211,8 @@ def _details(log: LogLines, derived: Derived) -> dict[str, object]:
         details |= {"completed": log.end.success, "final_progress": log.end.score, "turns_taken": log.end.turns_taken}
     if log.unfinished_bytes:
         details["unfinished_line_bytes"] = log.unfinished_bytes
-    lost_replies = {str(turn.turn): found for turn in log.turns if (found := _lost_replies(turn))}
-    return details | ({"lost_replies": lost_replies} if lost_replies else {})
-
-
-def _lost_replies(turn: Turn) -> dict[str, str]:
-    """Agent -> why its answer may be lost by no fault of its own: its call failed, or its reply was cut."""
-    found = {}
-    for call in turn.calls:
-        if call.status != "answered":
-            found[call.agent] = f"its call failed ({excerpt(call.error or call.status)})"
-        elif call.finish_reason == "length":
-            found[call.agent] = f"its reply was cut at {call.tokens_out} tokens"
-    return found
+    lost = {str(turn.turn): found for turn in log.turns if (found := lost_replies(turn))}
+    return details | ({"lost_replies": lost} if lost else {})
 
 
 def _agents(header: Header, episode: str) -> Iterator[Agent]:

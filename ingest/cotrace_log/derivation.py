@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from schemas.errors import BadInputError
 from schemas.game import End, Header, Turn
+from schemas.records import Failure
+from schemas.text import excerpt
 
-__all__ = ["BadTurnError", "Derivation", "Derived"]
+__all__ = ["BadTurnError", "Derivation", "Derived", "lost_replies", "without_lost_replies"]
 
 
 class BadTurnError(BadInputError):
@@ -52,3 +54,31 @@ class Derivation(Protocol):
             BadInputError: the game cannot be replayed at all.
         """
         ...
+
+
+def lost_replies(turn: Turn) -> dict[str, str]:
+    """Agent -> why its answer may be lost by no fault of its own: its call failed, or its reply was cut."""
+    found = {}
+    for call in turn.calls:
+        if call.status != "answered":
+            found[call.agent] = f"its call failed ({excerpt(call.error or call.status)})"
+        elif call.finish_reason == "length":
+            found[call.agent] = f"its reply was cut at {call.tokens_out} tokens"
+    return found
+
+
+def without_lost_replies(failures: Iterable[Failure], turns: Sequence[Turn], unreadable: str) -> list[Failure]:
+    """The failures of a game, of which those of an answer that was lost are the harness's: `lost_reply` of `<benchmark>_harness`.
+
+    Args:
+        failures: of its turns.
+        turns: its turns.
+        unreadable: the category of an answer that cannot be read.
+    """
+    lost = {(turn.turn, agent): why for turn in turns for agent, why in lost_replies(turn).items()}
+    found = []
+    for failure in failures:
+        why = lost.get((failure.turn, failure.agent or "")) if failure.category == unreadable else None
+        harness = f"{failure.taxonomy.partition('_')[0]}_harness"
+        found.append(failure if why is None else failure._replace(taxonomy=harness, category="lost_reply", evidence=why))
+    return found

@@ -14,13 +14,13 @@ from games.einstein.engine.table_json import goal_json, private_view_json, table
 from games.einstein.game import AGENTS, GameSettings, StopReason, stop_reason
 from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text, settings_of, utterances_of
 from games.einstein.replay import Samples, Step, replay
-from ingest.cotrace_log.derivation import BadTurnError, Derived
+from ingest.cotrace_log.derivation import BadTurnError, Derived, without_lost_replies
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
 from ingest.einstein.samples import sampled_actions
 from ingest.reading.json_text import dumps
 from schemas.errors import BadInputError, UsageError
 from schemas.game import STOPPED, End, Header, Turn, UtteranceEntry
-from schemas.records import LogDisagreement
+from schemas.records import Failure, LogDisagreement
 from schemas.text import excerpt
 
 __all__ = ["derive"]
@@ -34,6 +34,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     steps = _replayed(setting, settings, turns)
     success = success_by_rules(steps) if end is None else end.success
     rows = replay_rows(setting, steps, episode, ended=success is not None)
+    rows["failures"] = [*without_lost_replies((row for row in rows["failures"] if isinstance(row, Failure)), turns, "format_following")]
     rows["log_disagreements"] = [
         *_header_differences(setting, settings, header, episode),
         *(row for turn, step in zip(turns, steps, strict=True) for row in _turn_differences(setting, settings, turn, step, episode)),

@@ -340,6 +340,31 @@ def test_prompts_hold_the_required_parts_in_order(agent: Agent) -> None:
     assert ("color unknown" in seen.user) == (agent == "A")
 
 
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ("I pass", "It had no valid JSON object"),
+        ('{"message": ["x"], "actions": []}', "It had no `message` that is a text"),
+        ('{"message": "x", "actions": "none"}', "Its `actions` were no list"),
+        (
+            '{"message": "x", "actions": [{"replace": 9, "by": {"shape": "x", "color": "y"}}]}',
+            "Action 1 was skipped: the position is not one",
+        ),
+        (answer("x"), None),
+    ],
+)
+def test_an_agent_is_told_what_was_wrong_with_the_form_of_its_last_answer(last: str, told: str | None) -> None:
+    """It alone, and in the next turn: else it could not know why nothing came of its answer."""
+    game = Game(THREE)
+    game.act("A", last)
+    assert "## Your last answer" not in game.observe("B").user
+    game.act("B", answer("y"))
+    shown = game.observe("A").user
+    assert ("## Your last answer" in shown) == (told is not None)
+    assert told is None or told in shown
+    assert "## Your last answer" not in game.observe("B").user
+
+
 # --- turns, limits, the end --------------------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from games.asympuzl.game import Game, GameSettings
 from games.asympuzl.puzzle import AGENTS
 from games.asympuzl.solo import observe
 from ingest.files.run import ingest_paths
+from judges.attribution.job import attribute_games
 from schemas.store import Store
 from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says
 
@@ -52,14 +53,27 @@ def test_one_agent_with_all_clues_plays_alone(tmp_path: Path) -> None:
     assert query(store, "SELECT * FROM asympuzl_games").is_empty()
 
 
-@pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
+@pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky", "cut"])
 def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """An answer that cannot be read takes the turn and is a failure by rule; every call is in `calls`."""
-    store = whatever_it_says("asympuzl", tmp_path, mode, "--size", "3", "--seeds", "2", "--turns", "2")
+    options = ("--size", "3", "--seeds", "2", "--turns", "2")
+    if mode == "cut":  # failed calls, which the command's exit code tells
+        with seat_server(mode) as address:
+            assert play("asympuzl", tmp_path / "logs", ["all=openai/stub"], *options, "--base-url", f"{address}/v1").returncode == 1
+        store = ingested(tmp_path)
+    else:
+        store = whatever_it_says("asympuzl", tmp_path, mode, *options)
     counted = query(
         store, "SELECT (SELECT count(*) FROM calls) AS calls, sum(answers) AS answers, sum(no_json) AS broken FROM asympuzl_games"
     )
     assert counted.to_dicts()[0] == {"calls": 8, "answers": 8, "broken": 0 if mode == "flaky" else 8}
+    attribute_games(store)
+    whose = query(store, "SELECT DISTINCT link, agent IS NULL, status FROM attributions").rows()
+    assert whose == {"cut": [("harness", True, "harness")], "flaky": []}.get(mode, [("format", False, "answered")])
+    failed = query(store, "SELECT DISTINCT category, common FROM failures INNER JOIN failure_map USING (taxonomy, category)").rows()
+    expected = {"cut": ("lost_reply", "harness"), "flaky": ("correct", "none")}.get(mode, ("no_json", "format"))
+    assert expected in failed
+    assert ("no_json" in dict(failed)) == (expected[0] == "no_json")
 
 
 def test_a_log_that_was_changed_is_found_out(tmp_path: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
 from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.puzzle import Agent, Entry, Puzzle
-from games.asympuzl.value import Standing, TurnsLeft, concluded, turns_left
+from games.asympuzl.value import Standing, TurnsLeft, concluded, turns_left, understood
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.asympuzl.asympuzl_logs import answer, log_of, write
 
 TRUTH = (Entry("square", "red"), Entry("circle", "blue"), Entry("star", "green"))
 PUZZLE = Puzzle(TRUTH, tuple(Entry(entry.shape, None) for entry in TRUTH), (TRUTH[1], TRUTH[2], TRUTH[0]))
@@ -34,6 +37,35 @@ def standing(a: tuple[Entry, ...] = PUZZLE.clues_a, b: tuple[Entry, ...] = PUZZL
 def test_a_needs_every_color_and_b_only_this_turn(told: str, left: int) -> None:
     """False and contradictory statements tell nothing; whoever knows everything needs one turn."""
     assert turns_left(PUZZLE, standing(B=told)) == TurnsLeft(1, left)
+
+
+@pytest.mark.parametrize(
+    "told", ["The square wears red, the others too.", "square red, circle blue, and the star is like grass", "Yes, exactly!"]
+)
+def test_what_was_not_understood_is_not_taken_for_unsaid(told: str) -> None:
+    """It may have told every color: the turns left are a bound from below. Its empty message has told nothing for certain."""
+    assert turns_left(PUZZLE, standing(B=told)) == TurnsLeft(1, 1, exact=False)
+    assert not understood(PUZZLE, standing(B=told), "A")
+    assert turns_left(PUZZLE, standing(B="")) == TurnsLeft(1, 2)
+    assert understood(PUZZLE, standing(B="Hello, A! The square comes in red."), "A")
+
+
+def test_a_turn_whose_messages_were_not_understood_is_a_bound_in_the_store(tmp_path: Path) -> None:
+    """Of `know` the least that it can be; what was lost of the positions known is unknown."""
+    path = write(tmp_path / "a.jsonl", log_of((answer(), answer("The crescent wears brown."), answer(), answer())))
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([path], store, workers=1)
+    found = query(
+        store, "select turn, measure, value_before, value_after, cost, kind from turn_values where measure <> 'asympuzl.hands' order by all"
+    )
+    assert found.rows() == [
+        (1, "asympuzl.know", 2, 1, 0, "bound"),
+        (1, "asympuzl.known_a", 0, 0, None, "bound"),
+        (1, "asympuzl.known_b", 1, 1, 0, "exact"),
+        (2, "asympuzl.know", 1, 2, 2, "bound"),
+        (2, "asympuzl.known_a", 0, 0, None, "bound"),
+        (2, "asympuzl.known_b", 1, 1, 0, "exact"),
+    ]
 
 
 def test_what_stands_right_already_need_not_be_told() -> None:

@@ -56,6 +56,8 @@ def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path)
     ensure_installed(store)
     attribute_games(store)
     apart = query(store, "SELECT DISTINCT link, agent IS NULL, status FROM attributions WHERE link IN ('format', 'harness')").rows()
+    categories = set(query(store, "SELECT DISTINCT category FROM failures")["category"])
+    assert categories & {"lost_reply", "format_following"} == {"cut": {"lost_reply"}, "flaky": set()}.get(mode, {"format_following"})
     assert apart == {"cut": [("harness", True, "harness")], "flaky": []}.get(mode, [("format", False, "answered")])
 
 

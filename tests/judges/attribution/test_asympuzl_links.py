@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from analytics.query import query
+from games.asympuzl.feedback import FeedbackMode
+from games.asympuzl.game import GameSettings
 from schemas.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import Line, answer, log_of, replace, write
 from tests.judges.attribution.test_craft_attribution import attributed
@@ -162,6 +165,26 @@ HANDS = {
         [(1, "B", "not_said", 1, 1, "3 positions were missing"), (2, None, "undecided", 1, None, "only one agent has answered")],
     ),
 }
+
+
+SPOILED = (answer("", *RIGHT), answer("", replace(1, "cross", "maroon"), *RIGHT[1:]))
+"""A second turn in which A tells nothing and B makes right what was wrong, and wrong what was right by chance from the start."""
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("none", [("A", "not_said", 1.0)]),
+        ("joint", [("A", "not_said", 1.0)]),
+        ("both", [("A", "not_said", 1.0)]),
+        ("own_detailed", [("B", "acted_wrong", 1.0)]),
+        ("both_detailed", [("B", "acted_wrong", 1.0)]),
+    ],
+)
+def test_that_an_entry_was_right_is_known_by_feedback_only(tmp_path: Path, mode: FeedbackMode, expected: Sequence[Any]) -> None:
+    path = write(tmp_path / "logs" / "a.jsonl", log_of((answer(), answer(COLORS), *SPOILED), settings=GameSettings(mode=mode)))
+    found = query(attributed(path.parent, tmp_path), "select agent, link, cost from attributions where turn = 2").rows()
+    assert found == expected
 
 
 @pytest.fixture(scope="module")
