@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Final
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from schemas.text import without_control
+
 __all__ = ["Fragment", "compact", "is_static", "svg", "to_html"]
 
 _VOID: Final = frozenset({"br", "hr", "img", "input", "wbr"})
@@ -107,7 +109,7 @@ def _pieces(part: Static) -> Iterator[str]:
     if part is None:
         return
     if isinstance(part, str | int | float):
-        yield escape_html.escape(str(part), quote=False)
+        yield escape_html.escape(without_control(str(part)), quote=False)
     elif isinstance(part, list | tuple):
         for child in part:
             yield from _pieces(child)
@@ -129,7 +131,7 @@ def _element(tag: str, properties: Mapping[str, Any], children: Static) -> Itera
         if value is None or value is False:
             continue
         text = "" if value is True else _style(value) if name == "style" else str(value)
-        yield f' {_ATTRIBUTES.get(name, name)}="{escape_html.escape(text)}"'
+        yield f' {_ATTRIBUTES.get(name, name)}="{escape_html.escape(without_control(text))}"'
     yield ">"
     if tag not in _VOID:
         yield from _pieces(children)

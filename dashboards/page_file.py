@@ -15,6 +15,7 @@ from dashboards.document import drawn_place, packed_plotly, script_of_figures, s
 from dashboards.drawing import draw_page
 from dashboards.markup import Fragment, Static, svg, to_html
 from dashboards.parts import Part
+from schemas.text import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +57,8 @@ def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (
     frozen = _Frozen()
     content = to_html(frozen(drawn.content))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    title = escape_html.escape(drawn.title)
-    told = escape_html.escape(f"cotrace, {store.path.name}, {address.to()}, {made}")
+    title = escape_html.escape(printable(drawn.title))
+    told = escape_html.escape(printable(f"cotrace, {store.path.name}, {address.to()}, {made}"))
     script = f"{packed_plotly()}<script>{script_of_figures()}</script>" if frozen.figures else ""
     script += f"<script>{_PRINT}</script>" if prints else ""
     return (

@@ -7,9 +7,21 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["excerpt", "in_name", "in_shell", "in_sql", "near", "printable", "quoted", "where_option", "without_half_pairs"]
+__all__ = [
+    "excerpt",
+    "in_name",
+    "in_shell",
+    "in_sql",
+    "near",
+    "printable",
+    "quoted",
+    "where_option",
+    "without_control",
+    "without_half_pairs",
+]
 
 _PLAIN: Final = re.compile(r"[\w.-]+")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -18,6 +30,11 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(character) for character in text)
+
+
+def without_control(text: str) -> str:
+    """The text with control characters replaced, line ends and tabs kept: of several lines, and still unable to steer a terminal."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 def excerpt(text: str, length: int = 200) -> str:
