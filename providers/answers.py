@@ -20,8 +20,10 @@ from providers.completion import Completion
 from providers.thoughts import Parted, object_at, parted
 from schemas.text import excerpt
 
-__all__ = ["PLACEHOLDER", "Answer", "read_answer"]
+__all__ = ["CONTRADICTION", "PLACEHOLDER", "Answer", "read_answer"]
 
+CONTRADICTION: Final = "contradiction"
+"""Why a reply is refused that contradicts itself; also the type of a form's own validation errors that say so."""
 PLACEHOLDER: Final = re.compile(r"<<.*>>", re.DOTALL)
 """How an example form marks what is to be written in a place; such a text is never an answer."""
 
@@ -139,10 +141,10 @@ def _form_in(values: Sequence[_Value], form: _Form) -> tuple[BaseModel, str]:
     read = [_opened(form, value, wrapped) for value, wrapped in values]
     filled = [one for one in read if one is not None]
     if not filled:
-        raise _Refused("wrong form", _mistakes(form, [value for value, _ in values]))
+        raise _mistakes(form, [value for value, _ in values])
     others = [value for (value, _), one in zip(values, read, strict=True) if one is None]
     if any(one.form != filled[0].form for one in filled) or any(_denies(value, filled[0].form) for value in others):
-        raise _Refused("contradiction", "it holds several answers that differ")
+        raise _Refused(CONTRADICTION, "it holds several answers that differ")
     wrapped = min((one.wrapped for one in filled), key=len)
     return filled[0].form, "unwrapped: " + " + ".join(wrapped) if wrapped else "as asked"
 
@@ -306,7 +308,7 @@ def _denies(value: Any, form: BaseModel) -> bool:
     return isinstance(value, dict) and any(value[name] != content[name] for name in value.keys() & content.keys())
 
 
-def _mistakes(form: _Form, values: Sequence[Any]) -> str:
+def _mistakes(form: _Form, values: Sequence[Any]) -> _Refused:
     """Why none of the values is the form."""
     objects = [value for value in values if isinstance(value, dict)]
     closest = max(objects, key=lambda value: len(value.keys() & form.model_fields.keys()), default={})
@@ -314,8 +316,9 @@ def _mistakes(form: _Form, values: Sequence[Any]) -> str:
         form.model_validate_json(_written(closest))
     except ValidationError as error:
         found = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors(include_url=False)[:_MOST_MISTAKES]]
-        return excerpt("; ".join(found), _LONGEST_REASON)
-    return "it repeats the example form, whose places are to be filled in"
+        contradicts = all(e["type"] == CONTRADICTION for e in error.errors(include_url=False))
+        return _Refused(CONTRADICTION if contradicts else "wrong form", excerpt("; ".join(found), _LONGEST_REASON))
+    return _Refused("wrong form", "it repeats the example form, whose places are to be filled in")
 
 
 def _no_object(texts: Sequence[str]) -> str:

@@ -18,14 +18,15 @@ _DECODER: Final = json.JSONDecoder(strict=False)
 def probability_of(completion: Completion, name: str, key: str) -> float | None:
     """The probability, 0..1, that the model gave to the value of `key` in the object `name` of its reply, given all it had written before.
 
-    None where no probabilities came, where their tokens are not the text, or where the value is not there. A token that reaches beyond the
-    value counts whole.
+    None where no probabilities came, where their tokens do not hold the text, or where the value is not there. Some servers leave a fence
+    around the text out of it and not out of the tokens. A token that reaches beyond the value counts whole.
     """
     tokens = completion.probabilities
     span = _span(completion.text, name, key)
-    if not tokens or span is None or "".join(token for token, _ in tokens) != completion.text:
+    begins = "".join(token for token, _ in tokens).find(completion.text)
+    if not tokens or span is None or begins < 0:
         return None
-    total, at = 0.0, 0
+    total, at = 0.0, -begins
     for token, logprob in tokens:
         if at < span[1] and at + len(token) > span[0]:
             total += logprob

@@ -326,7 +326,7 @@ the final text, the thoughts, the tool calls, and how the reply ended. A finishe
 | `refused: cut` | it broke off at its longest length, whatever it holds; it is asked for once more with twice the room, never in the same way |
 | `refused: interrupted` | the server broke it off |
 | `refused: declined` | the model or a filter declines; it is not asked again |
-| `refused: contradiction` | it holds forms that differ; identical ones are one, empty calls are none |
+| `refused: contradiction` | it holds forms that differ; identical ones are one, empty calls are none; or a judge's reason is nothing but another answer than the one given |
 | `refused: only thoughts` | its answer, if there is one, is in thoughts: apart, in tags (`<think>`, `[THINK]`, `◁think▷`, ...), in channels, or unfinished |
 | `refused: wrong form`, `refused: empty` | no form is in it |
 

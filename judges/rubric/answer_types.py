@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, Field, create_model
+from pydantic import BaseModel, BeforeValidator, Field, create_model, model_validator
+from pydantic_core import PydanticCustomError
 
 from judges.rubric.model import Group, Question, joined
+from providers.answers import CONTRADICTION
 
 __all__ = ["Given", "answer_model", "given", "loosely"]
 
@@ -48,11 +50,27 @@ def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseM
     checked: Any = Annotated[allowed, BeforeValidator(_reader(question.answers))]
     if several:
         checked = list[checked]
+    validators: dict[str, Any] = {"agree": model_validator(mode="after")(_agreeing(question.answers))}
     return create_model(
         "Answer" if number == 0 else f"Answer{number}",
         reason=(str, Field(description="One sentence that names the evidence.")),
         answer=(checked, Field(description="All that hold." if several else "One of the allowed answers.")),
+        __validators__=validators,
     )
+
+
+def _agreeing(answers: Sequence[str]) -> Callable[[Any], Any]:
+    """Refuses a reason that is nothing but another of the question's answers."""
+    read = _reader(answers)
+
+    def agree(one: Any) -> Any:
+        said, given = read(one.reason), one.answer if isinstance(one.answer, list) else [one.answer]
+        if said in answers and said not in given:
+            message = 'the reason is "{reason}" and the answer is "{answer}"'
+            raise PydanticCustomError(CONTRADICTION, message, {"reason": said, "answer": joined(given, answers)})
+        return one
+
+    return agree
 
 
 def _reader(answers: Sequence[str]) -> Callable[[Any], Any]:

@@ -7,6 +7,7 @@ A line of `replies/<protocol>.jsonl` is a reply as a server sends it, what it wa
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -14,8 +15,15 @@ from typing import Any, Final, Literal
 import pytest
 from pydantic import BaseModel, Field, create_model
 
+from judges.rubric.answer_types import answer_model
+from judges.rubric.model import Group
+from judges.rubric_files.reading import find
 from providers.answers import Answer, read_answer
+from providers.batches.batches import taken_of
+from providers.batches.reply_lines import read
+from providers.completion import NO_TOKENS, Completion
 from providers.forms import Form
+from providers.probability import probability_of
 from providers.protocols.anthropic_messages import AnthropicMessages
 from providers.protocols.bedrock_converse import BedrockConverse
 from providers.protocols.google_content import GoogleContent
@@ -116,3 +124,83 @@ def test_the_example_of_a_form_is_no_answer() -> None:
         for text in (example, example.replace("<<one of: yes, no, na>>", "yes"), example.replace("<<integer>>", "3")):
             body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
             assert read_answer(PROTOCOLS["openai"].read(json.dumps(body).encode()), asked).read_as == "refused: wrong form", text
+
+
+JUDGED: Final = {
+    "as asked": ("as asked", "no"),
+    "yes": ("refused: contradiction", None),
+    "Yes.": ("refused: contradiction", None),
+    "no": ("as asked", "no"),
+    "Yes, one is named, but it is the wrong one.": ("as asked", "no"),
+    "": ("as asked", "no"),
+}
+
+
+@pytest.mark.parametrize("reason", JUDGED)
+def test_a_reason_that_is_another_answer_is_a_contradiction(reason: str) -> None:
+    """A judge's form: nothing but the one answer as the reason of the other one."""
+    group = find("spatial_grounding").groups()[0]
+    filled = {question.id: {"reason": reason, "answer": "no"} for question in group.questions}
+    body = {"choices": [{"message": {"content": json.dumps(filled)}, "finish_reason": "stop"}]}
+    answer = read_answer(PROTOCOLS["openai"].read(json.dumps(body).encode()), answer_model(group))
+    assert (answer.read_as, first(answer)) == JUDGED[reason]
+    assert answer.counts or 'the reason is "yes" and the answer is "no"' in (answer.why_not or "")
+
+
+@pytest.mark.shared
+def test_replies_of_small_models_are_read_right(shared: Path) -> None:
+    """What Qwen2.5-Coder 0.5B wrote as a judge."""
+    question = find("spatial_grounding").groups()[0].questions[0].model_copy()
+    question.settle("T1", ("yes", "no", "unclear"))
+    one = Group(shows=(), questions=(question,))
+    right = {
+        "judge_json_wrong_shape": [("unwrapped: no reason", "yes")] * 2,
+        "judge_tools_name_arguments_fence_flips_yes_no": [
+            ("unwrapped: text around + call object + only question", "yes"),
+            ("unwrapped: text around + call object + only question", "no"),
+        ],
+        "judge_tools_prose_cut_then_parrot": [("refused: cut", None), ("refused: wrong form", None), ("refused: wrong form", None)],
+        "tool_choice_required": [("refused: cut", None)],
+    }
+    for name, expected in right.items():
+        recorded = json.loads((shared / "cases/models" / f"{name}.json").read_bytes())
+        replies = [each["resp"] for each in (recorded if isinstance(recorded, list) else [recorded])]
+        answers = [read_answer(PROTOCOLS["openai"].read(json.dumps(reply).encode()), answer_model(one)) for reply in replies]
+        assert [(answer.read_as, first(answer)) for answer in answers] == expected, name
+    for reply in json.loads((shared / "cases/models/reason_yes_answer_no.json").read_bytes()):
+        found = PROTOCOLS["openai"].read(json.dumps(reply["resp"]).encode())
+        answer = read_answer(found, answer_model(find("spatial_grounding").groups()[0]))
+        assert answer.read_as == "refused: contradiction"
+
+
+@pytest.mark.shared
+def test_probabilities_are_found_where_a_fence_is_left_out_of_the_text(shared: Path) -> None:
+    """The server left it in the tokens."""
+    recorded = json.loads((shared / "cases/models/logprobs_fence_lost.json").read_bytes())
+    (reply,) = [each["resp"] for each in (recorded if isinstance(recorded, list) else [recorded])]
+    found = PROTOCOLS["openai"].read(json.dumps(reply).encode())
+    sure = probability_of(found, "T1", "answer")
+    assert sure is not None
+    assert 0 < sure <= 1
+
+
+def test_probabilities_are_those_of_the_value() -> None:
+    """Behind a fence as without one; none where the tokens are not those of the text."""
+    text = '{"Q1": {"reason": "so", "answer": "yes"}}'
+    tokens = (('{"Q1": {"reason": "so", "answer": "', -0.5), ("yes", math.log(0.8)), ('"}}', -0.1))
+    for before, after in (((), ()), ((("```json\n", -2.0),), (("\n```", -1.0),))):
+        found = Completion(text, "stop", NO_TOKENS, probabilities=(*before, *tokens, *after))
+        assert probability_of(found, "Q1", "answer") == pytest.approx(0.8)
+    assert probability_of(Completion(text, "stop", NO_TOKENS, probabilities=tokens[1:]), "Q1", "answer") is None
+
+
+@pytest.mark.parametrize(("finish", "status"), [("stop", "answered"), ("length", "failed")])
+def test_replies_of_batches_pass_the_same_gate(finish: str, status: str) -> None:
+    """A cut one is a failed call with its reason."""
+    filled = {"Q1": {"reason": "so", "answer": "yes"}, "Q2": {"reason": "so", "answer": "no"}}
+    body = {"choices": [{"message": {"content": json.dumps(filled)}, "finish_reason": finish}], "usage": {}}
+    line = json.dumps({"custom_id": "0", "response": {"body": body}}).encode() + b"\n"
+    (reply,) = read([line], 10_000)
+    taken = taken_of(reply, FORMS["answers"], None)
+    assert (taken.status, taken.answer is not None and taken.answer.counts) == (status, status == "answered")
+    assert status == "answered" or "longest length" in (taken.error or "")
