@@ -130,16 +130,22 @@ def _complete(found: Mapping[Path, Sequence[float | None]]) -> Iterator[tuple[Pa
 
 
 def _value(path: Path) -> float | None:
-    """The game's score where it is a share, else 1 or 0 for success; None before its end."""
+    """The game's score where it is a share, else 1 or 0 for success, or the progress of a game without success; None before its end."""
     if not path.exists():
         return None
-    end = orjson.loads(path.read_bytes().rstrip(b"\n").rpartition(b"\n")[2]).get("end")
+    before, _, last = path.read_bytes().rstrip(b"\n").rpartition(b"\n")
+    end = orjson.loads(last).get("end")
     if not end:
         return None
     score, success = end.get("score"), end.get("success")
+    if score is None and success is None:
+        return None
+    if success is None:  # the score is in points
+        progress = orjson.loads(before.rpartition(b"\n")[2]).get("progress")
+        return None if progress is None else float(progress)
     if score is not None and 0 <= score <= 1:
         return float(score)
-    return None if success is None else float(success)
+    return float(success)
 
 
 def _added(total: RunReport, report: RunReport) -> RunReport:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from games.overcooked.claims import TYPES, Asked, OvercookedClaim, Planned, Reported
+from games.overcooked.engine.layout import AGENTS
 from games.overcooked.text.grammar import calls_in, requests_meant
+from games.overcooked.text.spoken import Clause, heard
 from judges.claims.cues import any_of
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
+from judges.overcooked.conversations import layout_in
 from schemas.packaged import packaged_yaml
 
 __all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
@@ -20,7 +23,6 @@ _TABLES: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _PLAN: Final = re.compile(r"\s*\w+ plan\s*:", re.IGNORECASE)
 _STANCES: Final = {stance: any_of(words) for stance, words in _TABLES["stances"].items()}
-_ASKS: Final = any_of(_TABLES["asks"])
 
 INSTRUCTIONS: Final = str(_TABLES["instructions"])
 """What a model is told of the game, whoever speaks."""
@@ -37,8 +39,8 @@ def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     return str(_TABLES["frame"]).format(kind=kind, speaker=in_frame(said.agent))
 
 
-def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedClaim]:
-    """Read a text by rules: plans by their grammar; of free text whether it agrees, refuses or reports, and no request."""
+def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedClaim]:
+    """Read a text by rules: plans by their grammar; of a message what it asks for, and whether it agrees, refuses or reports."""
     if _PLAN.match(said.text):
         return Read(tuple(_planned(said.text)))
     told: list[Told[OvercookedClaim]] = []
@@ -46,11 +48,23 @@ def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedC
     for sentence in _SENTENCE.finditer(said.text) if said.channel == "public" else ():
         words, place = sentence[0].strip(), (sentence.start(), sentence.end())
         stance: Any = next((name for name, pattern in _STANCES.items() if pattern.search(words)), None)
-        if _ASKS.search(words):
-            unread.append(Unread(words, "a request in free words", (Asked,), *place))
-        elif stance is not None:
+        if stance is not None:
             told.append(Told(Reported(stance=stance, words=words), *place))
+    at = 0
+    for clause in _spoken(game, said):
+        start = max(said.text.find(clause.text, at), 0)
+        place, at = (start, start + len(clause.text)), start
+        told += [Told(Asked(action=action), *place) for action in clause.actions if clause.is_read]
+        if not clause.is_read:
+            unread.append(Unread(clause.text, "a clause with words that the rules do not know", (Asked,), *place))
     return Read(tuple(told), tuple(unread))
+
+
+def _spoken(game: Transcript, said: UtteranceView) -> Sequence[Clause]:
+    """The clauses of a message to the partner."""
+    if said.channel != "public" or said.agent not in AGENTS:
+        return ()
+    return heard(said.text, 1 - AGENTS.index(said.agent), layout=layout_in(game)).clauses
 
 
 def _planned(plan: str) -> Iterator[Told[OvercookedClaim]]:

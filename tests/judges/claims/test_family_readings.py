@@ -74,9 +74,13 @@ def test_rules_of_each_family_read_plain_sentences(name: str) -> None:
 
 
 def test_a_request_in_free_words_is_not_read_as_silence() -> None:
-    """What rules cannot read of a cook's message stays open."""
-    said = UtteranceView(1, "Chef", "public", (), "Please bring me the egg.", superseded=False)
-    assert [Asked in clause.may_hold for clause in reading_room("overcooked").read(game("overcooked"), 1, said).unread] == [True]
+    """What rules read of a cook's message is asked for, and what they cannot read stays open."""
+    said = UtteranceView(1, "Chef", "public", (), "If the pot is free, you know what I like.", superseded=False)
+    assert [Asked in clause.may_hold for clause in reading_room("overcooked").read(game("overcooked"), 1, said).unread] == [True, True]
+    assert claims("overcooked", "Chef", "public", "Please bring me the egg.") == [
+        Asked(action="pickup(egg,ingredient_dispenser)"),
+        Asked(action="place_obj_on_counter()"),
+    ]
 
 
 @pytest.fixture(scope="module")
