@@ -27,7 +27,9 @@ BENCHMARK: Final = "clembench"
 KINDS: Final = (
     FileKind("requests to models beside a clembench log", (rb'"manipulated_prompt_obj"',)),
     FileKind("scores beside a clembench log", (rb'"(?:turn|round) scores"', rb'"episode scores"')),
-    FileKind("instance of a clembench game", (rb'\A\s*\{\s*"game_id"\s*:',)),
+    FileKind(
+        "instance of a clembench game", (rb'\A\s*\{\s*"game_id"\s*:\s*\d+\s*[,}]', rb'\A(?!(?s:.*)"(?:players|rounds|turns|messages)"\s*:)')
+    ),
 )
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"(?:meta|players)"\s*:\s*\{')
