@@ -139,3 +139,14 @@ def test_each_kind_of_problem_is_one_line_with_its_count(tmp_path: Path, capsys:
     with pytest.raises(SystemExit):
         main(["ingest", *where, "--list"])
     assert sum(line.strip().startswith("rejected:") for line in capsys.readouterr().err.splitlines()) == 42
+
+
+def test_utterances_of_somebodys_own_are_not_left_alone_as_messages_for_claims(tmp_path: Path) -> None:
+    """Corpora of dialogue have ids, speakers and utterances too; those for `cotrace claims` have a board."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "own.jsonl").write_text('{"id": "u1", "speaker": "ann", "utterance": "Hi"}\n')
+    (logs / "claims.jsonl").write_text('{"id": "u1", "speaker": "D1", "utterance": "Hi", "board_before": {}}\n')
+    report = ingest_paths([logs], Store(tmp_path / "s.duckdb"), workers=1)
+    assert ["--map" in part.reason for part in report.rejected] == [True]
+    assert [reason for _, reason in report.others] == ["not a game log: messages for `cotrace claims`"]
