@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ValidationError
@@ -49,8 +50,6 @@ _LONGEST_GAP: Final = 40
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 _Form: TypeAlias = type[BaseModel]
-_Value: TypeAlias = tuple[Any, tuple[str, ...]]
-"""A JSON value in a reply, and what is around it."""
 
 
 class Answer(NamedTuple):
@@ -78,10 +77,14 @@ class _Refused(Exception):  # noqa: N818 - a reply that is no answer is no error
         self.kind, self.why = kind, why
 
 
-class _Filled(NamedTuple):
-    form: BaseModel
+class _Opened(NamedTuple):
+    """A JSON value with its wrappings taken off."""
+
+    value: Any
     wrapped: tuple[str, ...]
     """What was around it, as `calls.read_as` names it."""
+    form: BaseModel | None
+    """The form that the value is; None if it is none."""
 
 
 def read_answer(completion: Completion, form: _Form | None = None, *, asks_for_thoughts: bool = False) -> Answer:
@@ -110,11 +113,13 @@ def _read(completion: Completion, form: _Form | None, parts: Parted, thoughts: s
     if form is None:
         return None, "as asked" if parts.text.strip() or calls else "only thoughts" if thoughts.strip() else "empty"
     if not parts.text.strip() and not calls:
-        return _from_thoughts(form, thoughts, ended=completion.finish_reason == "stop")
-    values = [*_of_calls(calls), *_of_text(parts.text)]
-    if not any(isinstance(value, dict | str) for value, _ in values):
-        raise _Refused("wrong form", _no_object([*calls, parts.text]))
-    return _form_in(values, form)
+        return _from_thoughts(form, thoughts, ended=completion.finish_reason is not None)
+    in_calls = [[_opened(form, *value) for value in _values(call)] for call in calls]
+    in_text = [_opened(form, *value) for value in _values(parts.text)]
+    broken = [call for call, values in zip(calls, in_calls, strict=True) if not values]
+    if broken or not (in_text or in_calls):
+        raise _Refused("wrong form", _no_object([*broken, parts.text]))
+    return _form_in([*chain.from_iterable(in_calls), *in_text], form)
 
 
 def _see_that_it_ended(completion: Completion) -> None:
@@ -136,34 +141,24 @@ def _from_thoughts(form: _Form, thoughts: str, *, ended: bool) -> tuple[BaseMode
     return whole, "from thoughts"
 
 
-def _form_in(values: Sequence[_Value], form: _Form) -> tuple[BaseModel, str]:
+def _form_in(values: Sequence[_Opened], form: _Form) -> tuple[BaseModel, str]:
     """The one form in the values of a reply."""
-    read = [_opened(form, value, wrapped) for value, wrapped in values]
-    filled = [one for one in read if one is not None]
-    if not filled:
-        raise _mistakes(form, [value for value, _ in values])
-    others = [value for (value, _), one in zip(values, read, strict=True) if one is None]
-    if any(one.form != filled[0].form for one in filled) or any(_denies(value, filled[0].form) for value in others):
+    whole = [value.form for value in values if value.form is not None]
+    if not whole:
+        raise _mistakes(form, [value.value for value in values])
+    if any(one != whole[0] for one in whole) or any(value.form is None and _denies(value, whole[0]) for value in values):
         raise _Refused(CONTRADICTION, "it holds several answers that differ")
-    wrapped = min((one.wrapped for one in filled), key=len)
-    return filled[0].form, "unwrapped: " + " + ".join(wrapped) if wrapped else "as asked"
+    wrapped = min((value.wrapped for value in values if value.form is not None), key=len)
+    return whole[0], "unwrapped: " + " + ".join(wrapped) if wrapped else "as asked"
 
 
 # -- the JSON values of a reply ---------------------------------------------------------------------------
 
 
-def _of_calls(calls: Sequence[str]) -> Iterator[_Value]:
-    for arguments in calls:
-        value = _parsed(arguments)
-        if value is None:
-            yield from ((found, ("text around",)) for found in _objects(arguments))
-        else:
-            yield value, ()
-
-
-def _of_text(text: str) -> Iterator[_Value]:
+def _values(text: str) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """The values in a text or in the arguments of a call, and what is around each: one if the whole is JSON, else the objects in it."""
     value = _parsed(text)
-    if value is not None:
+    if isinstance(value, dict | str):
         yield value, ()
         return
     tagged = _TAGGED.search(text) is not None
@@ -215,17 +210,16 @@ def _parsed(text: str) -> Any:
 # -- the form in a value ----------------------------------------------------------------------------------
 
 
-def _opened(form: _Form, value: Any, wrapped: tuple[str, ...]) -> _Filled | None:
-    """The form in a value, its wrappings taken off one by one; None if it is not in there."""
+def _opened(form: _Form, value: Any, wrapped: tuple[str, ...]) -> _Opened:
+    """Take the wrappings off a value, one by one, until it is the form or has none left."""
     for _ in range(_DEEPEST):
-        if (filled := _filled(form, value)) is not None:
-            return _Filled(filled, wrapped)
-        inner = _inner(form, value)
+        filled = _filled(form, value)
+        inner = _inner(form, value) if filled is None else None
         if inner is None:
-            return None
+            return _Opened(value, wrapped, filled)
         value, rule = inner
         wrapped = (*wrapped, *([rule] if rule not in wrapped else []))
-    return None
+    return _Opened(value, wrapped, None)
 
 
 def _inner(form: _Form, value: Any) -> tuple[Any, str] | None:
@@ -302,10 +296,12 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _denies(value: Any, form: BaseModel) -> bool:
-    """Whether a value that is not the whole form holds some of its fields with another content."""
-    content = form.model_dump(mode="json")
-    return isinstance(value, dict) and any(value[name] != content[name] for name in value.keys() & content.keys())
+def _denies(opened: _Opened, form: BaseModel) -> bool:
+    """Whether a value that is not the whole form, nor its schema, holds some of its fields with another content."""
+    value, content = opened.value, form.model_dump(mode="json")
+    if not isinstance(value, dict) or "properties" in opened.wrapped:
+        return False
+    return any(value[name] != content[name] for name in value.keys() & content.keys())
 
 
 def _mistakes(form: _Form, values: Sequence[Any]) -> _Refused:
