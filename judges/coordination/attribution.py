@@ -4,8 +4,8 @@ In the two games of rooms both players see everything and act at once. A player 
 fault; where both did their parts of different ones, the cost is nobody's (`conflict`). The others' actions are replaced by their best
 ones, with the partner's as it was; what only both together could have kept is nobody's. In Hanabi the acting player is held against what
 hints and counting told it, of the card that it used and of the others that it held. A partner that saw a card without any hint, had a
-hint to give on its turn before and did nothing as good with it, shares the fault (`not_said`); the fault is the partner's alone where the
-card was the one without a hint that the player held longest. A card that the partner had just pointed at and that does not fit is shared,
+hint to give while it was held and did nothing as good with it, shares the fault (`not_said`); the fault is the partner's alone where the
+card was the one without a hint that the player held longest, and the partner's turn just before was such a turn. A card that the partner had just pointed at and that does not fit is shared,
 too (`said_unclear`).
 
 An action that the harness chose, because the reply named none of the list, is no judgement of the player. The cost is its `format` where
@@ -181,7 +181,8 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     card, could_be, partner = state.hands[0][move.card], possible_cards(state, 0, move.card), partner_of(player)
     told = f"{move.verb} of card {move.card}, a {card}; by hints and counting it could be {', '.join(could_be)}"
     known = state.knowledge[0][move.card]
-    had_chance = not (known.color_hinted or known.rank_hinted) and _could_hint(game, turn, partner, move.card)
+    unnamed = not (known.color_hinted or known.rank_hinted)
+    had_chance = unnamed and _could_ever_hint(game, turn, partner, move.card, last=move.verb == "discard")
     silent: tuple[Link, str] | None = ("not_said", f"{told}; {partner} saw it, had a hint to give and gave none") if had_chance else None
     if move.verb == "play":
         pointed: tuple[Link, str] = (
@@ -197,7 +198,7 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     elif (safer := _safer(state, move.card)) is not None:
         rest = f"card {safer} was less likely to be the last copy of a card still needed"
         yield from _shared(turn, lost, (player, f"{told}; {rest}"), (partner, silent))
-    elif move.card == _longest_unhinted(state) and had_chance:
+    elif move.card == _longest_unhinted(state) and unnamed and _could_hint(game, turn, partner, move.card):
         yield Finding(turn, partner, "not_said", lost.cost, f"{told}; the partner saw that it is the last copy, and had a hint to give")
     else:
         yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the partner had no hint to give, or nothing better")
@@ -252,11 +253,33 @@ def _longest_unhinted(state: HanabiState) -> int | None:
 
 def _could_hint(game: Transcript, turn: int, partner: Player, place: int) -> bool:
     """Whether the partner, on its turn just before, had a hint to give about a card, and did nothing as good."""
-    before: TurnView | None = game.turn(turn - 1) if turn > 1 else None
-    action = None if before is None else before.action_of(partner)
-    if before is None or action is None or before.state_before.get("player") != partner or not before.state_before["information_tokens"]:
+    return turn > 1 and _left_out(game.turn(turn - 1), partner, place)
+
+
+def _could_ever_hint(game: Transcript, turn: int, partner: Player, place: int, *, last: bool) -> bool:
+    """The same on any of its turns since the card was drawn; with ``last`` only of those on which no other copy was left."""
+    for number in range(turn - 1, 0, -1):
+        view = game.turn(number)
+        acted = view.action_of(view.state_before.get("player"))
+        if acted is None:
+            return False
+        state, move = hanabi_state(view), hanabi_move(acted)
+        if view.state_before["player"] == partner:
+            if _left_out(view, partner, place) and (not last or state.is_last(state.hands[1][place])):
+                return True
+        elif move.card is not None:
+            if state.deck and place == len(state.hands[0]) - 1:
+                return False  # it was drawn here
+            place += place >= move.card
+    return False
+
+
+def _left_out(view: TurnView, partner: Player, place: int) -> bool:
+    """Whether the partner had a hint to give about a card on a turn of its own, and did nothing as good."""
+    action = view.action_of(partner)
+    if action is None or view.state_before.get("player") != partner or not view.state_before["information_tokens"]:
         return False
-    state, move = hanabi_state(before), hanabi_move(action)
+    state, move = hanabi_state(view), hanabi_move(action)
     if move.card is not None:
         return move_category(state, 0, move)[0] not in _GOOD
     saved = [other for other in touched(state, 0, move) if state.is_last(state.hands[1][other])]

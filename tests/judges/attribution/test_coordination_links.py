@@ -308,6 +308,24 @@ def test_a_player_is_blamed_alone_only_where_the_other_had_no_chance(
     assert shares == ({("Alice", "acted_wrong"): 1.0} if other is None else {("Alice", "acted_wrong"): 0.5, ("Bob", other): 0.5})
 
 
+def test_a_chance_long_before_counts_if_the_card_was_there() -> None:
+    """Bob threw a card away on turn 1; Alice then threw one, so her card 1 became card 0. A card that she drew later he could not name."""
+    turns = [
+        of_bob("discard", card=0),
+        turn(2, table("Alice"), action("Alice", "discard", card=2)),
+        turn(3, table("Bob"), action("Bob", "play", card=0)),
+    ]
+
+    def shares(place: int) -> dict[str | None, float]:
+        played = turn(4, table("Alice"), action("Alice", "play", card=place))
+        found = attribute(game("hanabi", *turns, played), {4: Lost(20.0, 19.0, 1.0)}).findings
+        return {one.agent: one.cost for one in found}
+
+    assert shares(0) == {"Alice": 0.5, "Bob": 0.5}
+    assert shares(3) == {"Alice": 0.5, "Bob": 0.5}
+    assert shares(4) == {"Alice": 1.0}
+
+
 def test_a_play_that_a_hint_asked_for_is_no_lucky_play() -> None:
     """The partner pointed at the card with its last turn; the same play without a hint is lucky, and is not called safe."""
     hint = turn(1, table("Bob", fireworks=dict.fromkeys(COLORS, 0) | {"B": 3}), action("Bob", "reveal_rank", value="4"))
