@@ -5,8 +5,8 @@ fault; where both did their parts of different ones, the cost is nobody's (`conf
 ones, with the partner's as it was; what only both together could have kept is nobody's. In Hanabi the acting player is held against what
 hints and counting told it, of the card that it used and of the others that it held. A partner that saw a card without any hint, had a
 hint to give while it was held and did nothing as good with it, shares the fault (`not_said`); the fault is the partner's alone where the
-card was the one without a hint that the player held longest, and the partner's turn just before was such a turn. A card that the partner had just pointed at and that does not fit is shared,
-too (`said_unclear`).
+card was the one without a hint that the player held longest, and the partner's turn just before was such a turn. A card that the partner
+had just pointed at and that does not fit is shared, too (`said_unclear`).
 
 An action that the harness chose, because the reply named none of the list, is no judgement of the player. The cost is its `format` where
 the reply was unreadable, and the harness's (`harness`) where the published one took the most similar action.
