@@ -33,13 +33,14 @@ _CALL_ENDS: Final = ("_call", "tool_use")
 _RESULT_EVENTS: Final = frozenset({"ToolCallExecutionEvent", "FunctionExecutionResultMessage"})
 _THOUGHT_EVENTS: Final = frozenset({"ThoughtEvent"})
 _ABOUT: Final = frozenset({
-    "role", "name", "type", "id", "index", "metadata", "source", "agent", "speaker", "author", "sender", "recipient", "to", "from", "model",
-    "turn", "step", "seq", "time", "date", "at", "phase", "status", "object", "language", "lc", "event", "function", "channel", "audience",
-    "provider", "usage", "models_usage", "response_metadata", "finish_reason", "stop_reason", "stop_sequence", "requestor", "source_call",
-    "tool_calls", "error", "cache_control", "version", "message_type", "logprobs",
+    "role", "name", "type", "id", "uid", "uuid", "guid", "index", "metadata", "source", "agent", "speaker", "author", "sender", "recipient",
+    "to", "from", "model", "time", "date", "at", "lc", "channel", "audience", "provider", "usage", "models_usage", "response_metadata",
+    "finish_reason", "stop_reason", "stop_sequence", "requestor", "tool_calls", "error", "cache_control", "version", "logprobs",
 })  # fmt: skip
 """Keys that hold facts about a message and no words of it."""
-_ABOUT_ENDS: Final = ("_id", "_ids", "_idx", "_at", "_index", "_time", "_tokens", "_usage", "_type", "id", "Id", "timestamp", "Timestamp")
+_ABOUT_ENDS: Final = ("_id", "_ids", "_idx", "_at", "_index", "_time", "_tokens", "_usage", "_type", "Id", "timestamp", "Timestamp")
+_ABOUT_BY_A_WORD: Final = frozenset({"turn", "step", "seq", "phase", "status", "object", "language", "event", "function"})
+"""Keys that hold such a fact where it is one word."""
 
 
 def chat_messages(raw: Raw) -> list[dict[str, Any]]:
@@ -69,11 +70,12 @@ def _split(message: dict[str, Any], content: list[Any]) -> Iterator[dict[str, An
 
 def keys_with_content(raw: Raw) -> list[str]:
     """Keys under which a message holds texts, lists or objects that are more than facts about it."""
-    return [str(key) for key, value in raw.items() if isinstance(value, str | list | Mapping) and value and not _is_about(str(key))]
+    return [str(key) for key, value in raw.items() if isinstance(value, str | list | Mapping) and value and not _is_about(str(key), value)]
 
 
-def _is_about(key: str) -> bool:
-    return key in _ABOUT or key.endswith(_ABOUT_ENDS)
+def _is_about(key: str, value: Any) -> bool:
+    is_word = isinstance(value, str) and len(value.split()) <= 1
+    return key in _ABOUT or key.endswith(_ABOUT_ENDS) or (is_word and key in _ABOUT_BY_A_WORD)
 
 
 def _unwrapped(raw: Raw) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
+from schemas.errors import BadInputError
 from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, TurnMetric, Utterance
 
 __all__ = ["UNKNOWN_MODEL", "Conversation", "LoggedMessage", "ModelCall", "ToolUse", "reading_of", "settled"]
@@ -135,6 +136,8 @@ class Conversation:
     """Agent and request of which no message came."""
     notes: Sequence[str] = ()
     """What the reader reports of it, though nothing is lost."""
+    lost: Sequence[str] = ()
+    """What the reader could not read of it, and why: rejects of the file, of which the rest is read."""
 
     @property
     def agents(self) -> list[str]:
@@ -182,6 +185,7 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
     reading.empty = sum(said.is_empty for said in found.messages)
     reading.unread.update(key for said in found.messages for key in said.unread)
     reading.notes += found.notes
+    reading.rejects += [BadInputError(reason, locator=found.task) for reason in found.lost]
     return reading
 
 

@@ -23,6 +23,7 @@ BENCHMARK: Final = "otel"
 _TOOLS: Final = "execute_tool"
 _FRAMES: Final = frozenset({"invoke_agent", "create_agent", "invoke_workflow", "agent", "workflow", "task", "chain"})
 """Operations and kinds of spans around requests to models, which repeat their messages."""
+_CHATS: Final = frozenset({"chat", "text_completion", "generate_content", "llm"})
 _NO_REQUESTS: Final = frozenset({_TOOLS, "tool", "retriever", "embedding", "reranker", "guardrail", "evaluator"})
 _KINDS: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
 _MODEL_ROLE: Final = "assistant"
@@ -83,8 +84,20 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         started_at=spans[0].start,
         details={"traces": list(dict.fromkeys(span.trace for span in spans)), "spans": len(spans), "root": root.name},
         unanswered=unanswered,
+        lost=_unread_requests(own),
         notes=[f"{len(repeated)} spans repeat what a span inside of them tells, and are counted once"] if repeated else [],
     )
+
+
+def _unread_requests(spans: Sequence[Span]) -> list[str]:
+    """That requests hold their messages in a form that is not read."""
+    unread = [
+        one for one in spans if _kind(one) in _CHATS and not messages(one, "input") and not messages(one, "output") and with_content(one)
+    ]
+    held = dict.fromkeys(name for span in unread for name in with_content(span))
+    if not unread:
+        return []
+    return [f"{len(unread)} requests hold messages under attributes that are not read: {', '.join([*held][:_LISTED])}; the rest was read"]
 
 
 def _without_messages(spans: Sequence[Span]) -> BadInputError:
@@ -162,8 +175,7 @@ def _agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
 
 def _is_unanswered(span: Span) -> bool:
     """Whether it is a request of a chat of which no answer is recorded: it failed, or its content was left out."""
-    is_chat = _kind(span) in {"chat", "text_completion", "generate_content", "llm"}
-    return is_chat and _model(span) is not None and not messages(span, "output")
+    return _kind(span) in _CHATS and _model(span) is not None and not messages(span, "output")
 
 
 def _request(span: Span, by_id: Mapping[str, Span], frames: Mapping[str, bool]) -> ModelRequest | None:

@@ -182,6 +182,14 @@ def test_messages_of_which_nothing_is_read_are_reported_with_their_keys(tmp_path
     assert chat(tmp_path / "silent", ASKED, {"role": "assistant", "content": "", "finish_reason": "stop"}, ANSWER).refused == []
 
 
+@pytest.mark.parametrize("key", ["said", "bid", "value", "msg", "step", "payload"])
+def test_words_under_any_key_are_missed(tmp_path: Path, key: str) -> None:
+    """Whatever the key looks like; what a message holds about itself is no word of it."""
+    about = {"uuid": "a-b", "created_at": "2025-01-01 10:00", "conversationId": "x y", "status": "done"}
+    found = chat(tmp_path, ASKED, {"role": "user", key: "Open the door.", **about}, ANSWER)
+    assert [f"1 of 3 messages have no text and no call; keys not read: {key};" in reason for reason in found.refused] == [True]
+
+
 def test_keys_that_are_not_read_beside_words_are_a_note(tmp_path: Path) -> None:
     """Nothing is refused: it is reported what a mapping could name."""
     found = chat(tmp_path, ASKED, {**ANSWER, "citations": ["a.txt"]})

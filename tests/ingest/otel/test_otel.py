@@ -387,3 +387,8 @@ def test_content_that_was_recorded_under_other_names_is_refused_by_these_names(n
     (reason,) = read(tmp_path, document(span(1, "chat", **{name: '{"messages": ["Hi."]}'}))).refused
     assert f"under attributes that are not read: {name}" in reason
     assert "not recorded" not in reason
+    (tmp_path / "beside").mkdir()
+    beside = chat(2, None, [said("user", "Hi.")], said("assistant", "Ho."))
+    found = read(tmp_path / "beside", document(beside, span(1, "chat", **{name: '{"messages": ["Hi."]}'})))
+    assert found.report.turns == 2
+    assert [f"1 requests hold messages under attributes that are not read: {name}" in reason for reason in found.refused] == [True]
