@@ -157,7 +157,11 @@ class Server:
 
     @property
     def _mode(self) -> Mode:
-        return self._settings.form_mode or provider_of(self._settings).mode or "tools"
+        """How forms are asked for."""
+        settings, provider = self._settings, provider_of(self._settings)
+        if provider.protocol == "anthropic" and settings.reasons:
+            return settings.mode or "json_schema"  # a model that reasons cannot be made to call a tool
+        return settings.form_mode or provider.mode or "tools"
 
     def _hint(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> str:
         """What may help where the last reply was no answer."""

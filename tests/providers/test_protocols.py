@@ -177,6 +177,20 @@ def test_the_same_faults_are_told_in_every_protocol(name: str, fault: str, monke
     assert reply.call.attempts == {"refusal": 1, "too-long": 2}.get(fault, 3)  # a cut reply is asked for once more, with more room
 
 
+@pytest.mark.parametrize("effort", [None, "low"])
+def test_a_reask_asks_for_the_form_as_the_request_does(effort: Literal["low"] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anthropic's models call a tool, unless they reason."""
+    monkeypatch.setenv(CASES["anthropic"].key, "KEY")
+    with stub_server("--fault", "wrong-keys") as url:
+        (reply,) = asked(
+            at(url, CASES["anthropic"], model="anthropic/claude-3-opus-latest", reasoning_effort=effort),
+            [Request(messages=said(1), form=Sheet)],
+        )
+        sent = counted(url)["last_bodies"][-1]
+    assert (reply.answered, reply.call.attempts) == (True, 2)
+    assert ("Call the tool" in str(sent["messages"][-1])) is ("tools" in sent) is (effort is None)
+
+
 HOPELESS = [(name, "401", "refuses the API key") for name in WIRED]
 HOPELESS += [(name, "quota", "no money left") for name in WIRED if name not in {"google", "bedrock"}]  # which say no such thing
 
