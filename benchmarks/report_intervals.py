@@ -72,7 +72,7 @@ def _within(scene: Scene, random: np.random.Generator) -> Pair | None:
     x, y = (one + random.normal(0, 1, _TEAMS)[teams] for one in _numbers(scene, clusters, random))
     held = dummies(teams.tolist(), "team ")
     rest = without(np.column_stack([x, y]), held)
-    return _ends(correlation(rest[:, 0], rest[:, 1], clusters, len(held)))
+    return _ends(correlation(rest[:, 0], rest[:, 1], clusters, len(held), teams))
 
 
 def _partial(scene: Scene, random: np.random.Generator) -> Pair | None:

@@ -140,17 +140,19 @@ def unit_agreement(counts: Floats) -> tuple[Floats, Floats]:
     return np.column_stack([agreeing, (pairs > 0).astype(float)]), shares
 
 
-def gwet_ac1(agreeing: Floats, shares: Floats) -> Floats:
+def gwet_ac1(agreeing: Floats, shares: Floats, scale: int | None = None) -> Floats:
     """Gwet's AC1, -1 to 1: (p_a - p_e) / (1 - p_e) with p_e = sum of pi (1 - pi) / (answers - 1).
 
     Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, for several raters and missing ratings as in Gwet,
-    "Handbook of Inter-Rater Reliability" (4th ed. 2014, chapter 5). The number of answers is that of the table, used or not.
+    "Handbook of Inter-Rater Reliability" (4th ed. 2014, chapter 5). The number of answers is that of the scale, used or not: an answer that
+    nobody happened to give would else change the agreement that is expected by chance.
 
     Args:
         agreeing: shape (..., 2), sums over units as `unit_agreement` gives.
         shares: shape (..., answers), sums over units.
+        scale: answers that could be given; None: those of the table.
     """
-    size = shares.shape[-1]
+    size = max(shares.shape[-1], scale or 0)
     if size < 2:  # noqa: PLR2004 - one possible answer: nothing can differ
         return _ratio(agreeing[..., 0] * 0, agreeing[..., 0] * 0)
     observed = _ratio(agreeing[..., 0], agreeing[..., 1])

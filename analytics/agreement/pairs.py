@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from analytics.agreement.answers import numbers_of_answers
 from analytics.agreement.measures import coincidences, cross_pairs, inner_pairs, unit_agreement
 from analytics.agreement.ways import ORDER, Answered, Rater, numbered, sums_by
 
@@ -57,6 +58,8 @@ class Comparison:
     """The units of each row."""
     unanswered: int
     """Units that a answered and b was asked about without giving an answer."""
+    scale: int | None = None
+    """Answers that could be given, whether or not somebody did; None: `answers`."""
 
     @property
     def within(self) -> bool:
@@ -125,6 +128,8 @@ class _Asked(NamedTuple):
     question: str
     names: Sequence[str]
     """Its answers."""
+    scale: frozenset[str]
+    """Answers that could be given, N/A left out."""
     scores: dict[Rater, dict[str | None, float | None]]
     """Of each rater the answers that it gave, with their numbers."""
     games: NDArray[np.uint64]
@@ -171,7 +176,14 @@ def _asked(answered: Answered, question: str) -> _Asked:
     pairs = {
         raters: pair for raters in answered.pairs if _kind(*raters) is not None and (pair := _pair(answered, *raters, question)) is not None
     }
-    return _Asked(answered.rubric, question, answered.answers, scores, answered.games, pairs)
+    return _Asked(answered.rubric, question, answered.answers, _scale_of(answered), scores, answered.games, pairs)
+
+
+def _scale_of(answered: Answered) -> frozenset[str]:
+    """The answers of a rubric: as it comes with cotrace, else as they were given to any of its questions."""
+    known = {answer for answer in numbers_of_answers(answered.rubric) or answered.answers if answer != "na"}
+    scored = {answer for answer, score in numbers_of_answers(answered.rubric).items() if score is not None}
+    return frozenset(scored or known)
 
 
 def _kind(first: Rater, second: Rater) -> str | None:
@@ -234,6 +246,7 @@ def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[C
             clusters=numbered(rows.games)[0],
             weights=rows.units,
             unanswered=rows.unanswered,
+            scale=len({*names, *(answer for one in asked for answer in one.scale)}),
         )
 
 

@@ -74,7 +74,8 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
       pairs: of answers. unanswered: further units that a answered and b was asked about without giving an answer.
     - agreement: share of pairs that are equal, 0 to 1. kappa: Cohen's (of one side Fleiss's) over all answers, N/A included.
       weighted_kappa: with squared differences of the answers' numbers. alpha_nominal, alpha_ordinal, alpha_interval: Krippendorff's; the
-      latter two over answers with a number. ac1: Gwet's, over these units alone (his shares of answers also count units of one rater).
+      latter two over answers with a number. ac1: Gwet's, with all answers of the rubric's scale, over these
+      units alone (his shares of answers also count units of one rater).
       sensitivity, specificity: of b's yes and no against a's, other answers left out.
       Between two sides each pair of answers is a unit with two ratings. Formulas and sources: `analytics.agreement.measures`. All with
       `_low` and `_high`: 95 % interval over games (`analytics.statistics.cluster_intervals`); null below two games, and where the
@@ -244,7 +245,7 @@ def _coefficients(compared: Comparison, sums: _Sums) -> dict[str, Floats]:
         "alpha_nominal": krippendorff_alpha(sums.coincidence, "nominal"),
         "alpha_ordinal": krippendorff_alpha(sums.scored_coincidence, "ordinal") if len(values) else undefined,
         "alpha_interval": krippendorff_alpha(sums.scored_coincidence, "interval", values) if len(values) else undefined,
-        "ac1": gwet_ac1(sums.agreeing, sums.shares),
+        "ac1": gwet_ac1(sums.agreeing, sums.shares, compared.scale),
         "sensitivity": undefined,
         "specificity": undefined,
     }

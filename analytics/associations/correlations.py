@@ -132,7 +132,7 @@ def _kinds(rows: pl.DataFrame, unit: str, x: str, y: str) -> Iterator[_Row]:
         held |= {"turn": turn, "turn squared": turn**2}
     yield from _measured(shared | {"kind": "pooled"}, first, second, clusters, {})
     if teams:
-        yield from _measured(shared | {"kind": "within teams"}, first, second, clusters, teams)
+        yield from _measured(shared | {"kind": "within teams"}, first, second, clusters, teams, groups=codes(rows["team_name"]))
     means = rows.group_by("team_name", maintain_order=True).agg(pl.col(x).mean(), pl.col(y).mean())
     if len(means) > 2:  # noqa: PLR2004 - two points always lie on a line
         a, b = means[x].to_numpy(), means[y].to_numpy()
@@ -142,14 +142,17 @@ def _kinds(rows: pl.DataFrame, unit: str, x: str, y: str) -> Iterator[_Row]:
         yield from _measured(shared | {"kind": "partial"}, first, second, clusters, held)
 
 
-def _measured(row: _Row, x: Floats, y: Floats, clusters: NDArray[np.int64], held: dict[str, Floats]) -> Iterator[_Row]:
+def _measured(  # noqa: PLR0913
+    row: _Row, x: Floats, y: Floats, clusters: NDArray[np.int64], held: dict[str, Floats], *, groups: NDArray[np.int64] | None = None
+) -> Iterator[_Row]:
+    """`groups`: where `held` are the levels of groups, which group each row is of."""
     import numpy as np
 
     rest = without(np.column_stack([x, y, ranks(x), ranks(y)]), held)
-    pearson = correlation(rest[:, 0], rest[:, 1], clusters, len(held))
+    pearson = correlation(rest[:, 0], rest[:, 1], clusters, len(held), groups)
     if pearson is None:
         return
-    spearman = correlation(rest[:, 2], rest[:, 3], clusters, len(held))
+    spearman = correlation(rest[:, 2], rest[:, 3], clusters, len(held), groups)
     names = [f"{name}{end}" for name in ("pearson", "spearman") for end in ("", "_low", "_high")]
     found = dict(zip(names, (*pearson[:3], *(spearman or (None,) * 3)[:3]), strict=True)) | {"p": pearson.p}
     if row["is_seldom"]:

@@ -31,7 +31,9 @@ class Correlation(NamedTuple):
     p: float | None
 
 
-def correlation(x: Floats, y: Floats, clusters: NDArray[np.int64], taken_out: int = 0) -> Correlation | None:
+def correlation(
+    x: Floats, y: Floats, clusters: NDArray[np.int64], taken_out: int = 0, groups: NDArray[np.int64] | None = None
+) -> Correlation | None:
     """Pearson's coefficient; None where a column does not vary. Without ends where clusters are few, or leaving one out changes nothing.
 
     Each cluster is left out in turn, on Fisher's z, with Student's t (jackknife; Efron and Stein 1981, Annals of Statistics 9).
@@ -41,22 +43,28 @@ def correlation(x: Floats, y: Floats, clusters: NDArray[np.int64], taken_out: in
         y: likewise.
         clusters: shape (rows,), numbers from 0 without gaps.
         taken_out: columns that were taken out of both, which cost degrees of freedom where each row is a cluster.
+        groups: shape (rows,), numbers from 0 without gaps: rows whose own means are taken out, again wherever a cluster is left out. Means
+            that keep what was left out make the interval too narrow.
     """
     import numpy as np
     from scipy import stats
 
-    sums = np.stack([np.bincount(clusters, weights=column) for column in (np.ones(len(x)), x, y, x * x, y * y, x * y)])
+    of_group = np.zeros(len(x), dtype=np.int64) if groups is None else groups
+    shape = int(clusters.max()) + 1, int(of_group.max()) + 1
+    places = clusters * shape[1] + of_group
+    columns = (np.ones(len(x)), x, y, x * x, y * y, x * y)
+    sums = np.stack([np.bincount(places, weights=column, minlength=shape[0] * shape[1]).reshape(shape) for column in columns])
     total = sums.sum(axis=1)
     whole = _pearson(total[:, None])[0]
     if not np.isfinite(whole):
         return None
-    groups = sums.shape[1]
+    clustered = shape[0]
     left = _pearson(total[:, None] - sums)
-    freedom = groups - 1 - (taken_out if groups == len(x) else 0)
-    if groups < _FEWEST or freedom < 1 or not np.isfinite(left).all():
+    freedom = clustered - 1 - (taken_out if clustered == len(x) else 0)
+    if clustered < _FEWEST or freedom < 1 or not np.isfinite(left).all():
         return Correlation(float(whole), None, None, None)
     z, apart = _z(whole), _z(left) - _z(np.asarray(whole))
-    error = float(np.sqrt((groups - 1) / groups * (apart**2).sum()))
+    error = float(np.sqrt((clustered - 1) / clustered * (apart**2).sum()))
     if error <= _STEADY:  # a coefficient of 1, or of as few ranks: an interval without width would say that nothing is in doubt
         return Correlation(float(whole), None, None, None)
     half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
@@ -98,14 +106,17 @@ def ranks(column: Floats) -> Floats:
 
 
 def _pearson(sums: Floats) -> Floats:
-    """From count, sums, sums of squares and products; shape (6, data sets) -> (data sets,)."""
+    """From count, sums, sums of squares and products; shape (6, data sets, groups) -> (data sets,). Means of groups are taken out."""
     import numpy as np
 
     n, x, y, xx, yy, xy = sums
+    count = np.where(n > 0, n, 1)  # a group of which nothing is left has no sums either
+    spread_x, spread_y = ((square - of * of / count).sum(axis=-1) for square, of in ((xx, x), (yy, y)))
+    together = (xy - x * y / count).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = (xx - x * x / n) * (yy - y * y / n)
-        steady = spread <= _STEADY**2 * np.maximum(xx * yy, 1e-300)
-        found: Floats = np.where(steady, np.nan, np.clip((xy - x * y / n) / np.sqrt(np.where(steady, 1, spread)), -1, 1))
+        spread = spread_x * spread_y
+        steady = spread <= _STEADY**2 * np.maximum(xx.sum(axis=-1) * yy.sum(axis=-1), 1e-300)
+        found: Floats = np.where(steady, np.nan, np.clip(together / np.sqrt(np.where(steady, 1, spread)), -1, 1))
     return found
 
 

@@ -150,3 +150,16 @@ def test_many_tables_at_once_give_what_each_gives_alone(pairs: list[tuple[int, i
     tables = cross_pairs(one_hot([a for a, _ in pairs]), one_hot([b for _, b in pairs])).cumsum(axis=0)
     for coefficient in (percent_agreement, kappa, lambda t: krippendorff_alpha(t + np.swapaxes(t, -1, -2), "ordinal")):
         assert coefficient(tables) == pytest.approx(np.array([coefficient(table) for table in tables]), nan_ok=True)
+
+
+def test_ac1_counts_the_answers_of_the_scale_and_not_those_that_happened_to_be_given() -> None:
+    """Two raters who never say `unclear`: chance agreement is spread over three answers, as in a table with an empty row and column."""
+    table = np.array([[30.0, 8.0], [6.0, 16.0]])
+    agreeing = np.array([np.trace(table), table.sum()])
+    shares = (table.sum(axis=0) + table.sum(axis=1)) / 2
+    wide = np.append(shares, 0.0)
+    assert gwet_ac1(agreeing, shares, 3) == pytest.approx(gwet_ac1(agreeing, wide))
+    observed, part = np.trace(table) / table.sum(), shares / shares.sum()
+    chance = (part * (1 - part)).sum() / 2
+    assert gwet_ac1(agreeing, shares, 3) == pytest.approx((observed - chance) / (1 - chance))
+    assert gwet_ac1(agreeing, shares, 3) > gwet_ac1(agreeing, shares) + 0.05

@@ -291,3 +291,17 @@ def test_units_that_look_alike_stand_in_one_row() -> None:
     for name, reference in (("pearson", stats.pearsonr(*means)), ("spearman", stats.spearmanr(*means))):
         assert found[f"mean_mean_{name}"] == pytest.approx(reference.statistic)
         assert found[f"mean_mean_{name}_p"] == pytest.approx(reference.pvalue)
+
+
+def test_ac1_is_over_the_scale_of_the_rubric(tmp_path: Path) -> None:
+    """Of a rubric with yes, unclear and no, to one question of which nobody said unclear: three answers could have been given."""
+    run = job("a", judge="llm:x/y")
+    said = [("yes", "yes"), ("no", "yes"), ("yes", "no"), ("no", "no"), ("yes", "yes"), ("yes", "yes")]
+    verdicts = [verdict(run, unit, judge)._replace(rubric="pragmatic_sufficiency") for unit, (_, judge) in zip(UNITS, said, strict=False)]
+    labels = [label(unit, people)._replace(rubric="pragmatic_sufficiency") for unit, (people, _) in zip(UNITS, said, strict=False)]
+    (row,) = agreement_report(judged(tmp_path, [run], verdicts, labels)).filter(kind="judge_people", question="PS1").to_dicts()
+    n = len(verdicts)
+    observed = sum(a == b for a, b in said[:n]) / n
+    share = sum((a == "yes") + (b == "yes") for a, b in said[:n]) / (2 * n)
+    chance = 2 * share * (1 - share) / 2
+    assert row["ac1"] == pytest.approx((observed - chance) / (1 - chance))
