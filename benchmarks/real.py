@@ -85,7 +85,7 @@ def rated_verdicts(games: Path, ratings: Path, folder: Path) -> list[Rated]:
     ingest_paths([games], store)
     ensure_installed(store)
     for name in _RUBRICS:
-        run(JudgeRequest(rubric=find(name)), store)
+        run(JudgeRequest(rubric=find(name).with_variant("version_1")), store)  # the wording that was rated
     rows = query(
         store,
         "SELECT path, turn, agent, question, answer FROM verdicts_latest INNER JOIN episodes USING (episode_id) "

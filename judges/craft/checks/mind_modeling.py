@@ -227,24 +227,14 @@ def knows_who_sees(subject: _Subject) -> Decision:
 
 
 def settles_what_it_heard(subject: _Subject) -> Decision:
-    """MM7 since version 2: as before, against the messages that the director could hear; N/A where directors of a turn hear none."""
-    heard = subject.game.transcript.details.get("same_turn_messages")
-    if heard is False:
-        return Decision("na", "the directors of a turn do not hear one another")
-    found = settles_conflict(subject, [m for m in subject.others() if m.seq < subject.message.seq])
-    return (
-        found if heard is True or found.answer == "na" else undecided("the log does not say whether directors of a turn hear one another")
-    )
+    """MM7 since version 2: as before, but of a contradiction that the director could not hear nothing is asked.
 
-
-def says_who_sees(subject: _Subject) -> Decision:
-    """MM8 since version 2: the message says who can see the place; words of the speaker's own place say nothing of it."""
-    match subject.message.reading.find(View, lambda view: view.seen_by != "seat"):
-        case Shown((view, *_)):
-            return Decision("yes", f'says who sees the place: "{view.words}"')
-        case Open(why):
-            return undecided(why)
-    return Decision("no", "no word of the message says who sees the place")
+    Undecided where there may be one that it could not hear, or the log does not say whether directors of a turn hear one another.
+    """
+    heard = subject.game.transcript.details.get("same_turn_messages") is True
+    others = [m for m in subject.others() if m.seq < subject.message.seq] if heard else subject.others()
+    found = settles_conflict(subject, others)
+    return found if heard or found.answer == "na" else undecided(f"not known to have been heard: {found.reason}")
 
 
 def _repeats(request: Request, other: Request) -> bool:
@@ -337,5 +327,4 @@ _EMPTY_FAILS: Final = (adds_something, carries_reasoning_over, can_be_executed)
 CHECKS: Final[dict[str, Check]] = {
     **{f"craft.MM{number}": _check(answer) for number, answer in enumerate(_QUESTIONS, start=1)},
     "craft.MM7_heard": _check(settles_what_it_heard),
-    "craft.MM8_said": _check(says_who_sees),
 }

@@ -78,22 +78,16 @@ def test_a_placement_always_has_its_second_cell_or_says_that_it_has_none() -> No
     [
         (True, [BLUE, ORANGE], "no"),
         (True, [ORANGE, BLUE], "na"),
-        (False, [BLUE, ORANGE], "na"),
+        (False, [BLUE, ORANGE], None),
+        (False, [ORANGE, ("D3", "Put a small orange block on my right, bottom layer.")], "na"),
         (None, [BLUE, ORANGE], None),
     ],
-    ids=["heard before", "said later", "hears nobody", "not known"],
+    ids=["heard before", "said later", "could not hear it", "nothing to hear", "not known"],
 )
 def test_only_what_a_director_could_hear_can_be_settled(*, hears: bool | None, speakers: list[tuple[str, str]], answer: str | None) -> None:
     """MM7: no fault of whoever could not know."""
     played = setting(game(turn(board=RIGHT_CORNER, messages=speakers)), hears=hears)
     assert decide("MM7_heard", played, "D1").answer == answer
-
-
-def test_words_of_the_own_place_say_nothing_of_who_sees_it() -> None:
-    """MM8: "my" tells where left and right are."""
-    assert decide("MM8_said", game(turn(messages=[MIDDLE])), "D1").answer == "no"
-    shared = ("D1", "Put a small orange block on my left, middle layer; D2 can see that corner as well.")
-    assert decide("MM8_said", game(turn(messages=[shared])), "D1").answer == "yes"
 
 
 def answered(played: Played, words: str) -> Transcript:
