@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from games.asympuzl.puzzle import Agent, Vocabulary
+from schemas.packaged import packaged_yaml
 
 __all__ = ["Facts", "color_words", "read_facts", "shape_words"]
 
@@ -52,6 +53,8 @@ _REWRITTEN: Final = tuple(
         (r"\([^()]*\?\s*\)", " "),  # a question in brackets: (color?)
         (r"[’']s\b", " "),
         (r"\b(?:first to last|(?:from )?left to right|from (?:position|number|slot) 1 on(?:wards?)?)\b", "order"),
+        (r"\bno (?:worries|problem)\b", "ok"),
+        (r"\b(all|these|those|the|my|your|our) \d{1,2} (?=(?:shapes|positions|colou?rs|pairs|entries)\b)", r"\1 "),
         (r"\b(?:right|correct|true) (?=(?:order|sequence|positions|colou?rs|pairs|shapes)\b)", ""),
         (r"\(\s*(\w+)\s*,\s*(\w+)\s*\)", r"(\1 \2)"),  # a pair in brackets is one item
         (r",\s*(?=[\"']?colou?r[\"']?\s*(?:[:=]|is\b|\w))", " "),  # shape crescent, color brown
@@ -159,140 +162,11 @@ _LINKS: Final = frozenset(
             "there",
         ),
         *("the", "a", "an", "it", "its", "s", "one", "shape", "shapes", "color", "colour", "colors", "colours", "colored", "coloured"),
-        *("i", "my", "we", "put", "located", "placed", "called", "here"),
+        *("i", "my", "we", "put", "located", "placed", "called", "here", "paired"),
         *("=", ":", "-", "->", "–", "—", "→", ".", "/", "(", ")", "[", "]", "{", "}", '"', "'", "`", "*"),
     )
 )
-_CHATTER: Final = frozenset(
-    (
-        *(
-            "hi",
-            "hello",
-            "hey",
-            "hm",
-            "alice",
-            "bob",
-            "b",
-            "agent",
-            "partner",
-            "thanks",
-            "thank",
-            "you",
-            "so",
-            "very",
-            "much",
-            "lot",
-            "welcome",
-        ),
-        *("great", "perfect", "nice", "good", "excellent", "awesome", "wonderful", "ok", "okay", "sure", "sorry", "well", "worries"),
-        *(
-            "please",
-            "let",
-            "me",
-            "us",
-            "know",
-            "tell",
-            "share",
-            "send",
-            "say",
-            "give",
-            "help",
-            "need",
-            "want",
-            "wait",
-            "waiting",
-            "ask",
-            "can",
-        ),
-        *(
-            "could",
-            "would",
-            "will",
-            "ll",
-            "m",
-            "re",
-            "ve",
-            "am",
-            "do",
-            "does",
-            "did",
-            "done",
-            "now",
-            "just",
-            "also",
-            "again",
-            "from",
-            "by",
-            "that",
-        ),
-        *(
-            "this",
-            "these",
-            "those",
-            "they",
-            "them",
-            "their",
-            "your",
-            "our",
-            "all",
-            "each",
-            "every",
-            "everything",
-            "any",
-            "what",
-            "which",
-            "how",
-        ),
-        *(
-            "far",
-            "told",
-            "said",
-            "wrote",
-            "entered",
-            "set",
-            "filled",
-            "updated",
-            "update",
-            "arranged",
-            "rearranged",
-            "sorted",
-            "mine",
-            "side",
-        ),
-        *(
-            "accordingly",
-            "together",
-            "clue",
-            "clues",
-            "hypothesis",
-            "working",
-            "order",
-            "ordered",
-            "sequence",
-            "pair",
-            "pairs",
-            "list",
-            "puzzle",
-        ),
-        *(
-            "information",
-            "info",
-            "message",
-            "look",
-            "looking",
-            "actions",
-            "action",
-            "show",
-            "shows",
-            "nothing",
-            "soon",
-            "forward",
-            "random",
-            "unknown",
-        ),
-        *("!", "?", "…"),
-    )
-)
+_CHATTER: Final = frozenset((*packaged_yaml(__package__, "facts.yaml")["chatter"].split(), "!", "?", "…"))
 """Words that say nothing of what stands where. None confirms, denies or changes what was said, as "yes", "right", "same" and "other" do."""
 _RANGE_MARKS: Final = frozenset(("-", "–", "->", "→", "to"))
 _MOST_LINKS: Final = 7
@@ -336,7 +210,7 @@ def read_facts(message: str, words: Vocabulary, speaker: Agent) -> Facts:
         for opening, item in _items(_without_ranges(tokens)):
             found = _found(item)
             place = _next_place(item, found, after=place if opening == "then" else None)
-            if place is not None and not found.order:
+            if place is not None and place <= words.size and not found.order:
                 found.order.extend((_Token("position", "then", place), token) for token in item if token.kind == "shape")
             order |= {(one.number, shape.text) for one, shape in found.order}
             pairs |= {(shape.text, color.text) for shape, color in found.pairs}

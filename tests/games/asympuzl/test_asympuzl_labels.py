@@ -92,6 +92,7 @@ def test_colors_are_read(message: str) -> None:
         ("Hi! The crescent comes first, then the cross, and the last one is the triangle.", Facts(order=frozenset(ORDER))),
         ("Left to right: crescent, cross, triangle. Thanks a lot, partner!", Facts(order=frozenset(ORDER))),
         ("Great, thank you! I don't know any colors.", Facts()),
+        ("No worries! Once you reply with all 3 colors, I'll try to finish my side.", Facts()),
         ("Could you please send me the color for each shape?", Facts()),
     ],
 )
@@ -107,7 +108,11 @@ def test_what_models_write_is_understood(message: str, expected: Facts) -> None:
     [
         "crescent, cross, triangle",
         "I have crescent, cross and triangle.",
+        "The triangle comes last, then the cross.",
         "Yes, exactly.",
+        "No.",
+        "That is wrong.",
+        "All 3 positions are shifted by one.",
         "Mine are the other way round.",
         "Please swap those.",
         "The cross is either maroon or navy.",
@@ -122,7 +127,7 @@ def test_what_models_write_is_understood(message: str, expected: Facts) -> None:
 def test_what_is_not_understood_is_listed(message: str) -> None:
     """A list without a word for order has none, and a doubt, an alternative or a confirmation states nothing for certain."""
     found = read_facts(message, PUZZLE.spoken, "A")
-    assert found in (Facts(), Facts(colors=frozenset({("triangle", "navy")})))
+    assert found in (Facts(), Facts(colors=frozenset({("triangle", "navy")})), Facts(order=frozenset({(3, "triangle")})))
     assert found.unread
 
 
