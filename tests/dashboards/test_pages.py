@@ -156,7 +156,7 @@ def test_text_from_logs_cannot_become_markup(site: str, page: Page) -> None:
     page.goto(f"{site}/failures")
     page.locator(".js-plotly-plot .xtick").first.wait_for()
 
-    assert page.locator(".js-plotly-plot .xtick").first.text_content() == "<b>clear</b>"
+    assert page.locator(".js-plotly-plot .xtick").first.text_content() == "<b>clear</b>36 turns"
 
 
 def test_unknown_page_and_unknown_game_say_what_to_do(site: str, page: Page) -> None:
