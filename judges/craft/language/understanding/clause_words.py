@@ -371,6 +371,14 @@ class ClauseWords:
         return any(block.indefinite or block.number == 1 for block in self.blocks)
 
     @property
+    def is_bare_order(self) -> bool:
+        """Whether it only orders what was named before: ``Put that there.``, ``Please place it.``"""
+        acts = {cue for cue in self.cues if cue.startswith("act.")}
+        named = any(item.kind in _PLACES | {"layer"} | _RELATIONS for item in self.items)
+        points = any(item.kind == "pron" for item in self.items)
+        return points and acts == {"act.place"} and not (self.cues - acts) and not (named or self.blocks or self.unknown)
+
+    @property
     def repeats_removal(self) -> bool:
         """Whether it only says of a block spoken of before that it is to go: ``removing it comes first``."""
         asks = self.cues & TAKES and not self.cues & ASKS

@@ -62,6 +62,7 @@ def looked_at_again(
     claims = [claim for claim in claims if not _is_support(claim, clauses)]
     judged = tuple(replace(claim, doubt=_doubt(claim, clauses, scene.board)) for claim in claims)
     judged, clauses = _with_mentions(judged, clauses, scene.board)
+    judged, ordered = _with_orders(judged, clauses, scene.board)
     open_ = {
         number: why for number, clause in enumerate(clauses) if (why := open_in(clause, _blocks_named(clauses[: number + 1]), scene.board))
     }
@@ -74,7 +75,7 @@ def looked_at_again(
     unread = [
         _unread(clause, doubts.get(number, ""), open_.get(number, ""))
         for number, clause in enumerate(clauses)
-        if number in open_ or not (clause.repeats_removal and gone & set(range(number - _REACH, number)))
+        if number in open_ or not (number in ordered or (clause.repeats_removal and gone & set(range(number - _REACH, number))))
     ]
     return judged, tuple(clause for clause in unread if clause is not None)
 
@@ -101,6 +102,26 @@ def _with_mentions(claims: tuple[Claim, ...], clauses: list[ClauseWords], board:
         claims = tuple(sorted((*kept, mention), key=lambda claim: claim.start))
         clauses = [replace(clause, claims=[mention]) if at in told_in else clause for at, clause in enumerate(clauses)]
     return _with_first(claims), clauses
+
+
+def _with_orders(
+    claims: tuple[Claim, ...], clauses: Sequence[ClauseWords], board: Board
+) -> tuple[tuple[Claim, ...], frozenset[int]]:
+    """Make a request of a block that one sentence describes and the next orders: ``At my left end I see a small red. Put that there.``
+
+    Gives the claims, and the numbers of the sentences that order.
+    """
+    ordered = set()
+    for number in range(1, len(clauses)):
+        told = [claim for claim in claims if number - 1 in claim.told_in]
+        if len(told) != 1 or not clauses[number].is_bare_order:
+            continue
+        claim, before = told[0], clauses[number - 1]
+        described = claim.verb == "other" and claim.color is not None and not _stands(claim, board)
+        if described and claim.told_in == {number - 1} and not before.left_over and not before.unknown and "denial" not in before.cues:
+            claims = tuple(replace(one, verb="place", doubt="", told_in=one.told_in | {number}) if one is claim else one for one in claims)
+            ordered.add(number)
+    return (_with_first(claims), frozenset(ordered)) if ordered else (claims, frozenset())
 
 
 def _with_first(claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
