@@ -219,8 +219,11 @@ def knows_who_sees(subject: _Subject) -> Decision:
     match subject.message.reading.find(View):
         case Shown((view, *_)) if view.seen_by != "seat":
             return Decision("yes", f'says who sees the place: "{view.words}"')
-        case Shown():
-            return undecided("the message speaks from a seat without saying who else sees the place")
+        case Shown((view, *_)):
+            whole = subject.message.reading.whole(View, Stance)
+            if isinstance(whole, Open):
+                return undecided(whole.why)
+            return Decision("unclear", f'speaks from its own side ("{view.words}") without saying who else sees the place')
         case Open(why):
             return undecided(why)
     return Decision("no", "no word of the message ties the place to anybody's view")

@@ -3,7 +3,6 @@
 How truth is fixed: formats, section 12.2. The messages are taken together; superseded ones do not count.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
@@ -131,12 +130,6 @@ def _not_followed(prepared: PreparedTurn, move: Move) -> Decision:
     if asked and move.action == "place" and all(request.color and request.cells and request.one_block for request in asked):
         return Decision("no", f"the builder attempted {move_text(move)}; asked for was " + "; ".join(map(str, asked)))
     return undecided(f"the builder attempted {move_text(move)}, which fits no message as read")
-
-
-def _reply(prepared: PreparedTurn) -> frozenset[str]:
-    """The words of what the builder said, in lower case."""
-    said = " ".join(one.text for one in prepared.view.said("public") if one.agent not in WALLS)
-    return frozenset(re.findall(r"[a-z]+", said.lower()))
 
 
 def miss_by_underspecification(prepared: PreparedTurn) -> Decision:

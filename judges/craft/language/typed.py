@@ -28,8 +28,10 @@ def read_text(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Re
         board: cell -> stack of block codes, bottom to top, before the builder's move.
     """
     found = read(text, speaker, board)
-    told = chain(_without_echoes(found.claims, text), views(text), stances(text), _named(text, found.claims))
-    return Read(tuple(told), tuple(_unread(clause, text) for clause in found.unread))
+    seen = tuple(views(text))
+    told = chain(_without_echoes(found.claims, text), seen, stances(text), _named(text, found.claims))
+    doubtful = (Unread(one.claim.words, one.doubt, (View,), one.start, one.end) for one in seen if one.doubt is not None)
+    return Read(tuple(told), (*(_unread(clause, text) for clause in found.unread), *doubtful))
 
 
 def _unread(clause: model.UnreadClause, text: str) -> Unread:

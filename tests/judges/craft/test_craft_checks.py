@@ -213,7 +213,7 @@ MESSAGES: list[tuple[str, str, Sequence[tuple[str, str]], str | None]] = [
     ("MM8", "D1", [("D1", "Put a small red block in the middle of my bottom layer, which nobody else can see.")], "yes"),
     ("MM8", "D1", [("D1", "Put a small orange block on my left, middle layer; D2 can see that corner as well.")], "yes"),
     ("MM8", "D1", [("D1", "Put a small red block in the middle of the bottom layer.")], "no"),
-    ("MM8", "D1", [("D1", "Put a small red block in the middle of my bottom layer.")], None),
+    ("MM8", "D1", [("D1", "Put a small red block in the middle of my bottom layer.")], "unclear"),
     ("MM3", "D1", [("D1", "Put a small red block in the middle of my bottom layer.")], None),
 ]
 

@@ -85,6 +85,7 @@ def test_a_clause_that_leaves_something_open_is_not_understood(text: str) -> Non
         ("Ok, small green on my right end please, bottom layer.", "place gs 20 0"),
         ("We need a small green at my right end, bottom layer. Please place it.", "place gs 20 0"),
         ("From here the view is fine right now. Put a small green at the right of my bottom layer.", "place gs 20 0"),
+        ("At my right end I see a small green, bottom layer. Put that there.", "place gs 20 0"),
         ("Put a small yellow on top of the red block at the left of my wall.", "place ys 00 1"),
     ],
 )

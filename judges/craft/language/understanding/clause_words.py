@@ -372,7 +372,7 @@ class ClauseWords:
 
     @property
     def is_bare_order(self) -> bool:
-        """Whether it only orders what was named before: ``Put that there.``, ``Please place it.``"""
+        """Whether it only orders what was named before, as ``Please place it`` does."""
         acts = {cue for cue in self.cues if cue.startswith("act.")}
         named = any(item.kind in _PLACES | {"layer"} | _RELATIONS for item in self.items)
         points = any(item.kind == "pron" for item in self.items)

@@ -27,6 +27,7 @@ def _any_of(fragments: Iterable[str]) -> re.Pattern[str]:
 
 _EXCLUSIVE: Final = _any_of(_TABLES["exclusive"])
 _SHARED: Final = _any_of(_TABLES["shared"])
+_OWN: Final = _any_of(("my", "mine"))
 _SEAT: Final = _any_of(_TABLES["seat"])
 _DISAGREEMENT: Final = _any_of(_TABLES["disagreement"])
 _POSSESSIVE: Final = _any_of([_TABLES["possessive"]])
@@ -41,11 +42,16 @@ def remarks_in(text: str) -> Iterator[tuple[int, int]]:
 
 def views(text: str) -> Iterator[Told[View]]:
     """Give what the text says of who sees a place; a word of somebody's seat counts only where nothing more is said."""
-    kinds: tuple[tuple[SeenBy, re.Pattern[str]], ...] = (("speaker", _EXCLUSIVE), ("shared", _SHARED), ("seat", _SEAT))
-    for seen_by, pattern in kinds:
+    kinds: tuple[tuple[SeenBy, re.Pattern[str], str | None], ...] = (
+        ("speaker", _EXCLUSIVE, None),
+        ("shared", _SHARED, None),
+        ("seat", _OWN, None),
+        ("seat", _SEAT, "it does not say whose side the place is on"),
+    )
+    for seen_by, pattern, doubt in kinds:
         match = pattern.search(text)
         if match is not None:
-            yield Told(View(seen_by=seen_by, words=match[0]), match.start(), match.end())
+            yield Told(View(seen_by=seen_by, words=match[0]), match.start(), match.end(), doubt)
             return
 
 

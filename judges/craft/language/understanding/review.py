@@ -104,12 +104,10 @@ def _with_mentions(claims: tuple[Claim, ...], clauses: list[ClauseWords], board:
     return _with_first(claims), clauses
 
 
-def _with_orders(
-    claims: tuple[Claim, ...], clauses: Sequence[ClauseWords], board: Board
-) -> tuple[tuple[Claim, ...], frozenset[int]]:
-    """Make a request of a block that one sentence describes and the next orders: ``At my left end I see a small red. Put that there.``
+def _with_orders(claims: tuple[Claim, ...], clauses: Sequence[ClauseWords], board: Board) -> tuple[tuple[Claim, ...], frozenset[int]]:
+    """Make a request of a block that one sentence describes and the next orders.
 
-    Gives the claims, and the numbers of the sentences that order.
+    So "At my left end I see a small red. Put that there." is one request. Gives the claims, and the numbers of the sentences that order.
     """
     ordered = set()
     for number in range(1, len(clauses)):
