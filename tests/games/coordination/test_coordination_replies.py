@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import cotrace
+from analytics.findings import findings
 from analytics.query import query
-from games.coordination.play import CoordinationGame
+from games.coordination.play import CoordinationGame, PlayRequest, play
 from games.coordination.players import named_action
 from games.coordination.seated import SeatedGame, course_of, header_of
 from games.players.course import Said
@@ -203,6 +204,27 @@ def test_every_game_has_a_turn_cap_and_says_its_score_rule(store: Store) -> None
     (published, *_), _ = asked(begun("hanabi", harness="published"), 1, lambda _: "")
     assert "when all lives are lost, with one point for each card on the stacks" in words(strict)
     assert "when all lives are lost, with 0 points" in words(published)
+
+
+def test_games_whose_measure_is_the_score_have_no_success_and_are_counted_by_game(tmp_path: Path) -> None:
+    """Hanabi ended alive, a soup delivered: no goal was reached. No game is counted among those with answers to CoordinationQA."""
+    for name, policy, variants in (("hanabi", "cautious", ()), ("overcooked", "greedy", ("cramped_room",)), ("collab_capture", "bfs", ())):
+        play(PlayRequest(game=name, out=tmp_path / "logs", policies=(policy,), variants=variants, seeds=(1,), ticks=80))  # type: ignore[arg-type]
+    opened = cotrace.open(tmp_path / "store.duckdb")
+    assert opened.ingest(tmp_path / "logs").rejected == []
+    store = Store(tmp_path / "store.duckdb")
+    games = query(
+        store, "SELECT level, count(success) AS told, count(score) AS scored, max(score) AS most FROM games GROUP BY ALL ORDER BY ALL"
+    )
+    assert games.filter(level="collab_capture").row(0) == ("collab_capture", 4, 4, 1.0)
+    for level in ("hanabi", "overcooked"):
+        ((told, scored, most),) = games.filter(level=level).select("told", "scored", "most").rows()
+        assert (told, scored) == (0, 1)
+        assert most > 1
+    said = [found.sentence for found in findings(store) if found.topic == "who"]
+    assert not any("CoordinationQA" in one for one in said)
+    counted = {one.partition(" (")[0].partition(" game")[0] for one in said}
+    assert counted == {"LLM-Coordination, CollabCapture, 4", "LLM-Coordination, Hanabi, 1", "LLM-Coordination, Overcooked-AI, 1"}
 
 
 @pytest.mark.parametrize(
