@@ -13,8 +13,11 @@ from scipy import stats
 from analytics.comparison.compare import behind, compare
 from analytics.comparison.team_names import unlike_names
 from analytics.findings import Finding, findings
+from dashboards.address import Address
+from dashboards.pages.failures import Bars, chart
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
+from tests.analytics.test_views_judges import job, judged, label, verdict
 
 Floats = NDArray[np.float64]
 _FAILING = (Step("{}", (Move("place", accepted=False),), progress=0.0, categories=(("craft_published", "wrong_position"),)),)
@@ -127,3 +130,24 @@ def test_teams_that_differ_in_their_turn_limit_alone_have_names_of_their_own() -
         "c with unknown turns",
         "c with 8 turns",
     ]
+
+
+def test_a_question_that_was_labelled_and_asked_twice_is_one_labelled_question(tmp_path: Path) -> None:
+    """Every answer of the judge was paired with every label: 3 units with two labels and two repeats were 12 labelled questions."""
+    run = job("a", judge="llm:x/y")
+    units: list[tuple[str, int | None]] = [("g1", 1), ("g1", 2), ("g2", 1)]
+    verdicts = [verdict(run, unit, "yes" if unit != ("g2", 1) else "no", repeat=repeat) for unit in units for repeat in (1, 2)]
+    labels = [label(unit, "yes", annotator) for unit in units for annotator in ("p", "q")]
+    (sure,) = [found.sentence for found in findings(judged(tmp_path, [run], verdicts, labels)) if found.report == "agreement"]
+    assert sure == "The judge llm:x/y answers 100 % of 3 labelled questions, and 2 of those 3 as the label does."
+
+
+def test_bars_of_few_turns_are_crossed_and_every_bar_has_its_number() -> None:
+    """A full bar of 5 turns looked as sure as one of 394."""
+    rows = pl.DataFrame(
+        {"model": ["a", "b", "b"], "category": ["correct", "correct", "wrong_color"], "turns": [5, 300, 94], "denominator": [5, 394, 394]}
+    ).with_columns(share=pl.col("turns") / pl.col("denominator"))
+    drawn = chart(rows, Bars("model", "craft_published"), Address.parse("/failures", ""))
+    right = next(bar for bar in drawn.data if bar.name == "correct")
+    assert list(right.marker.pattern.shape) == ["x", ""]
+    assert [text.endswith(end) for text, end in zip(drawn.layout.xaxis.ticktext, ("5 turns", "394 turns"), strict=True)] == [True, True]
