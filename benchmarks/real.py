@@ -4,6 +4,7 @@ Two keys, neither made by cotrace, both on published or recorded games that lie 
 
 * *verdicts*: two blind raters answered the rubrics' questions about turns of published games. A verdict counts as right if it is the
   answer that both gave; turns on which they differ count in no column. Coverage is the share of those questions that the engine answers.
+  They answered version 1 of the rubrics, so the engine is asked that version.
 * *attribution*: a strong model's readings of the messages of games in which a language model was every player. A fault of a director
   is false if that reading shows that the message had what the fault says it lacked, or that it asked for something else; it is right
   if the reading shows the fault; it cannot be checked if the reading is missing or left a part of the message open.
@@ -39,6 +40,9 @@ __all__ = ["Rated", "fault_by", "faults", "main", "rated_verdicts"]
 
 DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "craft"
 _RUBRICS: Final = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
+_ASKED: Final = "version_1"
+"""Variant of the rubrics that the raters answered."""
+
 _TEXT: Final = re.compile(r"\[BEGIN text \w+\]\nIt says:\n(.*)\n\[END text", re.DOTALL)
 _PUBLIC: Final = "a public message of director "
 _ENOUGH: Final = 10
@@ -85,10 +89,10 @@ def rated_verdicts(games: Path, ratings: Path, folder: Path) -> list[Rated]:
     ingest_paths([games], store)
     ensure_installed(store)
     for name in _RUBRICS:
-        run(JudgeRequest(rubric=find(name).with_variant("version_1")), store)  # the wording that was rated
+        run(JudgeRequest(rubric=find(name).with_variant(_ASKED)), store)
     rows = query(
         store,
-        "SELECT path, turn, agent, question, answer FROM verdicts_latest INNER JOIN episodes USING (episode_id) "
+        "SELECT path, turn, agent, question, answer FROM verdicts INNER JOIN episodes USING (episode_id) "
         "INNER JOIN sources USING (source_id) WHERE judge = 'engine'",
     ).rows()
     given = {(str(Path(path).resolve()), turn, agent or "", question): answer for path, turn, agent, question, answer in rows}
