@@ -36,7 +36,8 @@ TOO_MUCH = {
 @pytest.fixture(scope="module")
 def browser(played: Store) -> FlaskClient:
     """The dashboard, without a browser's drawing."""
-    return create_app(played).server.test_client()
+    client: FlaskClient = create_app(played).server.test_client()
+    return client
 
 
 @pytest.fixture(autouse=True)
