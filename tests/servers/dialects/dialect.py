@@ -81,7 +81,7 @@ def only(body: Mapping[str, Any], allowed: str) -> None:
 
 def schema_in(text: str) -> dict[str, Any]:
     """The schema that a system message tells of."""
-    found: dict[str, Any] = orjson.loads(text[text.index("{") :])
+    found: dict[str, Any] = orjson.loads(text.splitlines()[-1])
     return found
 
 
