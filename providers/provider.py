@@ -74,7 +74,9 @@ class ModelSettings:
     @property
     def reasons(self) -> bool:
         """Whether the model reasons before it answers."""
-        return self.reasoning_effort != "none" and (self.reasoning_effort is not None or self.is_one_that("reasons"))
+        if self.reasoning_effort is not None:
+            return self.reasoning_effort != "none"
+        return self.is_one_that("reasons") and not self.is_one_that("plain")
 
     @property
     def sampling_temperature(self) -> float | None:
@@ -105,7 +107,7 @@ class ModelSettings:
         return self.mode or ("json_schema" if self.logprobs else None)
 
     def is_one_that(self, kind: str) -> bool:
-        """Whether the model's name is on that list of models.yaml: reasons, adaptive, levels."""
+        """Whether the model's name is on that list of models.yaml: reasons, plain, adaptive, levels."""
         return _is_one(self.model.rpartition("/")[2].lower(), kind)
 
     def answering(self) -> dict[str, object]:

@@ -108,11 +108,11 @@ def _decisive() -> list[str]:
 
 
 def _pieces() -> list[str]:
-    from judges.evidence.shows import PIECES
+    from judges.evidence.shows import pieces
 
     lines = ["## Pieces of evidence", "", "What `shows` can list.", ""]
     lines += ["| piece | what it shows | units | benchmarks |", "|---|---|---|---|"]
-    return lines + [f"| {p.name} | {p.doc} | {', '.join(p.units)} | {', '.join(p.benchmarks) or 'all'} |" for p in PIECES.values()]
+    return lines + [f"| {p.name} | {p.doc} | {', '.join(p.units)} | {', '.join(p.benchmarks) or 'all'} |" for p in pieces().values()]
 
 
 def _rubric(rubric: Rubric) -> list[str]:

@@ -18,7 +18,7 @@ from dashboards.reader import Reader, reader
 from dashboards.requests import checked, saved
 from ingest.labels.load import add_labels
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, tasks
-from judges.evidence.shows import PIECES
+from judges.evidence.shows import pieces
 from judges.evidence.text import clean
 from judges.evidence.transcript import read_games
 from judges.rubric.model import ANY_BENCHMARK, Question, Rubric
@@ -109,7 +109,7 @@ def _who() -> Part:
 
 def _task(rubric: Rubric, task: Task, skip: str) -> list[Part]:
     evidence = [
-        html.Div([html.H3(PIECES[name].doc), *([_entry(*entry) for entry in entries] or [html.P("nothing", className="hint")])])
+        html.Div([html.H3(pieces()[name].doc), *([_entry(*entry) for entry in entries] or [html.P("nothing", className="hint")])])
         for name, entries in task.shown.items()
     ]
     return [

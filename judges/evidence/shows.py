@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line, with_plain_names
 from judges.evidence.transcript import JsonObject, Transcript, TurnView, UtteranceView
 from schemas.families import offered
 
-__all__ = ["HISTORY_TURNS", "PIECES", "Viewer", "doc"]
+__all__ = ["HISTORY_TURNS", "Viewer", "doc", "pieces"]
 
 HISTORY_TURNS = 5
 """Turns before the judged one that `history` reaches back: a little more than the 12 lines of the published judge (formats section 8.5)."""
@@ -36,14 +37,14 @@ class Viewer:
 
     def _told(self, name: str) -> list[Entry]:
         context = self._scene
-        entries = PIECES[name].render(context) if context.row is None else _column(context.row, name)
+        entries = pieces()[name].render(context) if context.row is None else _column(context.row, name)
         renamed = entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
         return with_plain_names(renamed, [*context.game.agents, *(context.other.agents if context.other else ())])
 
 
 def doc(name: str) -> str:
-    """What a piece shows: one of `PIECES`, or a column of the rubric's own query."""
-    return PIECES[name].doc if name in PIECES else "a column of the record that is judged"
+    """What a piece shows: one of `pieces`, or a column of the rubric's own query."""
+    return pieces()[name].doc if name in pieces() else "a column of the record that is judged"
 
 
 def _column(row: Mapping[str, object], name: str) -> list[Entry]:
@@ -186,7 +187,9 @@ _GENERAL: tuple[Piece, ...] = (
     Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
 )
 
-PIECES: Mapping[str, Piece] = {
-    piece.name: piece for piece in (*_GENERAL, *(piece for _, pieces in offered("judges", "pieces", "PIECES") for piece in pieces))
-}
-"""Name -> piece: everything that a rubric can show."""
+
+@cache
+def pieces() -> Mapping[str, Piece]:
+    """Name -> piece: everything that a rubric can show. The first call loads the families."""
+    of_families = (piece for _, offered_pieces in offered("judges", "pieces", "PIECES") for piece in offered_pieces)
+    return {piece.name: piece for piece in (*_GENERAL, *of_families)}

@@ -131,9 +131,9 @@ def _bad_placeholders(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
 
 
 def _unfilled(rubric: Rubric, where: NodePath, text: str, shown: Sequence[str]) -> Iterator[tuple[NodePath, str]]:
-    from judges.evidence.shows import PIECES
+    from judges.evidence.shows import pieces
 
-    known: Sequence[str] = rubric.shows if rubric.unit == "row" else [*PIECES]
+    known: Sequence[str] = rubric.shows if rubric.unit == "row" else [*pieces()]
     for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
         if name not in known:
             yield where, f"{{{name}}} stands for no piece of evidence{near(name, known)}"
@@ -188,12 +188,12 @@ def _bad_wordings(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
 
 
 def _bad_piece(rubric: Rubric, name: str) -> Iterator[str]:
-    from judges.evidence.shows import PIECES
+    from judges.evidence.shows import pieces
 
-    if name not in PIECES:
-        yield f"there is no piece of evidence {name}{near(name, PIECES)}"
+    if name not in pieces():
+        yield f"there is no piece of evidence {name}{near(name, pieces())}"
         return
-    piece = PIECES[name]
+    piece = pieces()[name]
     if rubric.unit not in piece.units:
         yield f"{name} cannot be shown for unit {rubric.unit}: it goes with {', '.join(piece.units)}"
     if piece.benchmarks and not set(rubric.benchmarks) <= set(piece.benchmarks):
