@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -31,7 +32,7 @@ def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[Exchange]:
     """
     game = continued_game(header.benchmark)
     turns = [turn if turn.replies else replace(turn, replies=tuple(game.replies(header, turn))) for turn in turns]
-    waiting = (reply for turn in turns for reply in turn.replies)
+    waiting = {agent: iter(found) for agent, found in _by_agent(turns).items()}
     course = game.course(header, turns)
     try:
         step = next(course)
@@ -39,10 +40,19 @@ def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[Exchange]:
             if isinstance(step, Turn):
                 step = course.send(())
                 continue
-            replies = [reply for _, reply in zip(step, waiting, strict=False)]
+            replies = [reply for seen in step if (reply := next(waiting.get(seen.agent, iter(())), None)) is not None]
             if len(replies) < len(step):
                 return
             yield from map(Exchange, step, replies)
             step = course.send(tuple(Said(reply.text, reply.reasoning, reply.error) for reply in replies))
     except StopIteration:
         return
+
+
+def _by_agent(turns: Sequence[Turn]) -> dict[str, list[ReplyEntry]]:
+    """An agent's replies in their order; between agents the order depends on who was asked together."""
+    found: dict[str, list[ReplyEntry]] = defaultdict(list)
+    for turn in turns:
+        for reply in turn.replies:
+            found[reply.agent].append(reply)
+    return found

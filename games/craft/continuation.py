@@ -65,8 +65,17 @@ def course(header: Header, turns: Sequence[Turn]) -> Course:
         seed=header.seed or 0,
         started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
     )
-    speakers = [tuple(reply.agent for reply in turn.replies if reply.agent in DIRECTORS) for turn in turns]
-    return course_of(game, speakers)
+    return course_of(game, [_speakers(turn) for turn in turns])
+
+
+def _speakers(turn: Turn) -> tuple[Director, ...]:
+    """The directors in the order in which their messages reached the builder.
+
+    A director who spoke twice was asked again after the others, so the order of the replies can be another one.
+    """
+    replied = tuple(reply.agent for reply in turn.replies if reply.agent in DIRECTORS)
+    spoke = tuple(message.agent for message in turn.utterances if message.channel == "public" and message.agent in DIRECTORS)
+    return spoke if sorted(spoke) == sorted(replied) else replied
 
 
 def _characters(header: Header) -> dict[Director, Archetype]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,19 @@ pytestmark = pytest.mark.shared
 
 
 @pytest.fixture(scope="module")
-def filled(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Report]:
+def logs(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the reference tables hold; beside it are games of language models and readings of their messages."""
+    folder = tmp_path_factory.mktemp("craft")
+    for name in ("craft_results", "engine_games", "human_validation", "real_utterances"):
+        shutil.copytree(shared / "data" / "craft" / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def filled(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Report]:
     """A store with all of the published CRAFT data."""
     store = Store(tmp_path_factory.mktemp("store") / "craft.duckdb")
-    return store, ingest_paths([shared / "data" / "craft"], store)
+    return store, ingest_paths([logs], store)
 
 
 def rows(filled: tuple[Store, Report], query: str) -> list[tuple[Any, ...]]:
@@ -104,9 +114,9 @@ def test_real_logs_showed_the_views_of_the_released_code(filled: tuple[Store, Re
     assert {(is_real, kind, source) for is_real, kind, source, _ in found} == {(False, "spans", "log"), (True, "spans", "prompt")}
 
 
-def test_second_ingest_changes_nothing(filled: tuple[Store, Report], shared: Path) -> None:
+def test_second_ingest_changes_nothing(filled: tuple[Store, Report], logs: Path) -> None:
     """All files are known; no row is written."""
     before = rows(filled, "FROM sources ORDER BY ALL")
-    report = ingest_paths([shared / "data" / "craft"], filled[0])
+    report = ingest_paths([logs], filled[0])
     assert (report.unchanged, report.ingested, report.replaced, report.rows) == (filled[1].ingested, 0, 0, {})
     assert rows(filled, "FROM sources ORDER BY ALL") == before
