@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cotrace.options.shared import say, spent, writing_to
+from cotrace.options.shared import say, spent, tokens, writing_to
 from cotrace.progress import playing_bar, progress_bar
 from schemas.text import in_shell
 
@@ -57,7 +57,7 @@ def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     if report.calls or report.from_journal:
         before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
-        say(f"  {report.calls} calls{before}; {report.tokens_in} + {report.tokens_out} tokens, {spent(report.cost)}")
+        say(f"  {report.calls} calls{before}; {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
     if report.stopped:
         say(f"  the budget allows no further call: {report.stopped} games left waiting; start again with a higher one to play them on")
     if report.failed:

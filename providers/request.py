@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import orjson
 from pydantic import BaseModel
 
 from providers.answers import Answer
-from providers.completion import NO_TOKENS, Completion, Tokens
+from providers.completion import Completion
 from providers.messages import Message, Tool
 from providers.prices import Price
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion, Taken
 from schemas.records import Call
 
-__all__ = ["JournalEntry", "Reply", "Request", "Source", "Usage", "call_of", "fingerprint", "now", "shown"]
+__all__ = ["JournalEntry", "Reply", "Request", "Source", "Usage", "added", "call_of", "fingerprint", "now", "shown", "summed"]
 
 Source = Literal["model", "cache", "journal"]
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +108,9 @@ class Usage:
     """Calls without a usable reply."""
     requests: int = 0
     """HTTP requests, retries and re-asks included."""
-    tokens: Tokens = NO_TOKENS
+    tokens_in: int | None = 0
+    """None if the server of a call has not counted its tokens."""
+    tokens_out: int | None = 0
     cost: float | None = 0.0
     """USD; None if the cost of a call is not known: its model has no price, or the server has not counted the tokens."""
     first_error: str | None = None
@@ -124,10 +127,21 @@ class Usage:
             self.first_error = self.first_error or call.error
         if reply.source == "model":
             self.requests += call.attempts
-            self.tokens = self.tokens.plus(
-                Tokens(call.tokens_in or 0, call.tokens_out or 0, call.tokens_cached or 0, 0, call.tokens_reasoning or 0)
-            )
-            self.cost = None if self.cost is None or call.cost is None else self.cost + call.cost
+            self.tokens_in = added(self.tokens_in, call.tokens_in)
+            self.tokens_out = added(self.tokens_out, call.tokens_out)
+            self.cost = added(self.cost, call.cost)
+
+
+def added(total: _Number | None, more: _Number | None) -> _Number | None:
+    """Their sum; None if one of them is not known."""
+    return None if total is None or more is None else total + more
+
+
+def summed(numbers: Iterable[_Number | None]) -> _Number | None:
+    """The sum of all; None if one of them is not known."""
+    every = list(numbers)
+    known = [number for number in every if number is not None]
+    return sum(known) if len(known) == len(every) else None
 
 
 def fingerprint(settings: ModelSettings, question: ModelQuestion) -> bytes:

@@ -373,8 +373,8 @@ class JudgeRun(NamedTuple):
     finished_at: Annotated[datetime | None, Col("when; null while running or after a kill", "UTC")]
     units: Annotated[int, Col("units put to the judge", "count")]
     calls: Annotated[int, Col("requests sent, retries included", "count")]
-    tokens_in: Annotated[int, Col("prompt tokens as billed", "tokens")]
-    tokens_out: Annotated[int, Col("completion tokens as billed", "tokens")]
+    tokens_in: Annotated[int | None, Col("prompt tokens as billed; null if its server has not counted all tokens", "tokens")]
+    tokens_out: Annotated[int | None, Col("completion tokens likewise", "tokens")]
     cost: Annotated[
         float | None, Col("by the price file; null if the model has no price there, or its server has not counted all tokens", "USD")
     ]

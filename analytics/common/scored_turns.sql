@@ -35,9 +35,9 @@
 --   engine  map  rubric.question -> the engine's answer about the agent, or about the turn as a whole
 --   judged  map  rubric.question -> mean score, 0 to 1, of all answers of model judges about the agent or the turn (repeats and judges together)
 --   labelled  map  rubric.question -> mean score of people's labels likewise
---   tokens_in  tokens  prompt tokens of the agent's own requests on this turn; null if the log has no requests
+--   tokens_in  tokens  prompt tokens of the agent's own requests on this turn; null if the log has no requests, or does not count their tokens
 --   tokens_out  tokens  reply tokens likewise
---   cost_usd  USD  what these requests cost; null if no price is known
+--   cost_usd  USD  what these requests cost; null if that of one of them is not known
 -- Reads: turns, utterances, actions, agents, games, team_names, outcomes, turn_costs, failures, verdicts_latest, labels, calls.
 create or replace view scored_turns as
 
@@ -72,7 +72,13 @@ present as (
 ),
 
 asked as (
-    select episode_id, turn, agent, sum(tokens_in)::bigint as tokens_in, sum(tokens_out)::bigint as tokens_out, sum(cost) as cost_usd
+    select
+        episode_id,
+        turn,
+        agent,
+        case when count(tokens_in) = count(*) then sum(tokens_in)::bigint end as tokens_in,
+        case when count(tokens_out) = count(*) then sum(tokens_out)::bigint end as tokens_out,
+        case when count(cost) = count(*) then sum(cost) end as cost_usd
     from calls
     where purpose = 'player'
     group by all

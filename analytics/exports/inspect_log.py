@@ -160,9 +160,12 @@ def _usage(game: GameOut) -> dict[str, ModelUsage]:
     from inspect_ai.model import ModelUsage
 
     found: dict[str, ModelUsage] = {}
+    uncounted = {call["model"] for call in game.calls if None in (call["tokens_in"], call["tokens_out"])}
     for call in game.calls:
+        if call["model"] in uncounted:  # its usage has no room for what is not known
+            continue
         used = found.setdefault(call["model"], ModelUsage())
-        given, written = call["tokens_in"] or 0, call["tokens_out"] or 0
+        given, written = call["tokens_in"], call["tokens_out"]
         used.input_tokens += given
         used.output_tokens += written
         used.total_tokens += given + written

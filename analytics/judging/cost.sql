@@ -8,8 +8,8 @@
 --   unfinished  count  jobs among them that did not finish: running, stopped by the budget, or interrupted
 --   units  count  units put to the judge, over all jobs
 --   calls  count  requests sent, retries included
---   tokens_in  tokens  prompt tokens as billed
---   tokens_out  tokens  completion tokens as billed
+--   tokens_in  tokens  prompt tokens as billed; null if the server has not counted those of all jobs
+--   tokens_out  tokens  completion tokens likewise
 --   runs_priced  count  jobs whose model has a price
 --   cost_usd  USD  cost of the priced jobs; null if there is none
 --   cost_per_unit_usd  USD  cost of the priced jobs / their units; null if there is none
@@ -30,8 +30,8 @@ select
     count(*) filter (status <> 'finished') as unfinished,
     sum(units)::bigint as units,
     sum(calls)::bigint as calls,
-    sum(tokens_in)::bigint as tokens_in,
-    sum(tokens_out)::bigint as tokens_out,
+    case when count(tokens_in) = count(*) then sum(tokens_in)::bigint end as tokens_in,
+    case when count(tokens_out) = count(*) then sum(tokens_out)::bigint end as tokens_out,
     count(cost) as runs_priced,
     sum(cost) as cost_usd,
     sum(cost) / nullif(sum(units) filter (cost is not null), 0) as cost_per_unit_usd,

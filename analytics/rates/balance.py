@@ -58,7 +58,9 @@ class Balance(NamedTuple):
     """Mean of that trait over labelled units, 0 to 1."""
     others: float | None
     p: float | None
-    """The smallest p-value, by Holm's method; None: too few games or labels to test."""
+    """The smallest p-value, by Holm's method; None: too few games or labels to test, or all units are labelled."""
+    is_untested: bool
+    """Whether units that the judge answered have no label, and too few games or labels leave open whether these are like the others."""
 
     @property
     def abstains(self) -> bool:
@@ -102,10 +104,17 @@ def balance_of(units: pl.DataFrame, is_labelled: str) -> Balance:
     tested = [(p, name) for name, p in zip(found, corrected, strict=True) if p is not None]
     p, name = min(tested, default=(None, None))
     asked, abstained = int(units["units"].sum()), int(units.filter(~pl.col("is_answered"))["units"].sum())
+    is_untested = p is None and not decided[is_labelled].all() and not any(_is_alike(*sides) for sides, _ in found.values())
     if p is None or name is None or p >= _LEVEL:
-        return Balance(asked, abstained, None, None, None, p)
+        return Balance(asked, abstained, None, None, None, p, is_untested)
     labelled, others = (float(side.sums.sum() / side.units.sum()) for side in found[name][0])
-    return Balance(asked, abstained, name, labelled, others, p)
+    return Balance(asked, abstained, name, labelled, others, p, is_untested)
+
+
+def _is_alike(labelled: Side, others: Side) -> bool:
+    """Whether enough games have units of both sides with the same trait: then no p-value is no lack of games."""
+    has_both = (labelled.units > 0) & (others.units > 0)
+    return bool(has_both.sum() >= _FEWEST_ALIKE)
 
 
 def _traits(units: pl.DataFrame, decided: pl.DataFrame, is_labelled: str) -> Iterator[tuple[str, tuple[Side, Side]]]:

@@ -28,7 +28,7 @@ from analytics.rates.correction import (
 from analytics.statistics.cluster_intervals import believed, mean_interval
 from analytics.statistics.intervals import LEVEL
 from schemas.store import Store
-from schemas.wording import p_is
+from schemas.wording import counted, p_is
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,10 +121,10 @@ class Asked:
             self._found[model] = balance_of(self.of_model(model), self.is_labelled)
         return self._found[model]
 
-    def is_unbalanced(self) -> bool:
-        """Whether the labels of some model are no random sample of its units."""
+    def is_doubtful(self) -> bool:
+        """Whether the labels of some model are no random sample of its units, or those of all models together cannot be tested."""
         models = self.rows.filter(self.is_labelled)["model"].unique()
-        return any(self.balance(model).is_unbalanced for model in models)
+        return any(self.balance(model).is_unbalanced for model in models) or balance_of(self.rows, self.is_labelled).is_untested
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,11 +166,12 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     bound_high: where the rate of all units that were asked about can lie, instead of a corrected rate; advice. Null where there is too
     little.
 
-    Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out. Labels are taken as right, and must be a random sample
-    of the judged units; those that the labelling page drew by disagreement (source `dashboard:disagreements`) are left out. Where labelled
-    and other units differ, or the judge left more than 2 % of the units unanswered, nothing is corrected: rate and rogan_gladen are null,
-    and the bounds count what is unknown once as no and once as yes, with the 95 % interval of either over games. Unknown is each unit
-    without a label, and where labels can be a random sample of what was answered, each unit without an answer.
+    Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out. Labels are taken as right, and must be a random
+    sample of the judged units; those that the labelling page drew by disagreement (source `dashboard:disagreements`) are left out. Where
+    labelled and other units differ, where fewer than four games leave that untested, or the judge left more than 2 % of the units
+    unanswered, nothing is corrected: rate and rogan_gladen are null, and the bounds count what is unknown once as no and once as yes,
+    with the 95 % interval of either over games. Unknown is each unit without a label, and where labels can be a random sample of what was
+    answered, each unit without an answer.
 
     Args:
         store: a store with the views.
@@ -324,7 +325,8 @@ def rate_row(judged: Judged) -> dict[str, object]:
     units, labels = int(own["units"].sum()), int(own["labels"].sum())
     powered = prediction_powered(judged.units(), judged.labelled())
     balance = judged.asked.balance(judged.model)
-    is_refused = labels > 0 and (balance.is_unbalanced or balance.abstains)
+    is_untested = balance.is_untested and not math.isnan(float(powered.rate))
+    is_refused = labels > 0 and (balance.is_unbalanced or is_untested or balance.abstains)
     yes, no = int(errors["yes"].sum()), int(errors["no"].sum())
     row: dict[str, object] = {
         "rubric": judged.rubric,
@@ -349,7 +351,7 @@ def rate_row(judged: Judged) -> dict[str, object]:
         "unbalanced_p": balance.p,
         **dict(zip(("bound_low", "bound_high"), _bounds(judged, balance, powered) if is_refused else (None, None), strict=True)),
     }
-    if is_refused or balance.abstains or judged.asked.is_unbalanced():
+    if is_refused or balance.abstains or judged.asked.is_doubtful():
         row |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
     if is_refused:
         return row | {"advice": _refusal(row, balance)}
@@ -362,7 +364,7 @@ def _bounds(judged: Judged, balance: Balance, powered: Corrected) -> tuple[float
     import polars as pl
 
     decided = 1 - balance.abstained / balance.asked
-    if not balance.is_unbalanced and not math.isnan(float(powered.rate)):
+    if not (balance.is_unbalanced or balance.is_untested) and not math.isnan(float(powered.rate)):
         return decided * float(powered.low), decided * float(powered.high) + 1 - decided
     asked = judged.asked.of_model(judged.model).group_by("game", maintain_order=True).agg(pl.col("units").sum().alias("asked"))
     by_game = asked.join(judged.own.select("game", "labels", "label_sum"), on="game", how="left").fill_null(0)
@@ -381,8 +383,12 @@ def _refusal(row: dict[str, Any], balance: Balance) -> str:
     if balance.is_unbalanced:
         differ = f"{balance.trait} is {balance.labelled:.2f} on them and {balance.others:.2f} on the other units"
         why.append(f"the labelled units are no random sample ({differ}, {p_is(balance.p or 0.0)})")
-    unknown = "without a label" if balance.is_unbalanced else "without an answer"
-    do = "label units in random order" if balance.is_unbalanced else "let another judge, or people, answer these units"
+    if balance.is_untested:
+        games = counted(row["labelled_games"], "labelled game")
+        why.append(f"{games} cannot show whether the labelled units are a random sample")
+    unknown, do = "without an answer", "let another judge, or people, answer these units"
+    if balance.is_unbalanced or balance.is_untested:
+        unknown, do = "without a label", f"label units {'of more games ' if balance.is_untested else ''}in random order"
     bounds = f"if all units {unknown} were no or all were yes, the rate would be in {row['bound_low']:.2f} to {row['bound_high']:.2f}"
     return f"{told}{', and '.join(why)}; {bounds}; {do}"
 

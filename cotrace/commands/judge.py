@@ -11,7 +11,7 @@ from cotrace.judging.decisive import ask_decisive
 from cotrace.judging.reading import have_read, tell_collected
 from cotrace.next_steps import after_judging
 from cotrace.options.models import endpoints_of, model_options, named, show_prompt, tell_models
-from cotrace.options.shared import on_option, say, spent, store_option
+from cotrace.options.shared import on_option, say, spent, store_option, tokens
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell
@@ -227,7 +227,7 @@ def _tell(request: JudgeRequest, report: JudgeReport, at_once: int) -> None:
     if report.from_cache:
         say(f"  answered out of the cache: {report.from_cache} calls")
     if report.requests:
-        say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {spent(report.cost)}")
+        say(f"  {report.requests} requests, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
     if report.first_error:
         say(f"  first failure: {report.first_error}; all: cotrace sql \"SELECT unit_id, reason FROM verdicts WHERE status = 'failed'\"")
     if request.max_cost is not None and report.cost is not None and report.cost > request.max_cost:

@@ -12,7 +12,7 @@ import click
 from cotrace.judging.search import in_figures, searched, upper_cost
 from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
-from cotrace.options.shared import say, spent, store_option
+from cotrace.options.shared import say, spent, store_option, tokens
 from schemas import wording
 from schemas.extras import needed
 from schemas.store import Store
@@ -177,7 +177,7 @@ def _tell_usage(found: OptimizationResult) -> None:
     usage = found.usage
     say(
         f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; {usage.requests} requests, "
-        f"{usage.tokens.input} + {usage.tokens.output} tokens, {spent(usage.cost)}"
+        f"{tokens(usage.tokens_in, usage.tokens_out)}, {spent(usage.cost)}"
     )
     if usage.first_error:
         say(f"  first failure: {usage.first_error}")

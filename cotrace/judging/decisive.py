@@ -6,7 +6,7 @@ from typing import Any
 
 from cotrace.next_steps import next_line
 from cotrace.options.models import endpoints_of, named, tell_models
-from cotrace.options.shared import say, spent
+from cotrace.options.shared import say, spent, tokens
 from schemas.store import Store
 
 __all__ = ["ask_decisive"]
@@ -26,7 +26,7 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
     with progress_bar(f"{manner} by {model}") as show:
         report = ask_games(request, store, show)
     say(f"{report.games} games: {report.answered} answered, {report.undecided} without a decisive error, {report.failed} failed")
-    say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {spent(report.cost)}")
+    say(f"  {report.requests} requests, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
     if report.not_asked:
         say(f"  stopped before --max-cost would be exceeded: {report.not_asked} games not asked about; start again with a higher one")
     say(next_line(store, "cotrace report attribution-accuracy") or "")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cotrace.options.models import endpoints_of, show_prompt, tell_models
-from cotrace.options.shared import say, spent
+from cotrace.options.shared import say, spent, tokens
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell
@@ -110,7 +110,7 @@ def tell_collected(store: Store) -> list[CollectedReading]:
 def _tell(reader: Reader, report: ReadingReport) -> int:
     say(f"read by {reader.model}: {report.read} of {report.texts} texts, {report.claims} claims; {report.read_before} were read before")
     if report.requests:
-        say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {spent(report.cost)}")
+        say(f"  {report.requests} requests, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
     if report.failed:
         say(f"  {report.failed} texts without a usable answer, first: {report.first_error}; start again to ask for them once more")
     if report.not_asked:

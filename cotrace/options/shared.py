@@ -115,6 +115,11 @@ _ONE_OF_MANY: Final = re.compile(
 """What is counted, where there is one of it."""
 
 
+def tokens(taken: int | None, written: int | None) -> str:
+    """Those of prompts and of replies, in words."""
+    return "tokens not counted by the server" if taken is None or written is None else f"{taken} + {written} tokens"
+
+
 def spent(cost: float | None) -> str:
     """What something has cost, in words."""
     return "cost not known: no price, or tokens that the server does not count" if cost is None else f"{cost:.4f} USD"

@@ -111,8 +111,9 @@ class RunReport:
     """Replies that an interrupted run had left."""
     failed: int = 0
     """Calls without a usable reply; the games went on as published loops do."""
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int | None = 0
+    """None if a server has not counted all tokens."""
+    tokens_out: int | None = 0
     cost: float | None = 0.0
     """USD, paid now; None if the cost of a call is not known."""
     cost_before: float | None = None
@@ -237,7 +238,7 @@ def _count(usage: Usage, report: RunReport) -> None:
     report.calls = usage.asked - usage.from_journal - usage.from_cache
     report.from_journal = usage.from_journal
     report.failed = usage.failed
-    report.tokens_in = usage.tokens.input
-    report.tokens_out = usage.tokens.output
+    report.tokens_in = usage.tokens_in
+    report.tokens_out = usage.tokens_out
     report.cost = usage.cost
     report.first_error = usage.first_error

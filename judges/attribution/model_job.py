@@ -28,7 +28,7 @@ from providers.journal_folder import folder_of, made
 from providers.messages import Message
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from providers.request import now
+from providers.request import added, now
 from schemas.errors import StoreError, UsageError
 from schemas.records import Call, Json, JudgeRun, Verdict
 from schemas.store import Store
@@ -67,8 +67,9 @@ class AskingReport:
     not_asked: int = 0
     """Games about which the budget allowed no (further) question: they have no verdict."""
     requests: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int | None = 0
+    """None if the server has not counted all tokens."""
+    tokens_out: int | None = 0
     cost: float | None = None
     """USD; None if the model has no price."""
 
@@ -222,9 +223,9 @@ class _Job:
         if paid:
             report = self.report
             report.requests += call.attempts
-            report.tokens_in += call.tokens_in or 0
-            report.tokens_out += call.tokens_out or 0
-            report.cost = None if report.cost is None or call.cost is None else report.cost + call.cost
+            report.tokens_in = added(report.tokens_in, call.tokens_in)
+            report.tokens_out = added(report.tokens_out, call.tokens_out)
+            report.cost = added(report.cost, call.cost)
 
     def _save(self, verdicts: Sequence[Verdict], status: RunStatus) -> None:
         report, calls = self.report, self._calls

@@ -24,6 +24,7 @@ from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.journal_folder import folder_of, made
 from providers.prices import Budget, price_of, refuse_unpriced
+from providers.request import added
 from schemas.records import Call, Claim
 from schemas.store import Store
 
@@ -46,8 +47,9 @@ class ReadingReport:
     not_asked: int = 0
     """Texts that no money was left for."""
     requests: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int | None = 0
+    """None if the server has not counted all tokens."""
+    tokens_out: int | None = 0
     cost: float | None = None
     """USD; None if the model has no price."""
     first_error: str | None = None
@@ -144,9 +146,9 @@ class _Job:
             self._calls.append(call)
         if reply.source == "model":
             report.requests += call.attempts
-            report.tokens_in += call.tokens_in or 0
-            report.tokens_out += call.tokens_out or 0
-            report.cost = None if report.cost is None or call.cost is None else report.cost + call.cost
+            report.tokens_in = added(report.tokens_in, call.tokens_in)
+            report.tokens_out = added(report.tokens_out, call.tokens_out)
+            report.cost = added(report.cost, call.cost)
 
     def _save(self) -> None:
         rows, self._rows = self._rows, []

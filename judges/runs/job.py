@@ -110,8 +110,9 @@ class JudgeReport:
     """Calls whose answers were taken from the cache."""
     requests: int
     """HTTP requests, retries and re-asks included."""
-    tokens_in: int
-    tokens_out: int
+    tokens_in: int | None
+    """None if the server has not counted all tokens."""
+    tokens_out: int | None
     cost: float | None
     """USD; None if the model has no price."""
     seconds: float

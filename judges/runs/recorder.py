@@ -10,7 +10,7 @@ from judges.runs.job import RunStatus
 from judges.runs.outcomes import CallOutcome
 from judges.runs.planning import Tally
 from judges.runs.verdict_store import Progressed, Replaces, save, verdicts_of
-from providers.request import now
+from providers.request import added, now
 from schemas.records import Call, JudgeRun
 from schemas.store import Store
 
@@ -62,9 +62,9 @@ class Recorder:
         self._calls.append(call)
         self.run = run._replace(
             calls=run.calls + call.attempts,
-            tokens_in=run.tokens_in + (call.tokens_in or 0),
-            tokens_out=run.tokens_out + (call.tokens_out or 0),
-            cost=None if run.cost is None or call.cost is None else run.cost + call.cost,
+            tokens_in=added(run.tokens_in, call.tokens_in),
+            tokens_out=added(run.tokens_out, call.tokens_out),
+            cost=added(run.cost, call.cost),
         )
 
     async def save_regularly(self) -> None:

@@ -10,6 +10,7 @@ import orjson
 
 from judges.runs.journal import JournalHead, leftovers, set_aside
 from judges.runs.outcomes import CallOutcome
+from providers.request import summed
 from schemas.contract import BadRowsError, checked
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store
@@ -185,12 +186,11 @@ def _store(store: Store, job: JournalHead, outcomes: Sequence[CallOutcome], stat
     stored = set(rows)
     missing = [one for one in outcomes if (one.about.unit_id, one.about.unit_hash, one.about.repeat) not in stored]
     calls = paid_for(outcomes)
-    costs = [call.cost for call in calls]  # one that is unknown leaves the sum unknown, as while a run goes on
     run = job.run._replace(
         calls=sum(call.attempts for call in calls),
-        tokens_in=sum(call.tokens_in or 0 for call in calls),
-        tokens_out=sum(call.tokens_out or 0 for call in calls),
-        cost=None if job.run.cost is None or None in costs else sum(filter(None, costs)),
+        tokens_in=summed(call.tokens_in for call in calls),
+        tokens_out=summed(call.tokens_out for call in calls),
+        cost=None if job.run.cost is None else summed(call.cost for call in calls),
         finished_at=datetime.now(UTC).replace(tzinfo=None) if status == "finished" else None,
         status=status,
     )

@@ -315,3 +315,22 @@ def test_the_commands_show_them_in_every_format(few_labels: Store, name: str, ou
     result = CliRunner().invoke(cli, ["report", name, "--store", str(store.path), "--format", output_format], catch_exceptions=False)
     assert result.exit_code == 0
     assert "PS1, n: " in result.stdout
+
+
+@pytest.mark.parametrize("games", [2, 3])
+def test_labels_that_cannot_be_tested_correct_nothing(tmp_path: Path, games: int) -> None:
+    """Below four games nothing shows whether labels are a random sample: a rate from the judge's yes was printed as the corrected one."""
+    store = drawn(tmp_path, labelled_if=lambda said, _: 0.9 if said else 0.1, games=2 * games)
+    for row in corrected_rates(store).iter_rows(named=True):
+        assert (row["rate"], row["rate_low"], row["rogan_gladen"]) == (None, None, None)
+        assert 0 <= row["bound_low"] < 0.4 < row["bound_high"] <= 1
+        assert row["unbalanced_p"] is None
+        assert f"not corrected, because {games} labelled games cannot show whether the labelled units are a random sample" in row["advice"]
+        assert f"in {row['bound_low']:.2f} to {row['bound_high']:.2f}; label units of more games in random order" in row["advice"]
+
+
+def test_a_few_games_that_are_labelled_in_whole_need_no_test(tmp_path: Path) -> None:
+    """There are no other units, so the rate is known as well as the games allow."""
+    for row in corrected_rates(drawn(tmp_path, labelled_if=lambda *_: 1.0, games=6)).iter_rows(named=True):
+        assert row["rate"] == pytest.approx(row["label_rate"])
+        assert (row["bound_low"], row["unbalanced_p"]) == (None, None)

@@ -123,3 +123,20 @@ def test_players_that_reason_get_no_temperature_either(tmp_path: Path) -> None:
             done = CliRunner().invoke(whole, [*arguments, *seat], catch_exceptions=False)
             assert done.exit_code == 0, done.output
             assert counted(url)["last_bodies"][-1].get("temperature") == temperature
+
+
+def test_tokens_that_the_server_does_not_count_are_not_known(tmp_path: Path) -> None:
+    """They were printed and stored as 0 + 0: by a judge's run and by one that plays, in the report and on the page."""
+    store, log = store_of(tmp_path / "s.duckdb", turns=2), tmp_path / "played"
+    with stub_server("--bills", "0", "0") as url:
+        done = judge(store, url)
+        player = [part for player in "AB" for part in ("--seat", f"{player}=openai/gpt-4o-mini")]
+        play = ["play", "asympuzl", *player, "--base-url", url, "--seeds", "1", "--turns", "1", "--mode", "own", "--out", str(log)]
+        played = CliRunner().invoke(whole, play, catch_exceptions=False)
+
+    assert "2 requests, tokens not counted by the server, cost not known" in done.output
+    assert "calls; tokens not counted by the server, cost not known" in played.output
+    assert query(store, "SELECT tokens_in, tokens_out, cost FROM judge_runs").rows() == [(None, None, None)]
+    assert query(store, "SELECT calls, tokens_in, tokens_out, cost_usd FROM cost").rows() == [(2, None, None, None)]
+    shown = CliRunner().invoke(whole, ["dash", "--page", "/judges?show=cost&rubric=pragmatic_sufficiency", "--store", str(store.path)])
+    assert "a server did not count all" in shown.output
