@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
 from providers.completion import Completion
-from providers.thoughts import Parted, object_at, parted
+from providers.thoughts import DECODER, Parted, object_at, parted
 from schemas.text import excerpt
 
 __all__ = ["CONTRADICTION", "PLACEHOLDER", "Answer", "read_answer"]
@@ -47,7 +47,6 @@ _CALL: Final = re.compile(r"<(?:function|invoke|tool_call)\b[^>]*>")
 _PARAMETER: Final = re.compile(r"<parameter(?:=|\s+name=)\"?([^>\"]+)\"?>|<arg_key>([^<]*)</arg_key>\s*<arg_value>")
 _END_OF_PARAMETER: Final = re.compile(r"</(?:parameter|arg_value)>")
 _LONGEST_GAP: Final = 40
-_DECODER: Final = json.JSONDecoder(strict=False)
 
 _Form: TypeAlias = type[BaseModel]
 
@@ -119,7 +118,10 @@ def _read(completion: Completion, form: _Form | None, parts: Parted, thoughts: s
     broken = [call for call, values in zip(calls, in_calls, strict=True) if not values]
     if broken or not (in_text or in_calls):
         raise _Refused("wrong form", _no_object([*broken, parts.text]))
-    return _form_in([*chain.from_iterable(in_calls), *in_text], form)
+    filled, read_as = _form_in([*chain.from_iterable(in_calls), *in_text], form)
+    if _holds_broken(form, parts.text):
+        raise _Refused(CONTRADICTION, "it holds an object of the form that cannot be read beside one that can")
+    return filled, read_as
 
 
 def _see_that_it_ended(completion: Completion) -> None:
@@ -194,6 +196,14 @@ def _objects(text: str) -> Iterator[Any]:
         at = found[1]
 
 
+def _holds_broken(form: _Form, text: str) -> bool:
+    """Whether a form begins in the text that cannot be read: it may say something else than one that can."""
+    if _parsed(text) is not None:
+        return False
+    begun = re.finditer(rf"\{{\s*[\"']?(?:{'|'.join(map(re.escape, form.model_fields))})[\"']?\s*:", text)
+    return any(object_at(text, one.start()) is None for one in islice(begun, _MOST_OBJECTS))
+
+
 def _is_empty(arguments: str) -> bool:
     """Whether a call says nothing."""
     return arguments.strip() in {"", "null"} or _parsed(arguments) in ("", {}, [])
@@ -202,7 +212,7 @@ def _is_empty(arguments: str) -> bool:
 def _parsed(text: str) -> Any:
     """The JSON value that the text is as a whole; None if it is none."""
     try:
-        return _DECODER.decode(text.strip())
+        return DECODER.decode(text.strip())
     except (ValueError, RecursionError):
         return None
 
@@ -240,8 +250,8 @@ def _inner(form: _Form, value: Any) -> tuple[Any, str] | None:
 
 def _arguments(value: Mapping[str, Any]) -> Any:
     """What an object that describes one call of a tool calls it with; None if it describes none."""
-    if value.keys() == {"tool_calls"} and isinstance(value["tool_calls"], list) and len(value["tool_calls"]) == 1:
-        return value["tool_calls"][0]
+    if len(value) == 1 and (call := value.get("tool_calls") or value.get("tool_call") or value.get("function_call")):
+        return call if isinstance(call, dict) else call[0] if isinstance(call, list) and len(call) == 1 else None
     if not value.keys() <= _OF_A_CALL:
         return None
     given = [value[name] for name in _ARGUMENTS if isinstance(value.get(name), dict | str)]
@@ -301,7 +311,16 @@ def _denies(opened: _Opened, form: BaseModel) -> bool:
     value, content = opened.value, form.model_dump(mode="json")
     if not isinstance(value, dict) or "properties" in opened.wrapped:
         return False
-    return any(value[name] != content[name] for name in value.keys() & content.keys())
+    if "answer" in value and _takes_answer(type(form), next(iter(content))):  # to one question, without its name
+        return all(_differs({"answer": value["answer"]}, part) for part in content.values())
+    return any(_differs(value[name], content[name]) for name in value.keys() & content.keys())
+
+
+def _differs(part: Any, content: Any) -> bool:
+    """Whether a part says something else; what is empty, and a place of the example, says nothing."""
+    if isinstance(part, dict) and isinstance(content, dict):
+        return any(_differs(value, content.get(name)) for name, value in part.items())
+    return part not in ("", None, [], {}) and part != content and not (isinstance(part, str) and PLACEHOLDER.fullmatch(part.strip()))
 
 
 def _mistakes(form: _Form, values: Sequence[Any]) -> _Refused:
@@ -323,7 +342,7 @@ def _no_object(texts: Sequence[str]) -> str:
     if begun is None:
         return "there is no JSON object in it"
     try:
-        _DECODER.raw_decode(begun, begun.index("{"))
+        DECODER.raw_decode(begun, begun.index("{"))
     except ValueError as error:
         return f"Invalid JSON: {error}"
     except RecursionError:

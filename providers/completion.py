@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, Literal, NamedTuple
 
 from providers.messages import Message, ToolCall
@@ -31,7 +32,11 @@ _DECLINED: Final = frozenset(
         *("safety", "sensitive", "spii"),
     }
 )
-"""Words of providers and gateways for the three; any other word, and none, is taken for the reply's own end."""
+"""Words of providers and gateways for the three."""
+_IS_DECLINED: Final = re.compile(r"safety|filter|block|prohibit|recitation|guardrail|moderat|refus|polic")
+_IS_CUT: Final = re.compile(r"length|max_|_limit|truncat|context_window")
+_IS_INTERRUPTED: Final = re.compile(r"abort|cancel|error|fail|incomplete|interrupt|invalid|malformed|missing|time_?out|too_many|unexpected")
+"""What newer words for them hold; any other word, and none, is taken for the reply's own end."""
 
 _MOST_TOKENS: Final = 10**9
 """No call takes more; what a server says beyond it is no count."""
@@ -102,7 +107,11 @@ class Completion(NamedTuple):
         word = (self.finish_reason or "").lower()
         if self.refusal is not None or word in _DECLINED:
             return "declined"
-        return "cut" if word in _CUT else "interrupted" if word in _INTERRUPTED else "finished"
+        if word in _CUT or word in _INTERRUPTED:
+            return "cut" if word in _CUT else "interrupted"
+        if _IS_DECLINED.search(word):
+            return "declined"
+        return "interrupted" if _IS_INTERRUPTED.search(word) else "cut" if _IS_CUT.search(word) else "finished"
 
     @property
     def written(self) -> str:
@@ -132,4 +141,4 @@ def told(value: object) -> str | None:
 
 def counted(value: object) -> int:
     """The number of tokens that a server says; 0 where it says none, or one that cannot be."""
-    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else 0

@@ -66,6 +66,9 @@ _TOO_LARGE_SIGNS = (
     r"\btoo many (?:total |input |prompt )*(?:tokens|text bytes)\b",
     r"\b(?:prompt|inputs?)\b[^.;]{0,80}\b(?:must (?:be|have)|exceeds?)\b[^.;]{0,60}\b(?:\d|tokens?\b|maximum|limit|length)",
     r"\brequest\b[^.;]{0,40}\bexceeds? (?:the )?(?:max|available|model)[^.;]{0,40}\b(?:size|length|tokens|bytes)\b",
+    r"\bmessages\b[^.;]{0,80}\bexceeds?\b[^.;]{0,60}\b(?:\d|tokens?\b|maximum|limit|length)|\brange of input length\b",
+    r"\bexceed(?:s|ed)?\b[^.;]{0,40}\b(?:message|model|input|prompt) tokens?\b|\btokens in (?:the )?request\b[^.;]{0,20}\bmore than\b",
+    r"\bmax_(?:completion_)?tokens must be at least 1, got -",  # what the prompt leaves of the context
     r"\bmaximum (?:prompt|input|model|sequence)[ _]length|\bnumber of tokens allowed|\breduce the (?:length|size) of\b",
 )
 """How servers say that a prompt is longer than they take."""

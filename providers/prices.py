@@ -66,10 +66,11 @@ class Price(NamedTuple):
 
     def of(self, tokens: Tokens) -> float:
         """USD for tokens as billed."""
+        cached = min(tokens.cached, tokens.input)  # a part is never more than the whole: nothing costs less than nothing
         apart = (
-            (tokens.cached, self.cached, self.input),
-            (tokens.written, self.written, self.input),
-            (tokens.reasoning, self.reasoning, self.output),
+            (cached, self.cached, self.input),
+            (min(tokens.written, tokens.input - cached), self.written, self.input),
+            (min(tokens.reasoning, tokens.output), self.reasoning, self.output),
         )
         return self.cost(tokens.input, tokens.output) + sum(n * (price - usual) for n, price, usual in apart if price is not None) / 1e6
 

@@ -7,21 +7,31 @@ whole JSON object is content of that object.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from json import JSONDecoder
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-__all__ = ["Parted", "object_at", "parted"]
+__all__ = ["DECODER", "Parted", "object_at", "parted"]
 
-_NAMES: Final = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)"
-_OPENS: Final = rf"<{_NAMES}>|\[THINK(?:ING)?\]|◁think▷|<\|(?:think(?:ing)?|start_thinking|begin_of_thought|inner_prefix)\|>|<unused94>"
-_CLOSES: Final = rf"</{_NAMES}>|\[/THINK(?:ING)?\]|◁/think▷|<\|(?:/think(?:ing)?|end_thinking|end_of_thought|inner_suffix)\|>|<unused95>"
+_WORDS: Final = r"think|thought|reasoning|reflect|scratch_?pad|monologue|ponder|deliberat"
+_NAMES: Final = rf"(?:(?:\w{{1,20}}[:_-])?(?:\w{{0,20}}(?:{_WORDS})\w{{0,20}})|cot|analysis|draft|plan(?:ning)?|critique)"
+"""Tags for thoughts, by what their names hold: each model has its own."""
+_ATTRIBUTES: Final = r"(?:\s[^<>{}]{0,80})?"
+_OPENS: Final = (
+    rf"(?:<|&lt;){_NAMES}{_ATTRIBUTES}(?:>|&gt;)|<details type=[^<>]{{0,40}}reasoning[^<>]{{0,40}}>|\[THINK(?:ING)?\]|◁think▷"
+    r"|<\|(?:think(?:ing)?|start_thinking|begin_of_thought|inner_prefix)\|>|<\|channel>thought|<unused94>"
+)
+_CLOSES: Final = (
+    rf"(?:<|&lt;)/(?:{_NAMES}|details)\s*(?:>|&gt;)|\[/THINK(?:ING)?\]|◁/think▷"
+    r"|<\|(?:/think(?:ing)?|end_thinking|end_of_thought|inner_suffix)\|>|<channel\|>|<unused95>"
+)
 _MARK: Final = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<object>\{{)", re.IGNORECASE)
 _CLOSING: Final = re.compile(_CLOSES, re.IGNORECASE)
 _ASKED_FOR: Final = "<think"
 """How the games that ask for thoughts in tags write the tag."""
 
 _CHANNEL: Final = re.compile(
-    r"<\|channel\|>(?P<head>[^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>"
+    r"(?:<\|start\|>(?P<to>[^<]*))?<\|channel\|>(?P<head>[^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>"
     r"(?P<body>.*?)(?:<\|(?:end|return|call)\|>|(?=<\|(?:start|channel)\|>)|\Z)",
     re.DOTALL,
 )
@@ -31,7 +41,18 @@ _BARE_FINAL: Final = "assistantfinal"
 
 _MOST_OBJECTS: Final = 200
 """Of a text that are looked at."""
-_DECODER: Final = JSONDecoder(strict=False)
+
+
+def _agreeing(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if found.setdefault(key, value) != value:
+            raise ValueError(f"the key {key[:40]} is written twice, with different values")
+    return found
+
+
+DECODER: Final = JSONDecoder(strict=False, object_pairs_hook=_agreeing)
+"""Reads what models write: line breaks in strings pass; a key with two different values does not, since neither is the answer."""
 
 
 class Parted(NamedTuple):
@@ -74,7 +95,7 @@ def _channels(written: str) -> Parted:
     """gpt-oss: the channel `final`, and calls of tools, are text; the rest is thoughts."""
     text, thoughts, finished = [], [written.partition("<|channel|>")[0].partition("<|")[0]], True
     for message in _CHANNEL.finditer(written):
-        if message["head"].strip().startswith("final") or " to=" in message["head"]:
+        if message["head"].strip().startswith("final") or " to=" in f"{message['to']}{message['head']}":
             text.append(message["body"])
         else:
             thoughts.append(message["body"])
@@ -121,6 +142,6 @@ def _joined(thoughts: list[str]) -> str:
 def object_at(text: str, at: int) -> tuple[object, int] | None:
     """The JSON object that begins there, and where it ends; None if there is none."""
     try:
-        return _DECODER.raw_decode(text, at)
+        return DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None

@@ -170,6 +170,8 @@ def completion_of(reply: ChatReply) -> Completion:
         raise UnreadableError("the reply is no chat completion: it has no choices with a message")
     found = message.get("tool_calls")
     calls = [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
+    if not calls and isinstance(message.get("function_call"), dict):
+        calls = [{"function": message["function_call"]}]  # the older name, which gateways still send
     text, thought = _parts(message.get("content"))
     return Completion(
         text=text,
@@ -258,12 +260,10 @@ def _tokens(usage: Any) -> Tokens:
     """Tokens as billed. Some servers count reasoning beside `completion_tokens`, which their own total shows."""
     cached = _number(usage, "prompt_tokens_details", "cached_tokens") or _number(usage, "prompt_cache_hit_tokens")
     prompt, total = _number(usage, "prompt_tokens"), _number(usage, "total_tokens")
-    return Tokens(
-        input=prompt,
-        output=max(_number(usage, "completion_tokens"), total - prompt if prompt else 0),
-        cached=cached,
-        reasoning=_number(usage, "completion_tokens_details", "reasoning_tokens"),
-    )
+    written = _number(usage, "completion_tokens")
+    reasoning = _number(usage, "completion_tokens_details", "reasoning_tokens") or _number(usage, "reasoning_tokens")
+    beside = written + reasoning if reasoning > written else written  # a part is never more than the whole
+    return Tokens(input=prompt, output=max(beside, total - prompt if prompt else 0), cached=cached, reasoning=reasoning)
 
 
 def _unlisted(usage: Any) -> int:

@@ -96,6 +96,24 @@ def test_a_prompt_that_is_too_long_fails_alone_and_at_once(name: str) -> None:
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Range of input length should be [1, 30720]",
+        "tokens in request more than max tokens allowed",
+        "Total tokens of image and text exceed max message tokens",
+        "Invalid request: Your request exceeded model token limit: 8192",
+        "max_tokens must be at least 1, got -200.",
+        "payload: messages content exceeds 100000 characters",
+        "The total length of messages exceeds the limit",
+    ],
+)
+def test_more_wordings_for_a_prompt_that_is_too_long(message: str) -> None:
+    """As JSON, as an event of a stream, and in a page."""
+    for body in (json.dumps(error(message)), f"data: {json.dumps(error(message))}\n\n", f"<html><body>{message}</body></html>"):
+        assert isinstance(of_response(400, {}, body.encode()), TooLarge)
+
+
 def test_a_run_in_which_every_prompt_is_too_long_ends_by_itself() -> None:
     """Each is a failed call of its own."""
     with refusing(lambda _: TOO_LARGE["llama.cpp"]) as (url, asked):

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from providers.asker import JobTerms, Request
+from providers.completion import Tokens
 from providers.prices import Budget, Price
 from tests.providers.test_answers import PROTOCOLS
 from tests.providers.test_asker import ask_all, said, settings
@@ -48,6 +49,9 @@ def billed(usage: object) -> dict[str, Any]:
         (LISTED | {"cost": "free"}, (1000, 3050), IN_ALL),
         (LISTED | {"cost": True}, (1000, 3050), IN_ALL),
         ({"prompt_tokens": 1000, "completion_tokens": 3050, "total_tokens": 12}, (1000, 3050), IN_ALL),
+        ({"prompt_tokens": 1000, "completion_tokens": 50, "completion_tokens_details": {"reasoning_tokens": 3000}}, (1000, 3050), IN_ALL),
+        ({"prompt_tokens": 1000, "completion_tokens": 50, "reasoning_tokens": 3000, "total_tokens": 1050}, (1000, 3050), IN_ALL),
+        ({"prompt_tokens": True, "completion_tokens": True}, (None, None), None),
         ({"total_tokens": 4050}, (None, None), None),
         (None, (None, None), None),
         ({}, (None, None), None),
@@ -60,6 +64,13 @@ def test_what_a_call_takes_is_what_the_server_says(usage: object, tokens: tuple[
         (reply,) = ask_all(settings(url), [Request(messages=said(1))], price=PRICE)
     assert (reply.call.tokens_in, reply.call.tokens_out) == tokens
     assert reply.call.cost == (None if cost is None else pytest.approx(cost))
+
+
+@pytest.mark.parametrize("name", ["cached", "written", "reasoning"])
+def test_a_part_larger_than_the_whole_gives_no_money_back(name: str) -> None:
+    """Servers count parts beside the whole; a cost below nothing would raise what may be spent."""
+    price = Price(3.0, 15.0, cached=0.3, written=0.3, reasoning=1.0)
+    assert price.of(Tokens(1000, 50)._replace(**{name: 50_000})) > 0.0
 
 
 def test_a_cost_that_the_server_states_needs_no_price() -> None:
