@@ -63,6 +63,16 @@ _REWRITTEN: Final = tuple(
 )
 """Applied one after the other to the message in lower case."""
 
+_OF_PARTNER: Final = re.compile(
+    r"\bin your (?:\w+ )?(?:clues?|list|hypothesis|view|set|arrangement|version|puzzle|board|side)\b"
+    r"|\byou(?:'ve| have| had)? (?:have|had|put|placed|wrote|written|said|got|set|listed|called|told|gave|sent|mentioned)\b"
+)
+"""What the partner has or wrote: it is not what the speaker states."""
+
+_CHANGE_ASKED: Final = re.compile(
+    r"\b(?:can|could|would|will|please)\b.*\b(?:swap|switch|exchange|flip|reverse|move|put|change|set|replace|undo|turn|shift)\b"
+)
+
 _QUESTION_START: Final = re.compile(
     r"(?:^|[,:;–-]\s*|\b(?:and|but|so|now)\s+)"
     r"(?:what|which|who|where|how|when|is|are|do|does|did|can|could|would|will|should|have|has|tell|please)\b"
@@ -172,6 +182,7 @@ _RANGE_MARKS: Final = frozenset(("-", "–", "->", "→", "to"))
 _MOST_LINKS: Final = 7
 _SEPARATORS: Final = frozenset((",", ";", "|", "and", "then", "&", ">", "•", "while", "but"))
 _ORDER_CUES: Final = frozenset(("order", "ordered", "sequence", "positions", "position"))
+_REQUESTS: Final = frozenset(("color", "colors", "colour", "colours", "me", "them", "need", "want"))
 _NO_ORDER_CUES: Final = frozenset(("random", "unordered", "shuffled", "scrambled", "unsorted"))
 
 
@@ -197,18 +208,19 @@ def read_facts(message: str, words: Vocabulary, speaker: Agent) -> Facts:
     unread: list[str] = []
     for sentence in _SENTENCE_END.split(_rewritten(message.lower())):
         stated, asked = _parts(sentence)
-        if _joins(_tokens(asked, words)):  # "what color is the cube at position 1" says where the cube is
+        if _CHANGE_ASKED.search(asked) or _joins(_tokens(asked, words)):  # "what color is the cube at position 1" says where the cube is
             unread.append(asked.strip())
         tokens = _tokens(stated, words)
-        if any(token.text in _NOTHING_STATED or token.text.endswith("n't") for token in tokens):
-            if any(_says(token) or not _is_known(token, denied=True) for token in tokens):
+        of_partner = _OF_PARTNER.search(stated) is not None
+        if of_partner or any(token.text in _NOTHING_STATED or token.text.endswith("n't") for token in tokens):
+            if of_partner or any(_says(token) or not _is_known(token, denied=True) for token in tokens):
                 unread.append(stated.strip())
             continue
         listed = _listed_order(tokens, words.size, speaker)
         order |= listed
         place: int | None = None
         for opening, item in _items(_without_ranges(tokens)):
-            found = _found(item)
+            found = _found(item, speaker, is_listed=bool(listed))
             place = _next_place(item, found, after=place if opening == "then" else None)
             if place is not None and place <= words.size and not found.order:
                 found.order.extend((_Token("position", "then", place), token) for token in item if token.kind == "shape")
@@ -231,8 +243,11 @@ class _Found(NamedTuple):
     places: list[tuple[_Token, _Token]]
 
 
-def _found(item: Sequence[_Token]) -> _Found:
-    return _Found(_joined(item, "position", "shape"), _joined(item, "shape", "color"), _joined(item, "position", "color"))
+def _found(item: Sequence[_Token], speaker: Agent = "A", *, is_listed: bool = False) -> _Found:
+    """Positions of a listed order are the ends of its range; B, which knows no positions, may number the pairs of its own list."""
+    pairs = _joined(item, "shape", "color")
+    order = [] if is_listed else _joined(item, "position", "shape")
+    return _Found(order, pairs, [] if pairs and speaker == "B" else _joined(item, "position", "color"))
 
 
 def _joins(tokens: Sequence[_Token]) -> bool:
@@ -343,12 +358,19 @@ def _linked(item: Sequence[_Token], left: int, right: int, kinds: set[str]) -> b
     return allowed and len(between) <= _MOST_LINKS
 
 
+def _is_request(words: Sequence[str]) -> bool:
+    """Whether the words before a list ask for something in its order ("send the colors in this order: ...")."""
+    return "let" not in words and not _REQUESTS.isdisjoint(words)
+
+
 def _listed_order(tokens: Sequence[_Token], size: int, speaker: Agent) -> set[tuple[int, str]]:
     """An order told by a list of all shapes, or of those of a range of positions (``positions 2-4: ...``)."""
     words = {token.text for token in tokens}
     if words & _NO_ORDER_CUES or not words & _ORDER_CUES:
         return set()
     first = next((place for place, token in enumerate(tokens) if token.kind == "shape"), len(tokens))
+    if _is_request([token.text for token in tokens[:first]]):
+        return set()
     shapes = [token.text for token in tokens if token.kind == "shape"]
     numbers = [token.number for token in tokens[:first] if token.kind == "position"]
     later_numbers = any(token.kind == "position" for token in tokens[first:])

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, Vocabulary, other, wrong_positions
 
-__all__ = ["FAILURES", "DoneTurn", "FoundLabel", "Label", "Move", "contradicts", "labels_of"]
+__all__ = ["FAILURES", "DoneTurn", "FoundLabel", "Label", "Move", "contradicts", "labels_of", "taken_back"]
 
 Label = Literal[
     "no_json",
@@ -107,6 +107,8 @@ def _ignored_partner(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     if not said:
         return None
     facts = said[-1].facts(puzzle.vocabulary)
+    if said[-1].facts(puzzle.spoken).unread:  # it may take back what it states
+        return None
     told = _contradicted_order if now.agent == "B" else _contradicted_colors
     ignored = told(facts, now.before, puzzle) & told(facts, now.after, puzzle)
     return f"was told, and it is true: {', '.join(sorted(ignored))}" if ignored else None
@@ -124,12 +126,18 @@ def _contradicted_colors(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzz
 
 
 def _overcorrection(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
-    """What the partner's latest message stated is no fault of who writes it: the message is wrong (`wrong_statement`)."""
+    """What the partner's latest message stated, or may have, is no fault of who writes it: the message is wrong (`wrong_statement`)."""
     now, said = history[-1], _of(history[:-1], other(history[-1].agent))
-    taken_back = {move.position for move in now.moves if move.takes_back and move.position is not None}
     facts = said[-1].facts(puzzle.spoken) if said else Facts()
-    positions = sorted(place for place in taken_back if not _is_told(facts, place, now.after[place - 1], now.agent))
+    if facts.unread:
+        return None
+    positions = sorted(place for place in taken_back(now) if not _is_told(facts, place, now.after[place - 1], now.agent))
     return f"right entries made wrong at {', '.join(map(str, positions))}" if positions else None
+
+
+def taken_back(done: DoneTurn) -> set[int]:
+    """Positions at which an agent made a right entry wrong."""
+    return {move.position for move in done.moves if move.takes_back and move.position is not None}
 
 
 def _is_told(facts: Facts, place: int, entry: Entry, agent: Agent) -> bool:
@@ -195,7 +203,8 @@ def _out_of_knowledge_claim(history: Sequence[DoneTurn], puzzle: Puzzle) -> str 
         for turn, found in zip(heard, read, strict=True)
         for shape in shape_words(turn.message, puzzle.vocabulary) - {shape for _, shape in found.order}
     }
-    claims = sorted((place, shape) for place, shape in facts.order - told if shape not in unread)
+    own = set(enumerate((entry.shape for entry in puzzle.clues_b), start=1))  # a numbered list of its clues claims no order
+    claims = sorted((place, shape) for place, shape in facts.order - told - own if shape not in unread)
     return f"an order that A has not told: {', '.join(f'{place} {shape}' for place, shape in claims)}" if claims else None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from games.asympuzl.facts import color_words, shape_words
-from games.asympuzl.labels import DoneTurn, Label
+from games.asympuzl.labels import DoneTurn, Label, taken_back
 from games.asympuzl.puzzle import COLORS, Puzzle, other
 from judges.asympuzl.history import history_of
 from judges.engine.checks import Check, Decision
@@ -49,6 +49,14 @@ def _not_ignored(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
     return Decision(None, "not every statement of the partner's latest message could be read")
 
 
+def _not_overcorrected(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
+    now = history[-1]
+    said = [done for done in history[:-1] if done.agent == other(now.agent)]
+    if taken_back(now) and said and (unread := said[-1].facts(puzzle.spoken).unread):
+        return Decision(None, f"the partner may have asked for it; not understood: {'; '.join(unread)}")
+    return Decision("no", "no right entry was made wrong but by what the partner's latest message states")
+
+
 def _no_claim(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
     now = history[-1]
     if now.agent == "A":
@@ -83,7 +91,7 @@ _ABSENCE: Final[Mapping[Label, _Absence]] = {
     "invalid_action": _is_proof,
     "repeated_message": _not_repeated,
     "ignored_partner": _not_ignored,
-    "overcorrection": _is_proof,
+    "overcorrection": _not_overcorrected,
     "wasted_write": _is_proof,
     "correction_spiral": _is_proof,
     "out_of_knowledge_claim": _no_claim,

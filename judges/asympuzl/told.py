@@ -38,7 +38,8 @@ def _told(puzzle: Puzzle, message: str, agent: Agent, hearer: DoneTurn) -> Itera
     if facts.unread:  # another clause may take back or change what this one tells
         return
     for place, shape in sorted(facts.order):
-        if 1 <= place <= puzzle.size:
+        is_own_list = agent == "B" and puzzle.clues_b[place - 1 : place] and puzzle.clues_b[place - 1].shape == shape
+        if 1 <= place <= puzzle.size and not is_own_list:
             was, has = hearer.before[place - 1].shape, hearer.after[place - 1].shape
             yield f"{shape} at position {place}", _how({has}, {was}, shape), puzzle.truth[place - 1].shape == shape
     for shape, color in sorted(facts.colors):

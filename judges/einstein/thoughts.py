@@ -36,9 +36,23 @@ _UNKNOWN: Final = re.compile(
     re.IGNORECASE,
 )
 _HEDGED: Final = re.compile(
-    r"\b(?:not|no|never|neither|nor|cannot|if|unless|maybe|perhaps|may|might|could|would|try|guess|either|or|except|partner|wrong)\b|n't",
+    r"\b(?:not|no|never|neither|nor|cannot|if|unless|maybe|perhaps|may|might|could|would|try|guess|either|or|except|partner|wrong"
+    r"|(?:same|opposite|other) \w+ (?:as|of|from|to)|false|tempted|thought|believed|glance|looks like|seems|was|were"
+    r"|earlier|before|previously)\b|n't",
     re.IGNORECASE,
 )
+_NOT_NOW_OR_OWN: Final = re.compile(r"\b(?:partner|player ?[12]|they|them|was|were|earlier|before|previously)\b", re.IGNORECASE)
+"""Whoever or whenever else it may be to whom something is unknown."""
+_CONDITION: Final = re.compile(r"\b(?:if|unless|without|whether|suppose|assuming)\b", re.IGNORECASE)
+_SUPPOSED: Final = re.compile(
+    r"\b(?:suppos(?:e|ing)|assum(?:e|ing|ption)|hypothe\w+|imagine|option|case|scenario|alternatively)\b", re.IGNORECASE
+)
+_TAKEN_BACK: Final = re.compile(
+    r"\b(?:wait[,.!]|(?:no|oh|but|hmm),? wait\b|(?:actually|hold on|scratch that|correction|on second thoughts?|mistaken?"
+    r"|that(?:'s| is| was) (?:wrong|not)|(?:was|were) refused)\b)",
+    re.IGNORECASE,
+)
+_SENTENCE_END: Final = re.compile(r"[.!?\n]")
 _SEEN: Final = re.compile(r"\b(?:is|lies|sits)(?: already| still| now)?(?: placed| lying)? (?:in|at)\b", re.IGNORECASE)
 _MIND: Final = re.compile(
     r"\b(?:know|believe|think|work|infer|conclude|deduce|derive|see|suppose|guess|remember|hold|assume)\b|" + _BELONGS.pattern,
@@ -68,11 +82,24 @@ def read_thoughts(text: str) -> Read[EinsteinClaim]:
         if not (blocks or corners):
             continue
         claim = _claim(clause, blocks, corners)
-        if claim is not None:
+        doubt = None if claim is None else _doubt(plain, start, end)
+        if doubt is not None:
+            unread.append(Unread(text[start:end].strip(), doubt, TYPES, start, end))
+        elif claim is not None:
             told.append(Told(replace(claim, words=text[start:end].strip()), start, end))
         elif not _claims_nothing(clause, blocks, corners):
             unread.append(Unread(text[start:end].strip(), "of objects or corner bins, and no plain claim", TYPES, start, end))
     return Read(tuple(told), tuple(unread))
+
+
+def _doubt(text: str, start: int, end: int) -> str | None:
+    """Why a claim may not be one by what is written around it."""
+    if text[end : end + 1] == "?":
+        return "it is asked"
+    sentence = max((found.end() for found in _SENTENCE_END.finditer(text, 0, start)), default=0)
+    if _SUPPOSED.search(text, 0, end) or _CONDITION.search(text, sentence, end):
+        return "it may only be supposed"
+    return "it may be taken back" if _TAKEN_BACK.search(text, end) else None
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
@@ -88,7 +115,7 @@ def _claim(clause: str, blocks: set[str], corners: set[Corner]) -> EinsteinClaim
         return None
     (block,) = blocks
     if not corners:
-        return Belongs(block=block, goal=None) if _UNKNOWN.search(clause) and not _PARTNER_ASKS.match(clause) else None
+        return Belongs(block=block, goal=None) if _UNKNOWN.search(clause) and not _NOT_NOW_OR_OWN.search(clause) else None
     (corner,) = corners
     if _HEDGED.search(clause):
         return None

@@ -83,10 +83,12 @@ class _Listener:
         self._at = {offered: _COUNTER} if offered else {}
         self._own = ""
         """Of the sentence so far: `plans` or `did` where the speaker speaks of itself."""
+        self._wanted = False
+        """The sentence so far has asked for an item."""
 
     def clauses(self, say: str) -> Iterator[Clause]:
         for sentence in _SENTENCE.findall(say):
-            self._own = ""
+            self._own, self._wanted = "", False
             joint = ""
             for piece in _apart(sentence):
                 for part in _JOINT.split(piece) if _CALL.search(piece) is None else [piece]:
@@ -100,12 +102,14 @@ class _Listener:
         if call is not None:
             return Clause(text, is_read=True, actions=() if self._own else (normalised(text),))
         words = _WORD.findall(self._marked(_plain(text)))
-        if not all(word in _KNOWN or word in self._names.values() for word in words):
+        verb = next((_VERBS[word] for word in words if word in _VERBS), None)
+        is_known = all(word in _KNOWN or word in self._names.values() for word in words)
+        of_itself = bool({*words} & _WORDS["speaker"]) and not {*words} & _WORDS["addressed"]
+        if not is_known or (not of_itself and self._is_open(words, verb, is_question=is_question)):
             self._note(words)
             return Clause(text, is_read=False)
-        if {*words} & _WORDS["speaker"] and not {*words} & _WORDS["addressed"]:
+        if of_itself:
             return self._of_itself(text, words)
-        verb = next((_VERBS[word] for word in words if word in _VERBS), None)
         if verb is None or (is_question and _WORDS["questions"] & {*words}):
             self._note(words)
             return Clause(text, is_read=True)
@@ -116,10 +120,24 @@ class _Listener:
         self._note(words)  # the speaker may go on to speak of itself, or of what is
         return Clause(text, is_read=begins and self._own == "plans" and "," not in joint)
 
+    def _is_open(self, words: Sequence[str], verb: str | None, *, is_question: bool) -> bool:
+        """Whether every word is known, and what the clause asks for is not."""
+        said = [word for word in words if word not in _SIGNS and word not in _WORDS["openings"]]
+        first = said[0] if said else ""
+        if is_question and first in _WORDS["checks"] and (verb is not None or self._item(words)):
+            return True
+        if verb is None:
+            asks = "please" in words and bool(said)
+            is_bare = self._item(words) is not None and not {*words} & _WORDS["states"] and (self._wanted or not self._own)
+            return asks or is_bare
+        of_both = {*words} & _WORDS["speaker"] and sum(word in _VERBS for word in words) > 1
+        return bool(of_both) or (first == "you" and said[1] in _WORDS["past"])
+
     def _of_itself(self, text: str, words: Sequence[str]) -> Clause:
         """What the speaker does, or needs."""
         self._own = "plans" if _WORDS["plans"] & {*words} else "did"
         wants = _WORDS["wants"] & {*words} and not any(word in _VERBS for word in words) and self._item(words)
+        self._wanted = bool(wants)
         self._note([word for word in words if not wants or word != _COUNTER])
         return self._asked(text, "bring", words) if wants else Clause(text, is_read=True)
 

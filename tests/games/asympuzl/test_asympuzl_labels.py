@@ -288,6 +288,17 @@ def test_a_label_holds(label: str, texts: tuple[str, ...]) -> None:
             "overcorrection", (answer("Position 1 is the cross."), answer("", replace(1, "cross", "maroon"))), id="B does as A said"
         ),
         pytest.param("overcorrection", (IDLE, answer("The cross is navy."), answer("", FLIP)), id="A does as B said"),
+        pytest.param(
+            "overcorrection",
+            (answer("Could you put your first two the other way round?"), answer("", replace(1, "triangle", "navy"))),
+            id="A may have asked for it",
+        ),
+        pytest.param("ignored_partner", (answer("1 crescent, 2 cross. No, forget that!"), IDLE), id="what A said may be taken back"),
+        pytest.param("wrong_statement", (answer("Please send the colors in this order: triangle, cross, crescent."),), id="a request"),
+        pytest.param("wrong_statement", (answer("In your list the cross is at 1."),), id="of the partner's list"),
+        pytest.param("wrong_statement", (answer("You have the cross at 1."),), id="of what the partner wrote"),
+        pytest.param("wrong_statement", (answer("Positions 1 and 2 are crescent and cross."),), id="the ends of a range"),
+        pytest.param("out_of_knowledge_claim", (IDLE, answer("1. crescent brown, 2. triangle navy, 3. cross maroon")), id="B's own list"),
         pytest.param("sufficient_message", (answer("1 cross, 2 crescent, 3 triangle"),), id="all, but false"),
         pytest.param("sufficient_message", (IDLE, TELL_ORDER), id="B has to give colors"),
     ],

@@ -74,6 +74,15 @@ def test_a_message_in_plain_words_is_understood(say: str, responder: int, offere
         "Pick it up.",
         "The usual, like last time!",
         "Never deliver that",
+        "Did you put the egg on the counter?",
+        "Have you put it on the counter? Please do it.",
+        "Now an egg, please.",
+        "An egg would be great.",
+        "I need an egg and a dish on the counter.",
+        "Please bring an egg, then another egg.",
+        "I will wait for you to bring the egg.",
+        "You put the egg on the counter, thanks!",
+        "Hold off on the dish.",
     ],
 )
 def test_what_is_not_understood_is_known(say: str) -> None:

@@ -118,11 +118,11 @@ def test_verified_actions_are_those_that_put_a_wrong_entry_right(solved: Store) 
 
 
 UNDOING = (
-    answer("x", replace(1, "crescent", "brown")),
-    answer("y", replace(1, "cross", "navy"), replace(0, "cross", "navy")),
-    answer("z", replace(1, "crescent", "navy"), replace(2, "cross", "navy")),
+    answer("Hello!", replace(1, "crescent", "brown")),
+    answer("Hi!", replace(1, "cross", "navy"), replace(0, "cross", "navy")),
+    answer("Thanks!", replace(1, "crescent", "navy"), replace(2, "cross", "navy")),
     "no JSON here",
-    answer("v", replace(1, "crescent", "navy"), replace(2, "cross", "maroon")),
+    answer("Great!", replace(1, "crescent", "navy"), replace(2, "cross", "maroon")),
 )
 
 

@@ -59,6 +59,7 @@ HANDS = {
         (answer(), answer("The crescent is brown, the cross is navy.")),
         [(1, "B", "said_wrong", 1, 1, "cross is maroon; it wrote")],
     ),
+    "B numbers its own list": Hand((answer(ORDER), answer("1. crescent brown, 2. triangle navy, 3. cross maroon", *RIGHT)), []),
     "B cannot be read": Hand((answer(), "???"), [(1, "B", "format", 1, 1, "and its answer cannot be read; 3 positions were missing")]),
     "all told": Hand((answer(ORDER), answer(COLORS, *RIGHT)), []),
     "A writes nothing": Hand(
