@@ -87,8 +87,9 @@ def _leaderboard(read: Reader, benchmark: str) -> TableRows:
         parameters={"levels": list(read.address.all("level")) or None, "benchmark": benchmark},
         filter_on=("condition", "model"),
         columns={
-            "model": GridColumn(heading="Team"),
+            "team_name": GridColumn(heading="Team"),
             "condition": GridColumn(heading="Condition", kind="condition"),
+            "max_turns": GridColumn(heading="Turn limit", kind="count"),
             "n": GridColumn(heading="Games", kind="count"),
             "score_mean": GridColumn(heading="Score", kind="score", low="score_low", high="score_high"),
             "ceiling_share_mean": GridColumn(heading="Of ceiling", kind="score", hint="score over what verified moves can reach"),

@@ -216,8 +216,9 @@ def _why_no_interval(row: _Row) -> str:
 
 
 def _side(row: _Row, side: str) -> str:
-    ends = {"max_turns": " turns"}
-    more = [f"{row[f'{name}_{side}']}{ends.get(name, '')}" for name in row["differs"].split(" and ") if name != "team"]
+    limit = row[f"max_turns_{side}"]
+    texts = {"condition": row[f"condition_{side}"], "max_turns": "turn limit not known" if limit is None else f"{limit} turns"}
+    more = [texts[name] for name in row["differs"].split(" and ") if name != "team"]
     return str(row[f"team_{side}"]) + (f" ({', '.join(more)})" if more else "")
 
 

@@ -83,7 +83,7 @@ def test_a_plan_says_what_a_run_would_do_and_does_nothing(tmp_path: Path, prices
         report = run(request, store)
         after = plan(request, store)
 
-    assert (before.units, before.calls, before.skipped) == (TURNS * 3, TURNS * 3 * 2, 0)
+    assert (before.units, before.calls, before.skipped) == (TURNS * 3, TURNS * 3 * 3, 0)
     assert before.tokens_in > 1000 < before.tokens_out
     assert before.cost == pytest.approx(Price(3, 15).cost(before.tokens_in, before.tokens_out), rel=1e-3)
     assert [message["role"] for message in before.example] == ["system", "user"]

@@ -373,3 +373,12 @@ def test_what_hides_behind_teams_that_never_vary_is_known_where_the_values_end(s
     else:
         assert found.low == pytest.approx(0.5 - unseen.high)
         assert found.high == pytest.approx(0.5 + unseen.high)
+
+
+def test_a_turn_limit_that_is_not_known_is_named_so(tmp_path: Path) -> None:
+    """It was printed as `None turns`."""
+    games = [Game([], name=f"g{task}-{limit}", task=f"t{task}", max_turns=limit, score=0.3) for task in range(2) for limit in (None, 10)]
+    (row,) = compare(store_with(tmp_path, games), metric="score").to_dicts()
+    assert row["differs"] == "max_turns"
+    assert "(turn limit not known)" in row["advice"]
+    assert "(10 turns)" in row["advice"]
