@@ -8,26 +8,32 @@ from __future__ import annotations
 
 import base64
 import re
+import string
 from typing import Final
 
 __all__ = ["strike", "strike_bytes", "use_secret"]
 
 STRUCK: Final = "[secret removed]"
 _SHORTEST: Final = 8
-"""Characters of a secret. A shorter one, such as `none` or `EMPTY`, is a placeholder: it would be struck out of ordinary words."""
-_FORMS: Final[dict[str, tuple[tuple[bytes, re.Pattern[bytes]], ...]]] = {}
-"""Secret -> what a text that repeats it contains, and what is then replaced."""
+"""Characters of a secret. A shorter one may be a placeholder, such as `none`: it is struck out only where a server calls it a key."""
+_SHORTEST_CALLED_A_KEY: Final = 4
+_LONGEST: Final = 40
+"""Characters by which a secret is found; what follows them goes too."""
+_LETTERS: Final = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
+_NO_LETTERS: Final = bytes(set(range(256)) - set((string.ascii_letters + string.digits).encode()))
+_FORMS: Final[dict[str, tuple[tuple[tuple[bytes, ...], re.Pattern[bytes]], ...]]] = {}
+"""Secret -> what the letters of a text that repeats it contain one of, and what is then replaced."""
 
 
 def use_secret(secret: str | None) -> str | None:
-    """Remember a secret that requests of this process carry, and return it; a placeholder or None is not remembered."""
-    if secret is not None and len(secret) >= _SHORTEST and secret not in _FORMS:
-        _FORMS[secret] = tuple(_forms(secret))
+    """Remember a secret that requests of this process carry, and return it; None, or a few letters, are not remembered."""
+    if secret and len(secret) >= _SHORTEST_CALLED_A_KEY and secret not in _FORMS:
+        _FORMS[secret] = tuple(_forms(secret) if len(secret) >= _SHORTEST else [_short(secret)])
     return secret
 
 
 def strike(text: str) -> str:
-    """The text without the secrets in use: as they are, cut off, percent-encoded, escaped as in JSON, or in base64."""
+    """The text without the secrets in use: as they are, cut off, over several lines, encoded (addresses, JSON, HTML, hex) or in base64."""
     raw = text.encode("utf-8", "surrogatepass")
     struck = strike_bytes(raw)
     return text if struck is raw else struck.decode("utf-8", "surrogatepass")
@@ -35,34 +41,77 @@ def strike(text: str) -> str:
 
 def strike_bytes(body: bytes) -> bytes:
     """The same for the bytes of a reply; JSON stays JSON. Without a secret in it, it is the same object."""
+    if not _FORMS:
+        return body
+    letters = _only_letters(body)
+    if b"\\" in body:
+        letters += _only_letters(_LINE_END.sub(b"", body))
     for forms in tuple(_FORMS.values()):
-        for sign, form in forms:
-            if sign in body:
+        for signs, form in forms:
+            if any(sign in letters for sign in signs):
                 body = form.sub(STRUCK.encode(), body)
     return body
 
 
-def _forms(secret: str) -> list[tuple[bytes, re.Pattern[bytes]]]:
+def _only_letters(text: bytes) -> bytes:
+    """Letters and digits, small: what is left of a text however its lines are broken and its signs are encoded."""
+    return text.translate(_LETTERS, _NO_LETTERS)
+
+
+def _short(secret: str) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
+    raw = re.escape(secret.encode())
+    return (_only_letters(secret.encode()),), re.compile(rb"(?i:\b(?:bearer|api[ _-]?key)\W{1,12})" + raw + rb"(?!\w)")
+
+
+def _forms(secret: str) -> list[tuple[tuple[bytes, ...], re.Pattern[bytes]]]:
     """What is fast to search for, and the pattern that is replaced where it was found."""
-    start = secret[: max(_SHORTEST, len(secret) // 2)]  # servers cut what they repeat: half of it is a secret too
-    plain = max(_PLAIN.findall(start), key=len, default="").encode()
-    found = [(plain, re.compile(b"".join(map(_written, start)) + _REST))]
-    raw = secret.encode()
-    whole = [raw.hex().encode()]
+    half = min(max(_SHORTEST, len(secret) // 2), _LONGEST)  # servers cut what they repeat: half of it is a secret too
+    found = [_plain(secret[:half]), _plain(secret[-half:])]
+    raw = secret.encode()[:_LONGEST]
     for before in range(3):  # base64 of a text that holds it: three bytes make four letters, so there are three ways to begin
         letters = base64.b64encode(bytes(before) + raw)[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
-        whole += [letters, letters.translate(bytes.maketrans(b"+/", b"-_"))]
-    return [*found, *((form, re.compile(re.escape(form))) for form in whole)]
+        for written in {letters, letters.translate(bytes.maketrans(b"+/", b"-_"))}:
+            signs = re.compile(_GAP.join(re.escape(bytes([letter])) for letter in written) + _REST)
+            found.append(((_only_letters(written),), signs))
+    return found
+
+
+def _plain(part: str) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
+    codes = [ord(sign) for sign in part]
+    wholly = (
+        part.encode().hex(),
+        *("".join(map(form.format, codes)) for form in ("u{:04x}", "{}", "x{:x}")),
+        part.encode("utf-16-le").hex(),
+    )
+    signs = max(_PLAIN.findall(part), key=len, default="")
+    return (
+        (_only_letters(signs.encode()), *(sign.encode() for sign in wholly)),
+        re.compile(b"(?i:%b)" % (_GAP.join(map(_written, part)) + b"|" + part.encode().hex().encode()) + _REST),
+    )
 
 
 _PLAIN: Final = re.compile(r"[\w.-]+", re.ASCII)
-"""What no encoding writes otherwise."""
-_REST: Final = rb"(?:[\w\-.~+/=%*]|\\+(?:u[0-9a-fA-F]{4}|/))*"
+"""What is mostly written as it is."""
+_LINE_END: Final = re.compile(rb"\\{1,16}[nrt]")
+_GAP: Final = rb"(?:\s|\\{1,16}[nrt]|\xe2\x80\x8b|\x00){0,40}?"
+"""What lines are broken with."""
+_REST: Final = rb"(?:[\w\-.~+/=%*]|\\{1,16}(?:u[0-9a-fA-F]{4}|/))*"
+_NAMED: Final = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
 
 
 def _written(sign: str) -> bytes:
-    """A pattern of all ways in which addresses and JSON write a character, JSON within JSON included."""
-    if _PLAIN.fullmatch(sign):
-        return re.escape(sign).encode()
-    percent = b"".join(b"%%%02x" % byte for byte in sign.encode())
-    return rb"(?:\\*%b|(?i:%b)|\\+u(?i:%04x))" % (re.escape(sign.encode()), percent, ord(sign))
+    """A pattern of all ways in which addresses, pages and JSON write a character, one within the other included."""
+    raw, code = sign.encode(), ord(sign)
+    escaped = re.escape(raw) if _PLAIN.fullmatch(sign) else rb"\\{0,16}" + re.escape(raw)
+    ways = [
+        escaped,
+        b"".join(rb"%%(?:25)*%02x" % byte for byte in raw),
+        b"".join(rb"\\{1,16}x%02x" % byte for byte in raw),
+        rb"\\{1,16}u%04x" % code,
+        rb"&(?:amp;)*#(?:0*%d|x0*%x);" % (code, code),
+    ]
+    if sign in _NAMED:
+        ways.append(rb"&(?:amp;)*%b;" % _NAMED[sign].encode())
+    if sign == " ":
+        ways.append(rb"\+")
+    return rb"(?:" + b"|".join(ways) + rb")"

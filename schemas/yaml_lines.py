@@ -20,6 +20,8 @@ NodePath = tuple[str | int, ...]
 _BOOLEAN = "tag:yaml.org,2002:bool"
 _WORD = "tag:yaml.org,2002:str"
 _NULL = "tag:yaml.org,2002:null"
+_LONGEST = 4_000_000
+"""Characters of a document: reading takes about two seconds a million."""
 _FREE = 10_000
 _TIMES = 10
 """A document may stand for so many times the values that are written in it, and some thousands: aliases (`*name`) repeat values, and those
@@ -78,6 +80,8 @@ def parse_yaml(text: str) -> Any:
 @contextmanager
 def _single_node(text: str) -> Iterator[tuple[yaml.SafeLoader, yaml.Node | None]]:
     """The document's tree before anything is made of it, with the loader that can."""
+    if len(text) > _LONGEST:
+        raise yaml.MarkedYAMLError(problem=f"it has {len(text):,} characters, and {_LONGEST:,} is the limit: is it the right file?")
     loader = yaml.SafeLoader(text)
     try:
         node = loader.get_single_node()

@@ -34,6 +34,15 @@ FORMS: dict[str, Callable[[str], str]] = {
     "base64": lambda key: base64.b64encode(f"Bearer {key}".encode()).decode(),
     "base64 for addresses": lambda key: base64.urlsafe_b64encode(f"me:{key}".encode()).decode(),
     "hexadecimal": lambda key: key.encode().hex(),
+    "hexadecimal in capitals": lambda key: key.encode().hex().upper(),
+    "over two lines": lambda key: f"{key[:10]}\n    {key[10:]}",
+    "base64 over two lines": lambda key: base64.encodebytes(b"x" * 50 + key.encode()).decode(),
+    "every letter percent-encoded": lambda key: "".join(f"%{byte:02X}" for byte in key.encode()),
+    "percent-encoded twice": lambda key: quote(quote(key, safe=""), safe=""),
+    "every letter as in JSON": lambda key: "".join(f"\\u{ord(letter):04x}" for letter in key),
+    "a page": lambda key: "".join(f"&#{ord(letter)};" for letter in key),
+    "in capitals": str.upper,
+    "its end": lambda key: f"no account for ...{key[len(key) // 2 :]}",
 }
 """How servers repeat a header."""
 
@@ -120,6 +129,15 @@ def test_a_placeholder_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     with echoing(200, lambda _: "There is none.") as url:
         (reply,) = ask_all(settings(url), [Request(messages=said(1))])
     assert reply.text == "There is none."
+
+
+def test_a_short_key_is_removed_where_it_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers of one's own have short keys, too; in other words its letters stay."""
+    monkeypatch.setenv("OPENAI_API_KEY", "abc12")
+    with echoing(422, lambda key: f"Authorization: Bearer {key}, api_key='{key}'; layer abc12") as url:
+        (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+    assert (reply.call.error or "").count("abc12") == 1
+    assert "layer abc12" in (reply.call.error or "")
 
 
 def test_a_proxy_that_repeats_its_password(monkeypatch: pytest.MonkeyPatch) -> None:

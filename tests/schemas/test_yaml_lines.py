@@ -38,6 +38,12 @@ def test_a_document_that_repeats_itself_is_refused_at_once(name: str) -> None:
     assert time.monotonic() - began < 5
 
 
+def test_a_document_that_is_too_long_is_not_read() -> None:
+    """Reading 30 million characters took a minute."""
+    with pytest.raises(yaml.YAMLError, match="4,000,001 characters"):
+        parse_yaml("a" * 4_000_001)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_that_reads_yaml_says_so_in_one_line(command: str, tmp_path: Path) -> None:
     """Rubrics, prices, experiments and mappings of logs are files that people pass on."""
