@@ -37,6 +37,8 @@ _PATIENCE_S: Final = 3.0
 """How long they wait."""
 _IDLE_S: Final = 300.0
 """A child without work ends then."""
+_SPARE_S: Final = 10.0
+"""Before it may end, a child is given no further query."""
 _LOOK_S: Final = 0.05
 """How often the memory of a child is looked at."""
 MOST_BYTES_OF_A_PAGE: Final = 16 * 2**20
@@ -88,12 +90,26 @@ class _Child:
         self._process = worker_process(_serve, theirs)
         self._process.start()
         theirs.close()
+        self._worked_at = time.monotonic()
 
     @property
     def is_usable(self) -> bool:
-        return self._process.is_alive() and not self._pipe.closed
+        is_fresh = time.monotonic() - self._worked_at < _IDLE_S - _SPARE_S
+        return is_fresh and self._process.is_alive() and not self._pipe.closed
 
     def rows(self, *asked: object) -> pl.DataFrame:
+        try:
+            kind, found = self._answer(asked)
+        except (EOFError, OSError) as error:
+            self.kill()
+            raise UsageError("SQL: the query ended its process, most likely for want of memory: ask for fewer or shorter values") from error
+        self._worked_at = time.monotonic()
+        if kind is not None:
+            raise kind(found)
+        rows: pl.DataFrame = found
+        return rows
+
+    def _answer(self, asked: tuple[object, ...]) -> tuple[type[CotraceError] | None, Any]:
         self._pipe.send(asked)
         deadline = time.monotonic() + _LONGEST_S
         most = _most_memory() + _BESIDES
@@ -104,15 +120,8 @@ class _Child:
             if self._memory() > most:
                 self.kill()
                 raise UsageError(f"SQL: the query was stopped, it took more than {most / 2**30:.1f} GiB: ask for fewer or shorter values")
-        try:
-            kind, found = self._pipe.recv()
-        except EOFError as error:
-            self.kill()
-            raise UsageError("SQL: the query ended its process, most likely for want of memory: ask for fewer or shorter values") from error
-        if kind is not None:
-            raise kind(found)
-        rows: pl.DataFrame = found
-        return rows
+        answer: tuple[type[CotraceError] | None, Any] = self._pipe.recv()
+        return answer
 
     def _memory(self) -> int:
         """Bytes that it holds; 0 where that cannot be read."""

@@ -18,6 +18,7 @@ from flask.testing import FlaskClient
 from analytics.query import query
 from dashboards import foreign_sql
 from dashboards.app import create_app
+from schemas.errors import UsageError
 from schemas.store import Store
 
 ENDLESS = {
@@ -140,3 +141,13 @@ def test_a_child_ends_with_its_server(played: Store) -> None:
     while Path(f"/proc/{child}").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_child_that_ends_as_its_query_comes_gives_one_line(played: Store) -> None:
+    """Not a broken pipe; the next query has a child of its own."""
+    child = foreign_sql._Child()
+    child._process.kill()
+    child._process.join()
+    with pytest.raises(UsageError, match="ended its process"):
+        child.rows(str(played.path), "SELECT 1", None, 1000)
+    assert foreign_sql.foreign_rows(played, "SELECT 1 AS n")["n"].to_list() == [1]
