@@ -21,7 +21,7 @@ from schemas.errors import BadInputError, UsageError
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "MappedChat", "read", "read_mapped", "reader_for", "sniff"]
 
 FORMAT: Final = "chat_lines"
-VERSION: Final = 4
+VERSION: Final = 5
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*(?:\[\s*)?\{.*?"messages"\s*:\s*\[\s*\{(?P<first>.*)', re.DOTALL)

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from ingest.chat_lines.mapping import FILE, Mapping
 from ingest.chat_lines.unmet import Unmet
 from ingest.conversation.chat import ParsedMessage, said_by
+from ingest.conversation.dialects import is_item
 from ingest.conversation.parts import text_of
 from ingest.conversation.rows import Conversation, LoggedMessage
 from ingest.conversation.scores import number, outcome
@@ -25,10 +26,11 @@ _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _IDS: Final = ("conversation_id", "id", "trace_id", "session_id", "uuid")
 _IDS_OF_ROWS: Final = ("conversation_id", "session_id", "thread_id", "trace_id")
 """Columns that tell conversations apart where a row is a message, which may have an `id` of its own."""
-_ATTEMPTS: Final = ("attempt", "trial")
+_ATTEMPTS: Final = ("attempt", "trial", "epoch")
 _MESSAGE_KEYS: Final = frozenset({
     "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
     "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
+    "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details", "tool_responses",
 })  # fmt: skip
 """Keys of a message, of whatever dialect; other columns of a row that is a message are facts about the conversation."""
 
@@ -270,7 +272,8 @@ def _dialect(raw: AnyMapping[str, Any], mapping: Mapping) -> dict[str, Any]:
     """What a message holds under the names of its own dialect; columns of other meanings left out."""
     columns = mapping.message
     other = {columns.speaker, columns.to, columns.turn, columns.order, columns.thought, columns.time, columns.tool, columns.action}
-    return {key: raw[key] for key in _MESSAGE_KEYS if raw.get(key) is not None and key not in other}
+    keys = raw if is_item(raw) else _MESSAGE_KEYS
+    return {key: raw[key] for key in keys if raw.get(key) is not None and key not in other}
 
 
 def _calls(raw: AnyMapping[str, Any], mapping: Mapping) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping as AnyMapping
 from typing import Any, Final
 
 from ingest.chat_lines.mapping import FILE, Mapping
-from ingest.conversation.dialects import keys_with_content
+from ingest.conversation.dialects import is_item, keys_with_content
 from schemas.errors import BadInputError
 from schemas.text import excerpt, near
 
@@ -23,7 +23,8 @@ _RARE: Final = frozenset({"outcome.error"})
 _OUTCOMES: Final = {"success": "not yes or no, true or false, 1 or 0", "score": "no number"}
 _READ: Final = frozenset({
     "content", "parts", "refusal", "reasoning", "reasoning_content", "function_call", "error", "arguments", "input", "args", "output",
-    "summary", "observation", "kwargs", "data", "additional_kwargs",
+    "summary", "observation", "kwargs", "data", "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details",
+    "tool_responses",
 })  # fmt: skip
 """Keys of messages that are read in whatever form they are in, beside those that hold facts about a message."""
 _LISTED: Final = 12
@@ -50,7 +51,7 @@ class Unmet:
         self._conversations += 1
         messages = list(messages)
         for message in messages:
-            if isinstance(message, AnyMapping):
+            if isinstance(message, AnyMapping) and not is_item(message):
                 self._unread_keys.update(key for key in keys_with_content(message) if key not in self._read)
         for whose, found in (("row", rows), ("message", messages)):
             for values in found:

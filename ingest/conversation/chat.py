@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from ingest.conversation.dialects import chat_messages, keys_with_content
-from ingest.conversation.parts import MessageParts, called_tool, parts_of, text_of
+from ingest.conversation.parts import MessageParts, called_tool, parts_of
 from ingest.conversation.rows import LoggedMessage, ModelCall, ToolUse
 from schemas.errors import BadInputError
 
@@ -77,10 +77,12 @@ def _forms(message: ParsedMessage) -> list[ParsedMessage]:
 
 
 def _with_unread(message: ParsedMessage, said: list[LoggedMessage]) -> list[LoggedMessage]:
-    """Where nothing was read of a message, the keys that hold something."""
+    """Where nothing was read of a message, the keys that hold something; results may be of nothing."""
     if any(one.text or one.thought or one.tools for one in said):
         return said
-    return [replace(said[0], unread=keys_with_content(message.raw if message.source is None else message.source))]
+    unread = keys_with_content(message.raw if message.source is None else message.source)
+    of_nothing = said[0].role == "tool"
+    return [replace(said[0], unread=[key for key in unread if not (of_nothing and key == "content")])]
 
 
 def speakers(messages: Sequence[ParsedMessage]) -> list[str]:
@@ -161,8 +163,7 @@ def _said(index: int, message: ParsedMessage, agent: str, found: MessageParts, o
     calls = [*found.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
     if isinstance(raw.get("function_call"), Mapping):
         calls.append(called_tool(raw["function_call"]))
-    apart = (raw[key] for key in ("reasoning_content", "reasoning") if raw.get(key))
-    thoughts = dict.fromkeys([found.thought, *(one if isinstance(one, str) else text_of(one) for one in apart)])
+    thoughts = dict.fromkeys([found.thought, *_apart(raw)])
     code, text = _error(raw)
     return LoggedMessage(
         agent=agent,
@@ -178,6 +179,14 @@ def _said(index: int, message: ParsedMessage, agent: str, found: MessageParts, o
         at=message.at,
         call=message.call,
     )
+
+
+def _apart(raw: Mapping[str, Any]) -> list[str]:
+    """Thoughts outside of the content, some of which repeat others as parts."""
+    held = [raw[key] for key in ("reasoning_content", "reasoning") if raw.get(key)]
+    held = held or [next((raw[key] for key in ("thinking", "thinking_blocks", "reasoning_details") if raw.get(key)), "")]
+    parts = [MessageParts([one]) if isinstance(one, str) else parts_of(one) for one in held]
+    return ["\n".join(filter(None, (one.thought, one.text))) for one in parts]
 
 
 def _audience(message: ParsedMessage, agent: str) -> list[str] | None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ingest.conversation.parts import is_result, is_text_part
 from ingest.reading.json_text import dumps
 
-__all__ = ["chat_messages", "keys_with_content"]
+__all__ = ["chat_messages", "is_item", "keys_with_content"]
 
 Raw = Mapping[str, Any]
 
@@ -32,6 +32,8 @@ _RESULT_ENDS: Final = ("_output", "_result")
 _CALL_ENDS: Final = ("_call", "tool_use")
 _RESULT_EVENTS: Final = frozenset({"ToolCallExecutionEvent", "FunctionExecutionResultMessage"})
 _THOUGHT_EVENTS: Final = frozenset({"ThoughtEvent"})
+_MORE: Final = ("tool_calls", "function_call", "reasoning_content", "refusal", "audio")
+"""What LangChain keeps under `additional_kwargs` of a message."""
 _ABOUT: Final = frozenset({
     "role", "name", "type", "id", "uid", "uuid", "guid", "index", "metadata", "source", "agent", "speaker", "author", "sender", "recipient",
     "to", "from", "model", "time", "date", "at", "lc", "channel", "audience", "provider", "usage", "models_usage", "response_metadata",
@@ -45,6 +47,9 @@ _ABOUT_BY_A_WORD: Final = frozenset({"turn", "step", "seq", "phase", "status", "
 
 def chat_messages(raw: Raw) -> list[dict[str, Any]]:
     """The chat messages that one message of a log holds: one, or more where results of tools are between its other parts."""
+    items = raw.get("output")
+    if "role" not in raw and "type" not in raw and isinstance(items, list) and items and all("type" in item for item in items):
+        return [message for item in items for message in chat_messages(item)]  # a whole response of OpenAI's
     message = _roled(_unwrapped(raw))
     content = message.get("content")
     if not isinstance(content, list) or message["role"] == "tool" or not any(map(is_result, content)):
@@ -55,6 +60,11 @@ def chat_messages(raw: Raw) -> list[dict[str, Any]]:
     if message.get("tool_calls") and all(one["role"] == "tool" for one in found):
         found.insert(0, {**message, "content": None})
     return found
+
+
+def is_item(raw: Raw) -> bool:
+    """Tell whether a message is an item of the Responses API or the like: its type says what its other keys are."""
+    return isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)
 
 
 def _split(message: dict[str, Any], content: list[Any]) -> Iterator[dict[str, Any]]:
@@ -97,12 +107,18 @@ def _roled(message: dict[str, Any]) -> dict[str, Any]:
     """With a role; items that are a call, a result or a thought alone become messages with that as their content."""
     kind = str(message.get("type"))
     role = message.get("role")
+    more = message.get("additional_kwargs")
+    if isinstance(more, Mapping):
+        message = {**{key: more[key] for key in _MORE if more.get(key)}, **{key: value for key, value in message.items() if value}}
     if message.get("content") in (None, "", []):
         message |= _content(message)
     if role is not None:
         message["role"] = _ROLES.get(str(role), str(role))
         if message["role"] == "tool" and str(role) == "function":
             message.pop("name", None)
+        responses = message.get("tool_responses")  # AutoGen's: several results, joined in the content
+        if message["role"] == "tool" and isinstance(responses, list) and responses and all(isinstance(one, Mapping) for one in responses):
+            message["content"] = [{"type": "tool_result", **one} for one in responses]
     elif kind == "reasoning":
         message |= {
             "role": "assistant",
@@ -124,12 +140,14 @@ def _bare(message: Raw) -> dict[str, Any]:
 
 
 def _content(message: Raw) -> dict[str, Any]:
-    """What stands for the content where that is empty: parts, or a refusal."""
+    """What is the content where that is empty: parts, a refusal, or the transcript of what was spoken."""
     parts = message.get("parts")
     if isinstance(parts, list):
         return {"content": [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]}
-    refusal = message.get("refusal")
-    return {"content": refusal} if isinstance(refusal, str) and refusal else {}
+    audio = message.get("audio")
+    spoken = audio.get("transcript") if isinstance(audio, Mapping) else None
+    words = message.get("refusal") or spoken
+    return {"content": words} if isinstance(words, str) and words else {}
 
 
 def _of_autogen(message: Raw, kind: str) -> dict[str, Any]:

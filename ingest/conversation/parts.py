@@ -21,10 +21,12 @@ __all__ = ["CalledTool", "MessageParts", "called_tool", "is_result", "is_text_pa
 _TEXT_KEYS: Final = ("text", "content", "refusal", "input_text", "output_text", "value")
 _THOUGHT_KEYS: Final = ("reasoning", "thinking", "content", "text", "reasoningText", "summary")
 _NAME_KEYS: Final = ("name", "toolName", "tool_name", "function_name")
-_ARGUMENT_KEYS: Final = ("arguments", "input", "args", "parameters", "action", "code")
+_ARGUMENT_KEYS: Final = ("arguments", "input", "args", "parameters", "action", "code", "queries")
 _CALL_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id")
 _RESULT_IDS: Final = ("tool_use_id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "source_call_id", "id")
 _RESULT_KEYS: Final = ("response", "result", "output", "content")
+_ABOUT_RESULTS: Final = frozenset({"type", "name", "is_error", "isError", "status", "cache_control", *_RESULT_IDS})
+"""Keys of a result that hold facts about it."""
 _BESIDE_WORDS: Final = frozenset({
     "text", "content", "thought", "thoughtSignature", "thought_signature", "annotations", "citations", "cache_control", "metadata",
     "mime_type", "id", "index",
@@ -36,11 +38,17 @@ _INNER: Final[Mapping[str, str]] = {
     "toolUse": "tool_call",
     "functionResponse": "tool_result",
     "function_response": "tool_result",
+    "executableCode": "tool_call",
+    "executable_code": "tool_call",
+    "codeExecutionResult": "tool_result",
+    "code_execution_result": "tool_result",
     "toolResult": "tool_result",
     "reasoningContent": "reasoning",
 }
 """Key of a part without a type (Gemini, Bedrock) -> the kind of the object under it."""
-_MEDIA: Final = ("image", "image_url", "audio", "input_audio", "video", "document", "file", "blob", "uri")
+_MEDIA: Final = (
+    "image", "image_url", "input_image", "audio", "input_audio", "output_audio", "video", "document", "file", "input_file", "blob", "uri",
+)  # fmt: skip
 _DATA: Final = re.compile(r"(?:data:[^,\s]{0,100},)?[A-Za-z0-9+/=_-]+")
 _MOST_OF_A_LINK: Final = 300
 """Longer ones are data."""
@@ -113,16 +121,18 @@ def _add(found: MessageParts, part: Any) -> None:
 def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The kind of a part, and the object that holds it; a part without a type is recognised by its keys."""
     if "type" in part:
-        kind = str(part["type"]).replace("-", "_")
+        kind = re.sub(r"[-.]", "_", str(part["type"]))
         if kind.endswith(("_output", "_result", "_response")):
             return "tool_result", part
         if kind.startswith("tool_") and "toolCallId" in part and kind not in _KINDS:
             return "tool_use", {**part, "name": kind.removeprefix("tool_")}
+        if kind == "dynamic_tool":
+            return "tool_use", part
         return "tool_use" if kind.endswith("_call") and kind != "tool_call" else kind, part
     for key, kind in _INNER.items():
         inner = part.get(key)
         if isinstance(inner, Mapping):
-            return kind, inner
+            return kind, {"name": key, **inner}
     return _kind_by_keys(part), part
 
 
@@ -156,13 +166,14 @@ def _tool_call(found: MessageParts, part: Mapping[str, Any]) -> None:
 def _tool_used(found: MessageParts, part: Mapping[str, Any]) -> None:
     """A tool of the provider's own: the call, and in the same part its result where there is one."""
     result = next((part[key] for key in ("result", "results", "output", "outputs") if part.get(key) is not None), None)
-    if result is None:
+    error = _first_value(part, ("error", "errorText"))
+    if result is None and error is None:
         _tool_call(found, part)
         return
-    error = part.get("error")
     used = called_tool(part).use
     found.tools.append(CalledTool(None, _finished(used, None if error is None else str(error))))
-    found.texts.append(f"[{used.name}: {_without_data(result if isinstance(result, str) else dumps(result))}]")
+    if result is not None:
+        found.texts.append(f"[{used.name}: {_without_data(result if isinstance(result, str) else dumps(result))}]")
 
 
 def _finished(used: ToolUse, error: str | None) -> ToolUse:
@@ -171,6 +182,8 @@ def _finished(used: ToolUse, error: str | None) -> ToolUse:
 
 def _tool_result(found: MessageParts, part: Mapping[str, Any]) -> None:
     given = _first_value(part, _RESULT_KEYS)
+    if given is None:  # such as a hit of a search, with title and address
+        given = {key: value for key, value in part.items() if value and key not in _ABOUT_RESULTS} or None
     is_words = isinstance(given, str | list) or (isinstance(given, Mapping) and is_text_part(given))
     text = text_of(given) if is_words else "" if given is None else dumps(_without_data(given))
     found.texts.append(text)
@@ -182,6 +195,10 @@ def _tool_result(found: MessageParts, part: Mapping[str, Any]) -> None:
 
 def _media(found: MessageParts, part: Mapping[str, Any]) -> None:
     kind = str(part["type"])
+    transcript = next((one["transcript"] for one in (part, part.get(kind)) if isinstance(one, Mapping) and one.get("transcript")), None)
+    if isinstance(transcript, str):
+        found.texts.append(transcript)
+        return
     shown = part.get(kind) or part.get("source") or {key: value for key, value in part.items() if key != "type"}
     while isinstance(shown, Mapping) and isinstance(shown.get(kind), Mapping):
         shown = shown[kind]
@@ -229,7 +246,7 @@ def _first_value(part: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 _KINDS: Final[Mapping[str, Callable[[MessageParts, Mapping[str, Any]], None]]] = {
     **dict.fromkeys(("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"), _text),
-    **dict.fromkeys(("reasoning", "thinking", "redacted_thinking"), _thought),
+    **dict.fromkeys(("reasoning", "thinking", "redacted_thinking", "reasoning_summary", "reasoning_encrypted"), _thought),
     **dict.fromkeys(("tool_call", "server_tool_use"), _tool_call),
     "tool_use": _tool_used,
     "tool_result": _tool_result,
@@ -239,7 +256,7 @@ _KINDS: Final[Mapping[str, Callable[[MessageParts, Mapping[str, Any]], None]]] =
 
 def called_tool(call: Mapping[str, Any]) -> CalledTool:
     """A call in any of the forms: `function` a name, or an object with name and arguments; arguments an object or JSON text."""
-    function = call.get("function")
+    function = call.get("function") or call.get("custom")
     inner: Mapping[str, Any] = function if isinstance(function, Mapping) else call
     name = _first_value(inner, _NAME_KEYS) or (function if isinstance(function, str) else None) or call.get("type") or "tool"
     given: Any = _first_value(inner, _ARGUMENT_KEYS)

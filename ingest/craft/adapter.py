@@ -44,10 +44,16 @@ FORMAT: Final = "craft"
 VERSION: Final = 6
 PATH_PARTS: Final = 0
 
+_OF_OTHERS: Final = (b'"messages"', b'"history"', b'"trajectory"')
+"""Keys that no log has, of programs that write an `experiment_info` too."""
+
 
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether this is a published CRAFT log."""
-    return head.lstrip()[:1] == b"{" and (b'"experiment_info"' in head or (b'"games"' in head and b'"structure_id"' in head))
+    if head.lstrip()[:1] != b"{":
+        return False
+    is_experiment = b'"experiment_info"' in head and not any(key in head for key in _OF_OTHERS)
+    return is_experiment or (b'"games"' in head and b'"structure_id"' in head)
 
 
 def read(data: bytes, place: Place) -> Reading:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "resembles", "sniff"]
 
 FORMAT: Final = "inspect"
-VERSION: Final = 5
+VERSION: Final = 6
 PATH_PARTS: Final = 0
 
 _ZIP: Final = re.compile(rb"\APK\x03\x04.{26}(?:_journal/|samples/|header\.json|summaries\.json|reductions\.json)", re.DOTALL)

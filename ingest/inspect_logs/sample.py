@@ -45,7 +45,8 @@ def sample_of(raw: Any) -> EvalSample:
 
 def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
     """A sample as a conversation; every message that it or a model's request holds is a turn."""
-    said = said_by(messages_of(sample))
+    found, lost = messages_of(sample)
+    said = said_by(found)
     scores = {name: score.value for name, score in (sample.scores or {}).items()}
     own = sample.metadata.get("cotrace") or {}
     success, score, by_number = (own.get("success"), own.get("score"), False) if own else outcome(scores)
@@ -70,6 +71,7 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
         started_at=read_time(str(sample.started_at or log.eval.created)),
         model=log.eval.model,
         details=_details(sample, log),
+        lost=lost,
     )
 
 

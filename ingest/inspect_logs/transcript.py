@@ -16,7 +16,6 @@ from pydantic import TypeAdapter, ValidationError
 from ingest.conversation.chat import ParsedMessage
 from ingest.conversation.rows import ModelCall
 from ingest.conversation.thread import ModelRequest, thread_of
-from schemas.errors import BadInputError
 
 if TYPE_CHECKING:
     from inspect_ai.event import ModelEvent
@@ -25,8 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["messages_of"]
 
-_HOLD_MESSAGES: Final = frozenset({"model", "tool", "subtask", "span_begin", "step"})
-"""Kinds of events that are requests to models, or are around them."""
+_AROUND: Final = frozenset({"tool", "subtask"})
+"""Kinds of events that hold others."""
+_HOLD_MESSAGES: Final = frozenset({"model", "span_begin", "step"})
+"""Kinds of events that are requests to models, or tell who makes them."""
+_DEFAULTS: Final[Mapping[str, Any]] = {"tools": [], "tool_choice": "auto", "config": {}}
+"""Of a request, which are not read."""
 _SCORERS: Final = frozenset({"scorer", "scorers", "score"})
 
 
@@ -36,20 +39,21 @@ class _Span(NamedTuple):
     name: str
 
 
-def messages_of(sample: EvalSample) -> list[ParsedMessage]:
-    """The messages of a sample whose attachments and pools are resolved, in order."""
-    return thread_of([_raw(message) for message in sample.messages], list(_requests(sample.events)))
+def messages_of(sample: EvalSample) -> tuple[list[ParsedMessage], list[str]]:
+    """The messages of a sample whose attachments and pools are resolved, in order; and what could not be read of its events, and why."""
+    lost: list[str] = []
+    return thread_of([_raw(message) for message in sample.messages], list(_requests(sample.events, lost))), lost
 
 
 def _raw(message: ChatMessage) -> dict[str, Any]:
     return message.model_dump(mode="json", exclude_none=True)
 
 
-def _requests(events: Sequence[Any]) -> Iterator[ModelRequest]:
+def _requests(events: Sequence[Any], lost: list[str]) -> Iterator[ModelRequest]:
     """Requests to models outside of scorers, in order, those inside of tools and subtasks included."""
     spans: dict[str, _Span] = {}
     steps: list[_Span] = []
-    for event in _flat(events):
+    for event in _flat(events, lost):
         if event.event == "span_begin":
             spans[event.id] = _Span(event.parent_id, event.type, event.name)
         elif event.event == "step":
@@ -60,36 +64,36 @@ def _requests(events: Sequence[Any]) -> Iterator[ModelRequest]:
                 yield _request(event, next((span.name for span in around if span.kind == "agent"), None))
 
 
-def _flat(events: Sequence[Any]) -> Iterator[Any]:
-    for event in map(_event, events):
-        if event is not None:
-            yield event
-            if event.event in {"tool", "subtask"}:
-                yield from _flat(event.events)
+def _flat(events: Sequence[Any], lost: list[str]) -> Iterator[Any]:
+    """The events that hold messages or are around them; inside of a tool's they are objects of JSON in older logs."""
+    for event in events:
+        held = isinstance(event, Mapping)
+        kind = event.get("event") if held else getattr(event, "event", None)
+        if kind in _AROUND:
+            inner = event.get("events") if held else event.events
+            yield from _flat(inner if isinstance(inner, list) else [], lost)
+        elif kind in _HOLD_MESSAGES:
+            read = _event(event, lost) if held else event
+            if read is not None:
+                yield read
 
 
-def _event(event: Any) -> Any:
-    """An event, which inside of a tool's is an object of JSON in older logs; None for one that holds no message.
-
-    Raises:
-        BadInputError: Inspect does not read it.
-    """
-    if not isinstance(event, Mapping):
-        return event
-    if event.get("event") not in _HOLD_MESSAGES:
-        return None
+def _event(event: Mapping[str, Any], lost: list[str]) -> Any:
+    """An event; None, and why it is lost, where Inspect does not read it."""
     try:
-        return _events().validate_python(event, context={"deserializing": True})
+        return _events(event["event"]).validate_python({**_DEFAULTS, **event}, context={"deserializing": True})
     except ValidationError as error:
-        reason = f"Inspect does not read an event inside of a tool's: {error.errors()[0]['msg']}"
-        raise BadInputError(reason, locator=".events") from error
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        lost.append(f"Inspect does not read a {event['event']} event inside of a tool's ({where}: {first['msg']}); the rest was read")
+        return None
 
 
 @cache
-def _events() -> TypeAdapter[Any]:
-    from inspect_ai.event import Event
+def _events(kind: str) -> TypeAdapter[Any]:
+    from inspect_ai.event import ModelEvent, SpanBeginEvent, StepEvent
 
-    return TypeAdapter(Event)
+    return TypeAdapter({"model": ModelEvent, "span_begin": SpanBeginEvent, "step": StepEvent}[kind])
 
 
 def _around(spans: dict[str, _Span], span: str | None) -> Iterator[_Span]:

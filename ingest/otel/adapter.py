@@ -18,7 +18,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "otel"
-VERSION: Final = 5
+VERSION: Final = 6
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')

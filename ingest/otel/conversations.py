@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -30,8 +30,11 @@ _MODEL_ROLE: Final = "assistant"
 """Who asked, where the log names no agent."""
 _MODELS: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "llm.request.model")
 _USAGES: Final = ("gen_ai.usage", "llm.token_count", "llm.usage")
+_TOKENS_IN: Final = ("input_tokens", "prompt_tokens", "prompt")
+_TOKENS_OUT: Final = ("output_tokens", "completion_tokens", "completion")
 _TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
 _TOOL_INPUTS: Final = ("gen_ai.tool.call.arguments", "input.value", "traceloop.entity.input")
+_DECORATED: Final = frozenset({"inputs", "args", "kwargs", "input_str", "tags", "metadata"})
 _TOOL_OUTPUTS: Final = ("gen_ai.tool.call.result", "output.value", "traceloop.entity.output")
 _LISTED: Final = 8
 _MOST_TOKENS: Final = 10**12
@@ -69,6 +72,7 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
     scores = dict(_evaluations(spans))
     success, score, by_number = outcome(scores)
     root = next((span for span in spans if span.parent not in by_id), spans[0])
+    repeat, are = ("span repeats", "is") if len(repeated) == 1 else ("spans repeat", "are")
     return Conversation(
         benchmark=BENCHMARK,
         run=root.service or root.name or BENCHMARK,
@@ -85,7 +89,7 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         details={"traces": list(dict.fromkeys(span.trace for span in spans)), "spans": len(spans), "root": root.name},
         unanswered=unanswered,
         lost=_unread_requests(own),
-        notes=[f"{len(repeated)} spans repeat what a span inside of them tells, and are counted once"] if repeated else [],
+        notes=[f"{len(repeated)} {repeat} the request of another span, and {are} counted once"] if repeated else [],
     )
 
 
@@ -139,14 +143,38 @@ def _around(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
 
 
 def _repeated(spans: Sequence[Span], by_id: Mapping[str, Span]) -> set[str]:
-    """Ids of spans around a request that tell it again: a client traced inside of its wrapper is one request, with what both tell of it."""
+    """Ids of spans that tell a request again: a client and its wrapper, traced both, are one request, with what both tell of it."""
     found: set[str] = set()
-    for span in reversed(spans):  # those inside first
-        for outer in _around(span, by_id) if _tells_request(span) else ():
-            if outer.id not in found and _tells_request(outer) and _told_alike(outer, span):
+    requests = [span for span in spans if _tells_request(span)]
+    beside: dict[tuple[str, str | None, str], list[Span]] = defaultdict(list)
+    for span in requests:
+        beside[_beside(span)].append(span)
+    for span in reversed(requests):  # those inside first
+        others = beside[_beside(span)]
+        others.remove(span)
+        for outer in (*filter(_tells_request, _around(span, by_id)), *(other for other in others if _is_same_beside(other, span))):
+            if outer.id not in found and _told_alike(outer, span):
                 found.add(outer.id)
                 span.attributes = {**outer.attributes, **span.attributes}  # such as tokens that the wrapper alone counts
     return found
+
+
+def _beside(span: Span) -> tuple[str, str | None, str]:
+    """What spans of one request share that are not in one another: trace, span around, and answer."""
+    return span.trace, span.parent, dumps([_words(raw) for raw in messages(span, "output")])
+
+
+def _is_same_beside(outer: Span, inner: Span) -> bool:
+    """Whether a span next to another is proved to be the same request.
+
+    Its answer has the same id; or another instrumentation wrote it, it lasted through all of the other, and both count the same tokens.
+    """
+    answers = [span.attributes.get("gen_ai.response.id") for span in (outer, inner)]
+    if None not in answers:
+        return answers[0] == answers[1]
+    lasts = outer.end_ns is not None and inner.end_ns is not None and outer.start_ns <= inner.start_ns < inner.end_ns <= outer.end_ns
+    used, same_used = ([_count(span.attributes, *names) for names in (_TOKENS_IN, _TOKENS_OUT)] for span in (outer, inner))
+    return lasts and None not in {outer.scope, inner.scope} and outer.scope != inner.scope and None not in used and used == same_used
 
 
 def _tells_request(span: Span) -> bool:
@@ -213,8 +241,8 @@ def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:
         served_model=None if told.get("gen_ai.response.model") is None else str(told["gen_ai.response.model"]),
         prompt=inputs,
         finish_reason=str(reasons[0]) if isinstance(reasons, list) and reasons else None,
-        tokens_in=_count(told, "input_tokens", "prompt_tokens", "prompt"),
-        tokens_out=_count(told, "output_tokens", "completion_tokens", "completion"),
+        tokens_in=_count(told, *_TOKENS_IN),
+        tokens_out=_count(told, *_TOKENS_OUT),
         tokens_cached=_count(told, "cache_read.input_tokens", "cache_read_input_tokens", "cached_tokens", "prompt_details.cache_read"),
         tokens_reasoning=_count(told, "reasoning.output_tokens", "reasoning_tokens", "completion_details.reasoning"),
         latency_s=span.seconds,
@@ -252,10 +280,9 @@ def _with_tools(found: list[ParsedMessage], spans: Sequence[Span], by_id: Mappin
     placed = list(found)
     for span in spans:
         if _kind(span) in {_TOOLS, "tool"}:
-            tool = _tool(span, _agent(span, by_id), called, answered)
-            if tool is not None:
-                later = (index for index, other in enumerate(placed) if other.at is not None and other.at > span.start)
-                placed.insert(next(later, len(placed)), tool)
+            later = (index for index, other in enumerate(placed) if other.at is not None and other.at > span.start)
+            place = next(later, len(placed))
+            placed[place:place] = _tool(span, _agent(span, by_id), called, answered)
     return placed
 
 
@@ -264,26 +291,38 @@ def _calls(raw: Mapping[str, Any]) -> Iterator[CalledTool]:
     yield from (called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))
 
 
-def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set[str]) -> ParsedMessage | None:
-    """What a tool's span adds: the call and its result, the result alone where a message has the call, or nothing where it has both."""
+def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set[str]) -> list[ParsedMessage]:
+    """What a tool's span adds: the agent's call and the tool's result, or what of both no message has."""
     told = span.attributes
     call: dict[str, Any] = {
+        "id": span.id,
         "name": next((told[name] for name in _TOOL_NAMES if told.get(name)), span.name),
-        "arguments": next((told[name] for name in _TOOL_INPUTS if told.get(name) is not None), {}),
+        "arguments": _tool_input(next((told[name] for name in _TOOL_INPUTS if told.get(name) is not None), {})),
     }
     result = next((told[name] for name in _TOOL_OUTPUTS if told.get(name) is not None), None)
     use = called_tool(call).use
+    at = span.start
     named = told.get("gen_ai.tool.call.id")
     same = (one for one in called if (one.id == str(named) if named else (one.use.name, one.use.arguments) == (use.name, use.arguments)))
     known = next(same, None)
-    raw: dict[str, Any] = {"role": "tool", "content": result} | ({"error": span.error} if span.error else {})
+    raw: dict[str, Any] = {"role": "tool", "content": span.error if result is None else result} | (
+        {"error": span.error} if span.error else {}
+    )
     if known is None:
-        metadata = {"metadata": {"agent": agent}} if agent else {}
-        return ParsedMessage(raw={**raw, "tool_calls": [call], **metadata}, at=span.start)
+        made = ParsedMessage(raw={"role": "assistant", "tool_calls": [call]}, agent=agent, at=at)
+        has_come = result is not None or span.error is not None
+        return [made, ParsedMessage(raw={**raw, "tool_call_id": span.id}, at=at)] if has_come else [made]
     called.remove(known)
     if result is None or known.id is None or known.id in answered:
-        return None
-    return ParsedMessage(raw={**raw, "tool_call_id": known.id}, at=span.start)
+        return []
+    return [ParsedMessage(raw={**raw, "tool_call_id": known.id}, at=at)]
+
+
+def _tool_input(given: Any) -> Any:
+    """The arguments of a call, which OpenLLMetry writes as JSON with what its decorator adds: `inputs`, or `args` and `kwargs`."""
+    read = called_tool({"arguments": given}).use.arguments
+    inner = next((read[key] for key in ("inputs", "kwargs") if isinstance(read.get(key), Mapping) and read[key]), None)
+    return given if inner is None or set(read) - _DECORATED or read.get("args") else inner
 
 
 def _instructions(spans: Sequence[Span], by_id: Mapping[str, Span]) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -48,6 +48,8 @@ class Span:
     attributes: dict[str, Any]
     """Attributes of the span and of its event that holds the messages."""
     service: str | None
+    scope: str | None = None
+    """The instrumentation that wrote it; None: the log does not say."""
     evaluations: list[dict[str, Any]] = field(default_factory=list)
     """Attributes of events `gen_ai.evaluation.result`."""
     events: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -75,8 +77,10 @@ def spans_of(document: Any) -> Iterator[Span]:
     for resource in _list(document, "resourceSpans"):
         service = _plain(_list(_object(resource, "resource"), "attributes")).get("service.name")
         for scope in _list(resource, "scopeSpans", "instrumentationLibrarySpans"):
+            names = (_object(scope, key).get("name") for key in ("scope", "instrumentationLibrary"))
+            writer = next((name for name in names if isinstance(name, str)), None)
             for span in _list(scope, "spans"):
-                yield _span(span, service)
+                yield replace(_span(span, service), scope=writer)
 
 
 def _list(holder: Any, *names: str) -> list[Mapping[str, Any]]:

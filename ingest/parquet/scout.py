@@ -34,7 +34,8 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
     """
     if "transcript_id" not in row:
         raise BadInputError("no transcript_id: nothing tells this transcript from others, write the row again", locator=".transcript_id")
-    said = said_by(_messages(row))
+    found, lost = _messages(row)
+    said = said_by(found)
     if not said:
         raise BadInputError("no messages", locator=".messages")
     scores = {"score": _json(row.get("score"))}
@@ -63,6 +64,7 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
         error=None if error is None else str(error),
         started_at=read_time(row.get("date")),
         details={key: value for key, value in row.items() if key not in _HEAVY},
+        lost=lost,
     )
 
 
@@ -72,13 +74,14 @@ def _whole(value: Any) -> int | None:
     return int(found) if found is not None and found.is_integer() else None
 
 
-def _messages(row: Mapping[str, Any]) -> list[ParsedMessage]:
+def _messages(row: Mapping[str, Any]) -> tuple[list[ParsedMessage], list[str]]:
+    """The messages, and what of the events could not be read."""
     messages = _json(row.get("messages")) or []
     events = _json(row.get("events")) or []
     if not isinstance(messages, list):
         raise BadInputError("messages is no list", locator=".messages")
     if not events or find_spec("inspect_ai") is None:
-        return [ParsedMessage(raw=message) for message in messages]
+        return [ParsedMessage(raw=message) for message in messages], []
     from ingest.inspect_logs.sample import sample_of
     from ingest.inspect_logs.transcript import messages_of
 

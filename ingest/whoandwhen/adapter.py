@@ -8,14 +8,15 @@ as people gave it. An agent or a step that the log does not have is no truth abo
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from ingest.conversation.dialects import keys_with_content
+from ingest.conversation.chat import ParsedMessage, said_by
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.json_text import dumps, loads
+from ingest.reading.json_text import loads
 from ingest.reading.malformed import validated
 from schemas.errors import BadInputError
 from schemas.records import Agent, Label, LogDisagreement
@@ -24,7 +25,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "whoandwhen"
-VERSION: Final = 3
+VERSION: Final = 4
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "whoandwhen"
@@ -120,15 +121,10 @@ def _speaker(message: _Message, index: int) -> _Speaker:
 
 
 def _said(message: _Message, speaker: _Speaker, everybody: list[str]) -> LoggedMessage:
-    text = message.content if isinstance(message.content, str) else "" if message.content is None else dumps(message.content)
+    held = message.model_extra or {}
+    (said,) = said_by([ParsedMessage(raw={**held, "role": "tool", "content": message.content})])  # a message of tool stays whole
     audience = [speaker.agent] if speaker.private else [speaker.agent, speaker.to] if speaker.to else everybody
-    return LoggedMessage(
-        agent=speaker.agent,
-        text=text,
-        private=speaker.private,
-        audience=list(dict.fromkeys(audience)),
-        unread=[] if text else keys_with_content(message.model_extra or {}),
-    )
+    return replace(said, agent=speaker.agent, role=message.role, private=speaker.private, audience=list(dict.fromkeys(audience)))
 
 
 def _add_labels(reading: Reading, found: _File, speakers: list[_Speaker], place: Place) -> None:

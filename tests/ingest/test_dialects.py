@@ -303,3 +303,118 @@ def test_a_mapping_names_tools_actions_and_observations(tmp_path: Path) -> None:
         ("bob", "Now."),
         ("tool", "done"),
     ]
+
+
+CITY = {"city": "Paris"}
+ELSEWHERE: dict[str, list[dict[str, Any]]] = {
+    "transcript of a spoken answer": [{"role": "assistant", "content": None, "audio": {"id": "a", "data": "UklG", "transcript": "Hm."}}],
+    "transcript of a spoken part": [{"role": "assistant", "content": [{"type": "output_audio", "transcript": "Hm.", "audio": None}]}],
+    "refusal of LangChain": [{"type": "ai", "data": {"content": "", "additional_kwargs": {"refusal": "Hm."}}}],
+    "a whole response": [{"object": "response", "output": [{"type": "message", "role": "assistant", "content": "Hm."}]}],
+}
+
+
+@pytest.mark.parametrize("form", ELSEWHERE)
+def test_words_outside_of_the_content_are_read(form: str, tmp_path: Path) -> None:
+    """What was spoken, refused, or is inside of a whole response is said by the assistant."""
+    found = chat(tmp_path, ASKED, *ELSEWHERE[form])
+    assert found.refused == []
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [("user", "read a.txt"), ("assistant", "Hm.")]
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"thinking": "Hm."},
+        {"thinking_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}]},
+        {"reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
+        {
+            "reasoning": "Hm.",
+            "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}, {"type": "reasoning.encrypted", "data": "x"}],
+        },
+    ],
+)
+def test_thoughts_outside_of_the_content_are_read_once(held: dict[str, Any], tmp_path: Path) -> None:
+    """Ollama's, LiteLLM's and OpenRouter's."""
+    found = chat(tmp_path, ASKED, {"role": "assistant", "content": "", **held})
+    assert found.refused == []
+    assert found.rows("SELECT agent, channel, text FROM utterances WHERE turn = 2") == [("assistant", "private", "Hm.")]
+
+
+CALLS: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
+    "custom tool": (
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "weather", "input": "Paris"}}],
+        },
+        ("weather", "Paris"),
+    ),
+    "search of the Responses API": ({"type": "web_search_call", "action": CITY}, ("web_search_call", "Paris")),
+    "shell of the Responses API": ({"type": "local_shell_call", "call_id": "c", "action": CITY}, ("local_shell_call", "Paris")),
+    "code of the Responses API": ({"type": "code_interpreter_call", "code": "Paris", "outputs": None}, ("code_interpreter_call", "Paris")),
+    "code of Gemini": ({"role": "model", "parts": [{"executableCode": {"code": "Paris"}}]}, ("executableCode", "Paris")),
+    "dynamic tool": (
+        {
+            "role": "assistant",
+            "parts": [{"type": "dynamic-tool", "toolName": "weather", "toolCallId": "c", "input": CITY, "errorText": "no such city"}],
+        },
+        ("weather", "Paris"),
+    ),
+    "call of LangChain": (
+        {
+            "type": "ai",
+            "data": {"content": "", "additional_kwargs": {"tool_calls": [{"function": {"name": "weather", "arguments": CITY}}]}},
+        },
+        ("weather", "Paris"),
+    ),
+}
+
+
+@pytest.mark.parametrize("form", CALLS)
+def test_calls_of_every_form_are_actions_with_their_arguments(form: str, tmp_path: Path) -> None:
+    """A call alone is no message, and nothing of it is reported as unread."""
+    message, expected = CALLS[form]
+    found = chat(tmp_path, ASKED, message)
+    assert (found.refused, found.report.notes) == ([], [])
+    assert found.rows("SELECT agent, verb, coalesce(arguments ->> 'city', raw) FROM actions") == [("assistant", *expected)]
+    assert found.rows("SELECT text FROM utterances") == [("read a.txt",)]
+
+
+def test_an_error_in_the_part_of_a_call_is_its_outcome(tmp_path: Path) -> None:
+    """The AI SDK writes it beside the call."""
+    found = chat(tmp_path, ASKED, CALLS["dynamic tool"][0])
+    assert found.rows("SELECT accepted, error_text FROM actions") == [(False, "no such city")]
+
+
+def test_results_are_read_whatever_they_hold_and_may_be_of_nothing(tmp_path: Path) -> None:
+    """Hits of a search and output of code have keys of their own; a tool that gives back nothing loses no words."""
+    hit = {"type": "web_search_result", "title": "Seven lines", "url": "http://a"}
+    found = chat(
+        tmp_path,
+        ASKED,
+        {"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "c1", "content": [hit]}]},
+        {"role": "model", "parts": [{"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "seven"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c2"}]},
+        {
+            "role": "tool",
+            "tool_responses": [{"tool_call_id": "c3", "content": "7"}, {"tool_call_id": "c4", "content": "8"}],
+            "content": "7, 8",
+        },
+        ANSWER,
+    )
+    assert found.refused == []
+    assert found.rows("SELECT agent, text FROM utterances WHERE turn > 1 ORDER BY turn") == [
+        ("tool", '{"title":"Seven lines","url":"http://a"}'),
+        ("tool", "seven"),
+        ("tool", ""),
+        ("tool", "7\n8"),
+        ("assistant", "Seven."),
+    ]
+
+
+def test_chat_of_an_experiment_is_no_log_of_craft(tmp_path: Path) -> None:
+    """Others write an `experiment_info` beside their messages too."""
+    found = ingested(tmp_path, written(tmp_path / "run.json", {"experiment_info": {"seed": 1}, "messages": [ASKED, ANSWER]}))
+    assert found.refused == []
+    assert found.rows("SELECT benchmark, turns_taken FROM episodes") == [("chat", 2)]

@@ -251,8 +251,8 @@ def test_damage_that_the_library_trips_over_is_one_line(logs: Path, tmp_path: Pa
     assert "the log is damaged, copy it again" in reason
 
 
-def test_events_inside_of_a_tools_may_be_objects_of_json_and_one_bad_sample_costs_no_other(tmp_path: Path) -> None:
-    """As older logs have them: a sandbox's says nothing, a request is read with its messages, at any depth; a damaged one is one reject."""
+def test_events_inside_of_a_tools_may_be_objects_of_json_and_one_bad_event_costs_no_other(tmp_path: Path) -> None:
+    """As older logs have them: a sandbox's says nothing, a request is read with its messages, at any depth; a damaged one costs no other."""
     moment = "2025-03-05T10:00:01+00:00"
     answered = {"model": "m", "choices": [{"message": {"role": "assistant", "content": "sub answer"}, "stop_reason": "stop"}]}
     request = {
@@ -265,6 +265,7 @@ def test_events_inside_of_a_tools_may_be_objects_of_json_and_one_bad_sample_cost
         "config": {},
         "output": answered,
     }
+    short = {key: value for key, value in request.items() if key not in {"tools", "tool_choice", "config"}}
     sandbox = {"timestamp": moment, "event": "sandbox", "action": "exec", "cmd": "ls", "result": 0, "output": "a.txt"}
 
     def tool(*inside: Mapping[str, object]) -> dict[str, object]:
@@ -289,15 +290,18 @@ def test_events_inside_of_a_tools_may_be_objects_of_json_and_one_bad_sample_cost
         "samples": [
             sample("plain", tool(sandbox)),
             sample("deep", tool(tool(request), sandbox)),
-            sample("bad", tool({**request, "input": 7})),
+            sample("bad", tool({**request, "input": 7}, {"event": "model"}, {"event": "tool", "events": [short]})),
             sample("after", tool(sandbox, {"event": "made up"})),
         ],
     }
     (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
     found = ingested(tmp_path, tmp_path / "log.json")
-    assert found.rows("SELECT task_id, turns_taken FROM episodes ORDER BY task_id") == [("after", 2), ("deep", 4), ("plain", 2)]
-    assert [reason.split(":")[0] for reason in found.refused] == ["samples[2].events"]
-    assert found.rows("SELECT text FROM utterances WHERE text LIKE 'sub%' ORDER BY turn") == [("sub question",), ("sub answer",)]
+    assert found.rows("SELECT task_id, turns_taken FROM episodes ORDER BY task_id") == [("after", 2), ("bad", 4), ("deep", 4), ("plain", 2)]
+    assert [reason.partition(" (")[0] for reason in found.refused] == ["bad: Inspect does not read a model event inside of a tool's"] * 2
+    assert found.rows("SELECT text FROM utterances WHERE text LIKE 'sub%' ORDER BY turn") == [
+        *(("sub question",), ("sub question",)),
+        *(("sub answer",), ("sub answer",)),
+    ]
     assert found.rows("SELECT agent, tokens_in, tokens_out FROM calls") == [("assistant", None, None)]
     assert found.rows("SELECT DISTINCT verb, arguments ->> 'cmd', accepted FROM actions") == [("bash", "ls", True)]
     assert found.rows("SELECT count(*) FROM utterances WHERE text = ''") == [(0,)]

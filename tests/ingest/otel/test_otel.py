@@ -124,7 +124,7 @@ def test_each_line_and_each_trace_is_read_evaluations_are_scores_and_silent_tool
     silent = span(3, "chat") | {"traceId": "t2"}
     found = read(tmp_path, document(scored, tool), '{"resourceSpans": [', document(silent))
     assert found.rows("SELECT success, score FROM episodes") == [(True, 1.0)]
-    assert found.rows("SELECT verb, arguments ->> 'path', accepted FROM actions") == [("open", "x", None)]
+    assert found.rows("SELECT verb, arguments ->> 'path', accepted FROM actions") == [("open", "x", False)]
     assert found.rows("SELECT error FROM turns WHERE error IS NOT NULL") == [("error: no such file",)]
     assert sorted(reason.split(":")[0] for reason in found.refused) == ["line 2", "t2"]
 
@@ -368,7 +368,7 @@ def test_a_request_traced_by_its_wrapper_too_is_one_request(form: str, tmp_path:
         ("user", "How much?"),
         ("buyer", "Two."),
     ]
-    assert ["1 spans repeat" in note for _, note in found.report.notes] == [True]
+    assert ["1 span repeats the request of another" in note for _, note in found.report.notes] == [True]
 
 
 def test_an_agents_span_with_messages_and_no_request_inside_is_read(tmp_path: Path) -> None:
@@ -392,3 +392,46 @@ def test_content_that_was_recorded_under_other_names_is_refused_by_these_names(n
     found = read(tmp_path / "beside", document(beside, span(1, "chat", **{name: '{"messages": ["Hi."]}'})))
     assert found.report.turns == 2
     assert [f"1 requests hold messages under attributes that are not read: {name}" in reason for reason in found.refused] == [True]
+
+
+def beside(writers: tuple[str, str], **told: str) -> dict[str, Any]:
+    """A request with an answer by two instrumentations, one of which lasts through the other, and an id of each answer."""
+    scopes = []
+    for number, (writer, named) in enumerate(zip(writers, told.get("ids", "--"), strict=True), start=1):
+        answered = {} if named == "-" else {"gen_ai__response__id": named}
+        one = chat(number, None, [said("user", "Go?")], said("assistant", "Yes."), **answered)
+        one["endTimeUnixNano"] = str(1_760_000_100_000_000_000 - number)
+        scopes.append({"scope": {"name": writer}, "spans": [one]})
+    return {"resourceSpans": [{"scopeSpans": scopes}]}
+
+
+@pytest.mark.parametrize(
+    ("spans", "requests"),
+    [
+        (beside(("litellm", "openai")), 1),
+        (beside(("litellm", "openai"), ids="aa"), 1),
+        (beside(("openai", "openai"), ids="aa"), 1),
+        (beside(("openai", "openai")), 2),  # asked twice at the same time
+        (beside(("litellm", "openai"), ids="ab"), 2),
+    ],
+)
+def test_spans_side_by_side_are_one_request_only_where_that_is_proved(spans: dict[str, Any], requests: int, tmp_path: Path) -> None:
+    """By the id of the answer; or by another instrumentation, the time and the tokens."""
+    found = read(tmp_path, spans)
+    assert found.rows("SELECT count(*), sum(tokens_out) FROM calls") == [(requests, 4 * requests)]
+    assert found.rows("SELECT count(*) FROM utterances WHERE text = 'Yes.'") == [(requests,)]
+
+
+def test_what_a_tools_span_holds_is_said_by_the_tool_and_called_by_the_agent(tmp_path: Path) -> None:
+    """OpenLLMetry writes what its decorator adds around the arguments; the call of a message is found again by them."""
+    asked = {**parts("input", "user", "Look."), **parts("output", "assistant", "I look.")}
+    tool = {"traceloop__span__kind": "tool", "traceloop__entity__name": "look", "traceloop__entity__output": "three cans"}
+    agent = llm(0, None, traceloop__span__kind="agent", traceloop__entity__name="buyer")
+    given = json.dumps({"args": [], "kwargs": {"at": "shelf"}})
+    found = read(tmp_path, document(agent, llm(1, 0, llm__model_name="m", **asked), llm(2, 0, **tool, traceloop__entity__input=given)))
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [
+        ("user", "Look."),
+        ("buyer", "I look."),
+        ("tool", "three cans"),
+    ]
+    assert found.rows("SELECT agent, verb, arguments ->> 'at', accepted FROM actions") == [("buyer", "look", "shelf", True)]

@@ -142,3 +142,16 @@ def test_a_history_of_another_program_is_no_run_of_who_and_when(tmp_path: Path, 
     )
     assert "--map" in reason
     assert query(store, "SELECT * FROM episodes").is_empty()
+
+
+def test_contents_of_parts_are_words_and_calls_are_actions(tmp_path: Path) -> None:
+    """A message that only calls a tool is no empty message."""
+    call = {"content": "", "role": "WebSurfer", "tool_calls": [{"id": "c1", "function": {"name": "click", "arguments": '{"at": "menu"}'}}]}
+    store, refused = store_of(
+        tmp_path, RUN | {"history": [{"content": [{"type": "text", "text": "Open?"}], "role": "human"}, call, call, call]}
+    )
+    assert refused == []
+    assert query(store, "SELECT agent, text FROM utterances").rows() == [("human", "Open?")]
+    assert query(store, "SELECT turn, agent, verb, arguments ->> 'at' FROM actions ORDER BY turn").rows() == [
+        (turn, "WebSurfer", "click", "menu") for turn in (2, 3, 4)
+    ]
