@@ -252,7 +252,7 @@ def test_damage_that_the_library_trips_over_is_one_line(logs: Path, tmp_path: Pa
 
 
 def test_events_inside_of_a_tools_may_be_objects_of_json_and_one_bad_event_costs_no_other(tmp_path: Path) -> None:
-    """As older logs have them: a sandbox's says nothing, a request is read with its messages, at any depth; a damaged one costs no other."""
+    """As older logs have them: a sandbox's says nothing, a request is read with its messages, at any depth; a damaged one costs none."""
     moment = "2025-03-05T10:00:01+00:00"
     answered = {"model": "m", "choices": [{"message": {"role": "assistant", "content": "sub answer"}, "stop_reason": "stop"}]}
     request = {
@@ -302,6 +302,6 @@ def test_events_inside_of_a_tools_may_be_objects_of_json_and_one_bad_event_costs
         *(("sub question",), ("sub question",)),
         *(("sub answer",), ("sub answer",)),
     ]
-    assert found.rows("SELECT agent, tokens_in, tokens_out FROM calls") == [("assistant", None, None)]
+    assert found.rows("SELECT agent, tokens_in, tokens_out FROM calls") == [("assistant", None, None)] * 2
     assert found.rows("SELECT DISTINCT verb, arguments ->> 'cmd', accepted FROM actions") == [("bash", "ls", True)]
     assert found.rows("SELECT count(*) FROM utterances WHERE text = ''") == [(0,)]
