@@ -106,7 +106,8 @@ def _without_move(case: TurnCase) -> Blame:
     clash = _clash(case.wishes)
     if clash:
         both = " against ".join(f"{wish.author}: {wish.request}" for wish in clash)
-        return Blame([_author(case, _wrong(wish)) for wish in clash if wish.wrong], ("conflict", both))
+        wrong = [wish for wish in clash if wish.wrong and wish.author not in case.unread_of]
+        return Blame([_author(case, _wrong(wish)) for wish in wrong], ("conflict", both))
     if case.doable and not case.not_understood:
         return _builder(case, "needless_question", f'asked "{question}", and had been told: {case.doable[0].request}')
     return _speakers(case, ("not_seen", f'nobody who spoke could tell better; the builder asked "{question}"'))
@@ -183,7 +184,9 @@ def _carried_out(case: TurnCase, done: str) -> Blame:
     right = next((wish for wish in case.same if wish.is_good), None)
     if right is not None:
         return _nobody("not_seen", f"{done}, as {right.author} asked and its view shows: {right.request}")
-    authors = {wish.author: wish for wish in reversed(case.same)}
+    authors = {wish.author: wish for wish in reversed(case.same) if wish.author not in case.unread_of}
+    if not authors:
+        return _nobody("not_understood", case.not_understood)
     causes = [_author(case, _wrong(wish)) if wish.wrong else _unclear(case, wish, done) for wish in authors.values()]
     return Blame(causes, ("not_seen", f"{done}, as {case.same[0].author} asked; its view tells no more"))
 

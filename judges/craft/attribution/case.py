@@ -55,10 +55,23 @@ class TurnCase:
         return wishes_of(self.game, self.prepared)
 
     @cached_property
+    def unread_of(self) -> dict[Director, str]:
+        """Directors with a message that was not understood -> which words of it.
+
+        Where a director speaks several times in a turn, another message may give what a request leaves out.
+        """
+        speakers = [speech.agent for speech in self.prepared.current]
+        found = {speech.agent: asked.why for speech in reversed(self.prepared.current) if isinstance(asked := asked_in(speech), Open)}
+        good = {wish.author for wish in self.wishes if wish.is_good}
+        for wish in self.wishes:
+            if wish.missing and wish.author not in good and speakers.count(wish.author) > 1:
+                found.setdefault(wish.author, f"another message may complete {wish.request}")
+        return {agent: found[agent] for agent in speakers if agent in found}
+
+    @cached_property
     def not_understood(self) -> str:
         """Whose message was not understood, and which words of it; empty if all were."""
-        unread = ((speech, asked) for speech in self.prepared.current if isinstance(asked := asked_in(speech), Open))
-        return next((f"{speech.agent}'s message was not understood whole: {asked.why}" for speech, asked in unread), "")
+        return next((f"{agent}'s message was not understood whole: {why}" for agent, why in self.unread_of.items()), "")
 
     @cached_property
     def followed(self) -> list[_Followed]:

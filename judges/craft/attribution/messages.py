@@ -8,25 +8,25 @@ from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.move import Move
 from games.craft.measures.adherence import followed_physical
 from games.craft.text.director_output import FAILED_CALL_MESSAGE
-from judges.claims.reading import Open
 from judges.craft.attribution.case import BrokenLink, TurnCase
-from judges.craft.attribution.wishes import Wish, asked_in, entailed
-from judges.craft.checks.prepared import Speech, move_text
+from judges.craft.attribution.wishes import Wish, entailed
+from judges.craft.checks.prepared import move_text
 
 __all__ = ["faulty_messages", "left_open"]
 
 
 def faulty_messages(case: TurnCase) -> Iterator[BrokenLink]:
-    """What in a turn's messages was wrong, unclear or left unsaid, whether anything came of it or not."""
-    for speech in case.prepared.current:
-        fault = _of_message(case, speech)
-        if fault is not None:
-            yield fault
+    """What in a turn's messages was wrong, unclear or left unsaid, whether anything came of it or not.
+
+    All messages of a director that the builder received in the turn count as one: each of them may complete or correct the others.
+    """
+    spoke = dict.fromkeys(speech.agent for speech in case.prepared.current)
     called = {u.agent for u in case.prepared.view.received() if u.text != FAILED_CALL_MESSAGE}
-    spoke = {speech.agent for speech in case.prepared.current}
-    for name in DIRECTORS:
-        if name in called - spoke and (unsaid := _unsaid(case, name, "says nothing")) is not None:
-            yield unsaid
+    faults = (
+        *(_of_messages(case, name) for name in spoke if name not in case.unread_of),
+        *(_unsaid(case, name, "says nothing") for name in DIRECTORS if name in called - spoke.keys()),
+    )
+    yield from (fault for fault in faults if fault is not None)
 
 
 def left_open(wish: Wish) -> str:
@@ -34,16 +34,17 @@ def left_open(wish: Wish) -> str:
     return f"{' and '.join(wish.missing) or 'what is to be done'} left open"
 
 
-def _of_message(case: TurnCase, speech: Speech) -> BrokenLink | None:
-    wishes = [wish for wish in case.wishes if wish.seq == speech.seq]
+def _of_messages(case: TurnCase, director: Director) -> BrokenLink | None:
+    """What is to be desired in the messages of a director, all of which were understood."""
+    wishes = [wish for wish in case.wishes if wish.author == director]
     if any(wish.is_good for wish in wishes):
         return None
     for wish in sorted(wishes, key=lambda wish: not wish.wrong):
         if wish.wrong:
-            return BrokenLink(speech.agent, "said_wrong", f"{wish.request}: {wish.wrong}")
+            return BrokenLink(director, "said_wrong", f"{wish.request}: {wish.wrong}")
         if wish.missing:
-            return BrokenLink(speech.agent, "said_unclear", f"{wish.request}: {left_open(wish)}")
-    return None if isinstance(asked_in(speech), Open) else _unsaid(case, speech.agent, "asks for nothing")
+            return BrokenLink(director, "said_unclear", f"{wish.request}: {left_open(wish)}")
+    return _unsaid(case, director, "asks for nothing")
 
 
 def _unsaid(case: TurnCase, director: Director, how: str) -> BrokenLink | None:

@@ -18,6 +18,7 @@ from games.craft.engine.move import Move
 from games.craft.engine.rules import accepts
 from judges.claims.reading import Open
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, ViewedBlock
+from judges.craft.language.typed import Detail
 
 __all__ = ["Wish", "asked_in", "entailed", "looks_like", "wishes_of"]
 
@@ -47,8 +48,9 @@ class Wish:
 
 
 def asked_in(speech: Speech) -> tuple[Request, ...] | Open:
-    """What a message asks for; open if it may ask for more than was read."""
-    return speech.reading.whole(Request)
+    """What a message asks for; open if it may ask for more than was read, or give more of it."""
+    details = speech.reading.whole(Detail)
+    return details if isinstance(details, Open) else speech.reading.whole(Request)
 
 
 def wishes_of(game: PreparedGame, prepared: PreparedTurn) -> list[Wish]:
@@ -111,12 +113,20 @@ def _fair(board: Board, request: Request, missing: tuple[str, ...]) -> Move | No
 def _wrong(game: PreparedGame, prepared: PreparedTurn, author: Director, request: Request) -> str:
     foreign = [cell for cell in request.cells if cell not in WALLS[author]]
     if foreign:
-        return f"{', '.join(foreign)} is not on {author}'s wall"
+        return "" if _is_in_target(game, prepared.board, request) else f"{', '.join(foreign)} is not on {author}'s wall"
     if not request.cells or not game.has_view(author):
         return ""
     if request.verb == "remove":
         return _wrong_removal(game, prepared, author, request)
     return _wrong_place(game, prepared, author, request)
+
+
+def _is_in_target(game: PreparedGame, board: Board, request: Request) -> bool:
+    """Whether the target has what is to be placed: whoever asks for it has it from another director, or guessed right."""
+    if game.target is None or request.verb != "place" or request.color is None:
+        return False
+    at = [(game.target.stack(cell), board.height(cell) if request.layer is None else request.layer) for cell in request.cells]
+    return all(layer < len(stack) and stack[layer].startswith(request.block or request.color) for stack, layer in at)
 
 
 def _wrong_place(game: PreparedGame, prepared: PreparedTurn, author: Director, request: Request) -> str:

@@ -12,6 +12,7 @@ from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View,
 from games.craft.engine.blocks import SEEN_BY, WALLS, Director
 from judges.claims.reading import Absent, Open, Shown, TextClaims, all_whole, find_in
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, undecided
+from judges.craft.language.typed import Detail
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -174,6 +175,8 @@ def _incomplete(message: Speech) -> Decision:
     if len(asked) != 1:
         return undecided("nothing, or more than one thing, is asked for")
     missing = _missing(asked[0])
+    if missing and isinstance(detail := message.reading.whole(Detail), Open):
+        return undecided(detail.why)
     return Decision("no", f"{asked[0]}: {missing} is not given") if missing else undecided(f"{asked[0]}: not all of it is given")
 
 

@@ -204,12 +204,19 @@ def reads_size(subject: _Subject, request: Request) -> Decision:
 
 
 def keeps_to_own_wall(subject: _Subject) -> Decision:
-    """SG7: only cells that this director can see are named."""
+    """SG7: only cells that this director can see are named.
+
+    A foreign cell may be named only to set it apart ("(2,1)? No, that is D3's"): it decides nothing unless something is asked for there.
+    """
     wall = WALLS[subject.director]
     match subject.thought.reading.find(Named, lambda named: named.cell not in wall):
         case Shown(foreign):
-            cells = ", ".join(sorted(named.cell for named in foreign))
-            return Decision("no", f"names {cells}, outside {subject.director}'s wall {', '.join(wall)}")
+            cells = {named.cell for named in foreign}
+            asked = subject.thought.reading.arrived_at(Request)
+            used = [] if isinstance(asked, Open) else [request for request in asked if cells & set(request.cells)]
+            if used:
+                return Decision("no", f"{used[0]}: outside {subject.director}'s wall {', '.join(wall)}")
+            return undecided(f"{', '.join(sorted(cells))}: named, outside the wall, and not known to be asked for")
         case Open(why):
             return undecided(why)
     own = subject.thought.reading.find(Named)

@@ -11,12 +11,20 @@ from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View,
 from judges.claims.reading import Read, Told, Unread
 from judges.craft.language import model
 from judges.craft.language.reader import read
+from judges.craft.language.understanding.details import carriers
 from judges.craft.language.understanding.perspective import stances, views
 
-__all__ = ["read_text"]
+__all__ = ["Detail", "read_text"]
 
 _ACTIONS: Final = frozenset({"place", "remove", "replace"})
 _COORDINATE: Final = re.compile(r"\(\s*([0-2])\s*,\s*([0-2])\s*\)")
+
+
+class Detail:
+    """A colour, a size or a place of something that is asked for, which words beside the request may give.
+
+    No text claims one by itself; but only of a text that may hold none can be concluded what its requests leave out.
+    """
 
 
 def read_text(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Read[CraftClaim]:
@@ -31,7 +39,8 @@ def read_text(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Re
     seen = tuple(views(text))
     told = chain(_without_echoes(found.claims, text), seen, stances(text), _named(text, found.claims))
     doubtful = (Unread(one.claim.words, one.doubt, (View,), one.start, one.end) for one in seen if one.doubt is not None)
-    return Read(tuple(told), (*(_unread(clause, text) for clause in found.unread), *doubtful))
+    details = (Unread(one.word, one.why, (Detail,), one.start, one.end) for one in carriers(text, found.claims))
+    return Read(tuple(told), (*(_unread(clause, text) for clause in found.unread), *doubtful, *details))
 
 
 def _unread(clause: model.UnreadClause, text: str) -> Unread:

@@ -325,11 +325,18 @@ HANDS = {
         [("D1", "fully", False)],
     ),
     "on another wall": Hand(
-        played(("D1", "Place a small orange block at (2,2), layer 0."), move=Move("place", "rs", "(2,2)", 0)),
+        played(("D1", "Place a small green block at (2,2), layer 0."), move=Move("place", "rs", "(2,2)", 0)),
         [("D1", "said_wrong", BLUE_DOMINO)],
         None,
         "(2,2) is not on D1's wall",
         [("D1", "differs", False)],
+    ),
+    "on another wall, and right": Hand(
+        played(("D1", "Place a small orange block at (2,2), layer 0."), move=Move("place", "rs", "(2,2)", 0)),
+        [("Builder", "misread", Move("place", "os", "(2,2)", 0))],
+        "not_seen",
+        "D1 asked for another colour",
+        [("D1", "differs", True)],
     ),
     "a block to be replaced is taken by no move": Hand(
         played(("D1", "Replace the red block at (0,0), layer 1 with a small orange block."), board=TALL, move=ELSEWHERE),
@@ -391,13 +398,32 @@ def free(*turns: Played) -> Attributed:
         (played(CLEAR, question="Could not parse response: ???"), [("Builder", "format")]),
         (played(FOREIGN, CHAT, move=GREEN_CORNER), [("D3", "said_wrong"), ("D1", "not_said")]),
         (played(VAGUE, move=YELLOW_CORNER), [("D1", "said_unclear")]),
-        (played(CLEAR, ("D1", "Put a small yellow block on my wall."), move=YELLOW_CORNER), [("D1", "said_unclear")]),
+        (played(CLEAR, ("D1", "Put a small yellow block on my wall."), move=YELLOW_CORNER), []),
         (played(CHAT, board=TALL, question="What?"), [("D1", "not_said")]),
     ],
 )
 def test_what_was_wrong_in_a_turn_that_cost_nothing(told: Played, expected: list[tuple[str, str]]) -> None:
     found = free(told).findings
     assert [(one.agent, one.link) for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "links"),
+    [
+        (["Sounds great, thanks!", CLEAR[1]], []),
+        (["Sounds great, thanks!", "Now the other one, same layer."], []),
+        ([VAGUE[1], "It takes just the one cell."], []),
+        (["Put a small green block on the left of my bottom layer.", "Sorry, the other colour."], []),
+        (["What would help us most right now: small yellow, left of my wall, bottom."], []),
+        (["Like last turn, please."], []),
+        (["Sounds great, thanks!", "Take your time."], ["not_said"]),
+        (["Put a small green block on the left of my bottom layer.", "Thanks!"], ["said_wrong"]),
+    ],
+)
+def test_all_messages_of_a_director_in_a_turn_count_as_one(said: list[str], links: list[str]) -> None:
+    """A greeting beside a request is no silence, and a message that was not understood may complete or correct the others."""
+    found = free(played(*(("D1", text) for text in said), move=YELLOW_CORNER)).findings
+    assert [one.link for one in found if one.agent == "D1"] == links
     assert {(one.cost, one.regained) for one in found} <= {(0.0, None)}
 
 

@@ -110,3 +110,92 @@ def test_no_answer_rests_on_a_part_of_a_text(question: str, thought: str, messag
     """Each of them was answered from one clause, without the others."""
     played = game(turn(board=RED_LEFT, thoughts={"D1": thought}, messages=[("D1", message)]))
     assert decide(question, played, "D1").answer is None
+
+
+PLAIN = "Place a green block at my right end, layer 0."
+GIVEN = {
+    "a single stud": "Place a green block one stud wide at my right end, layer 0.",
+    "measure in front": "Place a one unit wide green block at my right end, layer 0.",
+    "number of cells": "Green block, covers 1 cell, right end, bottom layer.",
+    "in brackets": "Place a green block (1 cell) at my right end, layer 0.",
+    "size of": "Place a green block with a size of 1 at my right end, layer 0.",
+    "takes up": "Green on my right end, layer 0; it takes up just one cell.",
+    "covers": "Green on my right end, layer 0 - covers only one place.",
+    "label": "Green, size: 1, at the right end, bottom layer.",
+}
+"""Messages that give the size in words."""
+
+OPEN = [
+    "**Colour:** green - **Footprint:** 1 cell - **Where:** my right end - **Layer:** 0",
+    "I need a green cube at the right end of my bottom layer.",
+    "Place a green block at my right end, layer 0. It is the ordinary kind.",
+    "Place a green block at my right end, layer 0. It covers only one cell.",
+    "Green on my right end, bottom layer, same size as the red on the left.",
+    "One green, one cell, right end, bottom layer.",
+    "Only a half-length green fits at my right end, bottom layer.",
+    "Place a full-length green at my right end, layer 0.",
+    "Place a red block at the left and middle of layer 2.",
+    "Put a small matching piece at my right end, layer 0.",
+    "Put a small block in the usual colour at my right end, layer 0.",
+    "A small lime block at my right end, layer 0.",
+    "Place a small green block where the gap is.",
+    "Place a small green block. You know the spot.",
+]
+"""Messages whose words may give what the request seems to lack."""
+
+
+@pytest.mark.parametrize("text", GIVEN.values(), ids=GIVEN.keys())
+def test_a_size_in_words_is_a_size(text: str) -> None:
+    got = asked(text, "D1", RED_LEFT)
+    assert not isinstance(got, Open)
+    assert [is_same(request, "place gs 20 0") for request in got] == [True]
+
+
+@pytest.mark.parametrize("text", OPEN)
+def test_nothing_is_called_missing_that_a_word_may_give(text: str) -> None:
+    assert decide("MM6", game(turn(board=RED_LEFT, messages=[("D1", text)])), "D1").answer is None
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        (PLAIN, "a size"),
+        ("Thanks, team! " + PLAIN, "a size"),
+        ("We need a green block at my right end, bottom layer.", "a size"),
+        ("Put a small block at the right end of my bottom layer.", "a colour"),
+        ("Please place a small green block on the bottom layer.", "a place"),
+    ],
+)
+def test_what_a_simple_message_lacks_is_found(text: str, missing: str) -> None:
+    decision = decide("MM6", game(turn(board=RED_LEFT, messages=[("D1", text)])), "D1")
+    assert (decision.answer, missing in decision.reason) == ("no", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Left end, bottom is done. Next up there: a small green one layer higher.",
+        "A small green at my right, second from the bottom.",
+        "Small green goes to (2,0) on level 2 of 3.",
+    ],
+)
+def test_a_layer_that_is_counted_otherwise_is_open(text: str) -> None:
+    assert isinstance(asked(text, "D1", RED_LEFT), Open)
+
+
+def test_a_remark_of_other_things_denies_no_request() -> None:
+    got = asked("Small green on my right end, bottom layer. No discussion needed.", "D1", RED_LEFT)
+    assert not isinstance(got, Open)
+    assert [is_same(request, "place gs 20 0") for request in got] == [True]
+
+
+@pytest.mark.parametrize(
+    ("thought", "answer"),
+    [
+        ("That would be (1,2)? No, that is D3's. Place a small green block at (2,0), layer 0.", None),
+        ("The wall of D3 begins at (0,2). Place a small green block at (2,0), layer 0.", None),
+        ("Place a small green block at (1,2), layer 0.", "no"),
+    ],
+)
+def test_a_cell_named_to_set_it_apart_is_no_step_outside_the_wall(thought: str, answer: str | None) -> None:
+    assert decide("SG7", game(turn(board=RED_LEFT, thoughts={"D1": thought}, messages=[("D1", "Go on.")])), "D1").answer == answer

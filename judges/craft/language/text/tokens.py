@@ -16,6 +16,7 @@ __all__ = ["sentences"]
 _ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
                         "↔": "-", "→": ">", "⇒": ">", "➜": ">", "⟶": ">"})  # fmt: skip
 _TOKEN = re.compile(rf"\bd[123](?:'s)?\b|{any_of('token')}")
+_MEASURE = re.compile(r"(?=.*\s|.*=).*(?:cell|stud|unit|square|space|slot|block|place|position|spot|size).*")
 _LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-•]|\(?\d{1,2}[.)])[ \t]+")
 _DIRECTOR = re.compile(r"\b(?:director\s*)?d([123])\b")
 _HEIGHTS = ("top", "bottom", "north", "south", "upper", "lower")
@@ -59,7 +60,9 @@ def _without_interjection(sentence: list[Token]) -> list[Token]:
 
 
 def _words(raw: str) -> list[str]:
-    """Expand a contraction, join the parts of a cell, mend a slip."""
+    """Expand a contraction, join the parts of a cell, mend a slip, give a measure as a size."""
+    if _MEASURE.fullmatch(raw):
+        return ["size", "two" if "two" in raw or "2" in raw else "one"]
     if raw.isalpha():
         return list(_RUN_TOGETHER[raw]) if raw in _RUN_TOGETHER else [mend(raw)]
     if raw[0] in "([" or re.fullmatch(r"[0-9]\s?,\s?[0-9]", raw):
