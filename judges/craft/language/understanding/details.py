@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Final, NamedTuple
 
 from judges.craft.language.model import Claim
 from judges.craft.language.text.tokens import sentences
 from judges.craft.language.words.items import Token
 from judges.craft.language.words.lexer import lexed
-from judges.craft.language.words.vocabulary import CELL_NOUNS, LAYER_NOUNS
+from judges.craft.language.words.vocabulary import CELL_NOUNS, COLORS, LAYER_NOUNS, SIZES
 from schemas.packaged import packaged_yaml
 
 __all__ = ["Carrier", "carriers"]
 
 _TABLES: Final[Mapping[str, str]] = packaged_yaml(__package__, "plain.yaml")
-_REQUEST, _BLOCK_WORDS, _LOCATED, _CARRYING, _RECALLING = (
-    frozenset(_TABLES[name].split()) for name in ("request", "blocks", "located", "carrying", "recalling")
+_REQUEST, _VAGUE, _BESIDE_VAGUE, _LOCATED, _CARRYING, _RECALLING = (
+    frozenset(_TABLES[name].split()) for name in ("request", "vague", "beside_vague", "located", "carrying", "recalling")
 )
-_NOUNS: Final = CELL_NOUNS | LAYER_NOUNS
+_SIZING: Final = frozenset(("kind", "size"))
+_NOUNS: Final = CELL_NOUNS | LAYER_NOUNS | {"hand"}
 _ACTIONS: Final = frozenset(("place", "remove", "replace"))
 _WORD: Final = re.compile(r"\w")
 
@@ -67,28 +68,37 @@ def _completing(claim: Claim, lacks: Sequence[str], words: Sequence[Sequence[Tok
         yield Carrier(claim.verb, claim.start, claim.end, "two cells may give a size")
     for number, sentence in enumerate(words):
         own = number in claim.told_in
-        plain = _plain(sentence, lacks) if own else frozenset(token.start for token in sentence if _is_apart(token))
+        plain = _plain(sentence, lacks) if own else frozenset(token.start for token in sentence if _is_apart(token, lacks))
         yield from (_carrier(token, " and ".join(lacks)) for token in sentence if _WORD.search(token.word) and token.start not in plain)
 
 
 def _plain(sentence: Sequence[Token], lacks: Sequence[str]) -> frozenset[int]:
     """Offsets of the words in the sentence of a request that cannot give what the request lacks."""
     items = lexed(sentence).items
+    words = {token.word for token in sentence}
+    sizes = frozenset() if "a size" in lacks else SIZES.keys() | _SIZING
+    named = COLORS.keys() | sizes
+    harmless = _REQUEST | sizes | (_VAGUE | _BESIDE_VAGUE if words & _VAGUE else frozenset())
     plain: set[int] = set()
     after_place = False
-    for token in sentence:
+    for before, token in pairwise((sentence[0], *sentence)):
         item = next((item for item in items if item.start <= token.start < item.end), None)
-        in_place = item is not None and item.kind in _LOCATED and ("a place" not in lacks or item.kind == "layer")
-        after_place = in_place or (after_place and token.word in _NOUNS)  # the "end" of "left end"
-        named = token.word in _BLOCK_WORDS and item is not None and item.kind == "block"
-        if token.word in _REQUEST or after_place or named:
+        kind = "" if item is None else item.kind
+        after_place = (kind in _LOCATED and ("a place" not in lacks or kind == "layer")) or (
+            after_place and token.word in _NOUNS
+        )  # "left end"
+        in_block = kind == "block" and (token.word in named or (token.word == "one" and before.word in named))
+        after_next = token.word == "up" and before.word == "next"
+        if token.word in harmless or after_place or in_block or after_next:
             plain.add(token.start)
     return frozenset(plain)
 
 
-def _is_apart(token: Token) -> bool:
-    """Whether a word in another sentence says nothing of the block."""
-    return token.word not in _CARRYING | _BLOCK_WORDS and not any(letter.isdigit() for letter in token.word)
+def _is_apart(token: Token, lacks: Sequence[str]) -> bool:
+    """Whether a word in another sentence says nothing of what the request lacks."""
+    if token.word in SIZES:
+        return "a size" not in lacks
+    return token.word not in _CARRYING | COLORS.keys() and not any(letter.isdigit() for letter in token.word)
 
 
 def _carrier(token: Token, what: str) -> Carrier:
