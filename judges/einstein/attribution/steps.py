@@ -60,7 +60,7 @@ class Played:
 
     @cached_property
     def careful(self) -> Sequence[Action]:
-        """What a careful player would choose from: answers, else known objects to place or pass on, else news, questions.
+        """What a careful player would choose from: answers, else known objects to place or pass on, else news or questions.
 
         Else nothing shows what is better: any guess that nothing contradicts, or a pass.
         """
@@ -69,7 +69,7 @@ class Played:
         tell = [Share(item) for item in mind.news] if mind.verbs.share else []
         can_ask = mind.verbs.ask and mind.partner_replies
         ask = [Ask(block) for block in mind.unknown if block not in mind.own_asks] if can_ask else []
-        levels: tuple[Sequence[Action], ...] = (reply, mind.useful_moves, tell, ask)
+        levels: tuple[Sequence[Action], ...] = (reply, mind.useful_moves, [*tell, *ask])
         return next((level for level in levels if level), (Pass(), *self._guesses()))
 
     def steps_left(self, action: Action | None) -> int | None:

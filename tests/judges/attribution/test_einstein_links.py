@@ -152,12 +152,7 @@ HANDS = {
     ),
     "a question in place of an answer": Hand(["ask block1", "ask block2"], "not_said", "the partner had asked about block1", [ROW]),
     "another answer": Hand(["ask block1", DIAGONAL], "not_said", "the partner had asked about block1", [ROW]),
-    "news before questions": Hand(
-        [PLACE_0, HAND_OVER_1, HAND_OVER_3, "move block3 from commonbin to top_left_bin", "ask block1"],
-        "acted_wrong",
-        f"by what it knew it could {COLUMN}",
-        [COLUMN],
-    ),
+    "a question beside news": Hand([PLACE_0, HAND_OVER_1, HAND_OVER_3, "move block3 from commonbin to top_left_bin", "ask block1"], None),
     "a question before guesses": Hand(
         [PLACE_0, HAND_OVER_1, HAND_OVER_3, "move block3 from commonbin to top_left_bin", "pass"],
         "idle",
