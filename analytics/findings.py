@@ -213,6 +213,8 @@ def _who(board: _Board) -> str:
     shown = board.shown()
     if shown is None:
         means = f"{names[_side(last)]} has the lowest mean, {_over(last)}, {names[_side(first)]} the highest, {_over(first)}"
+        if last["score_mean"] == first["score_mean"]:
+            means = f"all have the same mean, {_mean({**first, 'score_low': None})}"
         return f"{opening}: {unlike}{_nothing_shown(board)}; {means}."
     last, pair = shown
     difference = f"{signed(pair['difference']).lstrip('+')} ({from_to(pair['low'], pair['high'])})"

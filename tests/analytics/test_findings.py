@@ -74,6 +74,15 @@ def test_teams_on_tasks_of_their_own_are_not_told_behind(tmp_path: Path) -> None
     assert row["advice"].index("teams and tasks cannot be distinguished") < row["advice"].index("p ")
 
 
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_equal_means_have_no_lowest(tmp_path: Path, tasks: int) -> None:
+    """One of them was the lowest and another the highest, both 1.00."""
+    games = [game for team in ("one", "other") for game in games_of(team, np.ones(tasks), [f"{team}{k}" for k in range(tasks)])]
+    sentence = who(store_with(tmp_path, games)).sentence
+    assert "all have the same mean" in sentence
+    assert "lowest" not in sentence
+
+
 def test_too_few_tasks_are_said_with_how_many_are_needed(tmp_path: Path) -> None:
     """Six teams on six tasks: even a team that wins all has p = .031, so that among 15 comparisons nothing can be shown."""
     tasks = [f"t{k}" for k in range(6)]
