@@ -21,6 +21,9 @@ __all__ = ["PARQUET", "csv_columns", "parquet_rows", "rows_of"]
 PARQUET: Final = b"PAR1"
 
 _BATCH_ROWS: Final = 256
+_ALWAYS_READ: Final = 256 * 2**20
+_TIMES: Final = 100
+"""A Parquet file may unpack to 256 MiB, or to a hundred times its size: a few kilobytes can stand for more than any memory holds."""
 
 
 def rows_of(data: bytes, rejects: list[BadInputError], within: str | None = None) -> Iterator[Row]:
@@ -101,14 +104,19 @@ def parquet_rows(data: bytes) -> Iterator[Row]:
     """The rows of a Parquet file, with plain values, some at a time.
 
     Raises:
-        BadInputError: it is damaged.
+        BadInputError: it is damaged, or unpacks to far more than it is.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        number = 0
+        number, unpacked = 0, 0
         for batch in pq.ParquetFile(BytesIO(data)).iter_batches(_BATCH_ROWS):
+            unpacked += batch.nbytes
+            if unpacked > max(_ALWAYS_READ, _TIMES * len(data)):
+                raise BadInputError(
+                    f"it unpacks to more than {unpacked // 2**20} MiB, {_TIMES} times its size: split it into smaller files"
+                )
             for values in batch.to_pylist():
                 number += 1
                 yield Row(f"row {number}", {key: _plain(value) for key, value in values.items() if value is not None})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -145,4 +146,6 @@ def cannot_read(error: OSError) -> str:
     """Why a file or folder cannot be read, and the mend."""
     if isinstance(error, FileNotFoundError):
         return "a link that leads nowhere: mend or remove it"
+    if error.errno == errno.ELOOP:
+        return "a link that leads back to itself: remove it"
     return f"cannot be read ({error.strerror or error}): make it readable (chmod u+r)"

@@ -1,0 +1,20 @@
+"""A Parquet file that unpacks to far more than it is."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import polars as pl
+import pytest
+
+from ingest.chat_lines.rows import parquet_rows
+from schemas.errors import BadInputError
+
+
+def test_a_small_file_that_unpacks_to_gigabytes_is_refused() -> None:
+    """One text of 400,000 letters, 1,000 times: the file holds it once; 4,000 times took 5 GB."""
+    file = BytesIO()
+    pl.DataFrame({"messages": [[{"role": "user", "content": "x" * 400_000}]] * 1000}).write_parquet(file)
+    with pytest.raises(BadInputError, match="times its size"):
+        for _ in parquet_rows(file.getvalue()):
+            pass
