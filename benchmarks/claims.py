@@ -85,7 +85,7 @@ def claimed(world: Labelling, data_sets: int, seed: int = 2026) -> Claimed:
     given = np.array([row["rate"] is not None for row in rows])
     false = np.array([row["rate"] is not None and not _holds(row, "rate_low", "rate_high", world.rate) for row in rows])
     used = np.array(["use the corrected one" in str(row["advice"]) for row in rows])
-    bounds = [_holds(row, "bound_low", "bound_high", world.rate) for row in rows if row["bound_low"] is not None]
+    bounds = [_holds(row, "least_possible", "most_possible", world.rate) for row in rows if row["least_possible"] is not None]
     corrected, missed, advised, wrong = (float(share.mean()) for share in (given, false, used, used & false))
     return Claimed(corrected, missed, advised, wrong, float(np.mean(bounds)) if bounds else np.nan)
 

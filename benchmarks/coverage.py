@@ -23,6 +23,7 @@ from analytics.agreement.report import COEFFICIENTS, coefficients_with_intervals
 from analytics.rates.correction import (
     Corrected,
     Spread,
+    difference_of_rates,
     judge_weight,
     labels_needed,
     prediction_powered,
@@ -73,9 +74,16 @@ class Coverage(NamedTuple):
 
 METHODS: Final[dict[str, Callable[[Data, Judged], Corrected]]] = {
     "rate": lambda data, _: prediction_powered(data.units, data.labelled),
+    "difference of two teams' rates": lambda data, world: _of_equal_teams(prediction_powered(data.units, data.labelled), world.rate),
     "rogan_gladen": lambda data, _: rogan_gladen(data.units, data.errors),
     "rogan_gladen, error rates known": lambda data, world: rogan_gladen_known(data.units, world.accuracy, world.accuracy),
 }
+
+
+def _of_equal_teams(found: Corrected, rate: float) -> Corrected:
+    """Differences between neighbouring data sets, whose teams have the same rate, plus that rate: it is the truth of these, too."""
+    moved = difference_of_rates(found, Corrected(*(np.roll(part, 1) for part in found)))
+    return Corrected(*(part + rate for part in moved))
 
 
 def judged_scenes() -> Iterator[Judged]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.query import query
 from analytics.rates.corrected import rates_of
+from analytics.rates.correction import Corrected, difference_of_rates
 from analytics.statistics.shifts import holm
 from schemas.store import Store
 
@@ -40,8 +41,7 @@ def corrected_differences(
     """Of each pair of teams, in order: the difference of the rates that `corrected-rates` gives of the games of either.
 
     Rates are prediction-powered, with games as clusters; none is given where labels are no random sample of the team's units or the judge
-    leaves units unanswered. The interval puts together those of the two rates (Zou and Donner 2008, Statistics in Medicine 27), which
-    treats the teams' games as independent: on shared tasks it is rather too wide.
+    leaves units unanswered. The interval is that of `analytics.rates.correction.difference_of_rates`.
 
     Args:
         store: a store with the views.
@@ -70,11 +70,12 @@ def _side(pair: Mapping[str, Any], end: str) -> tuple[Any, ...]:
 
 
 def _difference(first: Mapping[str, Any], second: Mapping[str, Any]) -> CorrectedDifference:
+    import numpy as np
+
     if first.get("rate") is None or second.get("rate") is None:
         return NOT_CORRECTED
-    value = first["rate"] - second["rate"]
-    below = math.hypot(first["rate"] - first["rate_low"], second["rate_high"] - second["rate"])
-    above = math.hypot(first["rate_high"] - first["rate"], second["rate"] - second["rate_low"])
-    half = below if value > 0 else above  # of the side on which 0 is
+    sides = (Corrected(*(np.asarray(side[name]) for name in ("rate", "rate_low", "rate_high"))) for side in (first, second))
+    value, low, high = map(float, difference_of_rates(*sides))
+    half = value - low if value > 0 else high - value  # of the side on which 0 is
     p = math.erfc(abs(value) * _QUANTILE / half / math.sqrt(2)) if half else None
-    return CorrectedDifference(value, max(-1.0, value - below), min(1.0, value + above), p, None)
+    return CorrectedDifference(value, low, high, p, None)

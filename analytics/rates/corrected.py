@@ -63,8 +63,8 @@ SUMMARY: Final = (
     "rogan_gladen",
     "rogan_gladen_low",
     "rogan_gladen_high",
-    "bound_low",
-    "bound_high",
+    "least_possible",
+    "most_possible",
 )
 """Columns of `corrected_rates` that fit a terminal, beside the advice."""
 
@@ -162,8 +162,8 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     (it says nothing that labels do not) to 1; sensitivity, specificity of the judge over the labels
     of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; abstained: further
     units that it was asked about and did not answer; unbalanced: in what labelled units differ from the others, null where no difference is
-    shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.rates.balance`); bound_low,
-    bound_high: where the rate of all units that were asked about can lie, instead of a corrected rate; advice. Null where there is too
+    shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.rates.balance`); least_possible,
+    most_possible: where the rate of all units that were asked about can lie, instead of a corrected rate; advice. Null where there is too
     little.
 
     Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out. Labels are taken as right, and must be a random
@@ -190,7 +190,7 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     schema |= dict.fromkeys(before, pl.Float64()) | {"error_labels": pl.Int64()}
     schema |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"), pl.Float64())
     schema |= {"abstained": pl.Int64(), "unbalanced": pl.String()}
-    schema |= dict.fromkeys(("unbalanced_p", "bound_low", "bound_high"), pl.Float64()) | {"advice": pl.String()}
+    schema |= dict.fromkeys(("unbalanced_p", "least_possible", "most_possible"), pl.Float64()) | {"advice": pl.String()}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -349,7 +349,7 @@ def rate_row(judged: Judged) -> dict[str, object]:
         "abstained": balance.abstained,
         "unbalanced": balance.trait,
         "unbalanced_p": balance.p,
-        **dict(zip(("bound_low", "bound_high"), _bounds(judged, balance, powered) if is_refused else (None, None), strict=True)),
+        **dict(zip(("least_possible", "most_possible"), _bounds(judged, balance, powered) if is_refused else (None, None), strict=True)),
     }
     if is_refused or balance.abstains or judged.asked.is_doubtful():
         row |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
@@ -389,7 +389,9 @@ def _refusal(row: dict[str, Any], balance: Balance) -> str:
     unknown, do = "without an answer", "let another judge, or people, answer these units"
     if balance.is_unbalanced or balance.is_untested:
         unknown, do = "without a label", f"label units {'of more games ' if balance.is_untested else ''}in random order"
-    bounds = f"if all units {unknown} were no or all were yes, the rate would be in {row['bound_low']:.2f} to {row['bound_high']:.2f}"
+    bounds = (
+        f"if all units {unknown} were no or all were yes, the rate would be in {row['least_possible']:.2f} to {row['most_possible']:.2f}"
+    )
     return f"{told}{', and '.join(why)}; {bounds}; {do}"
 
 

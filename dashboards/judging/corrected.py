@@ -82,8 +82,8 @@ def _rates(read: Reader, rubric: str) -> TableRows:
             "label_rate": GridColumn(heading="Labels say", kind="share"),
             "rate": GridColumn(heading="Corrected (95 %)", kind="share", low="rate_low", high="rate_high"),
             "rogan_gladen": GridColumn(heading="By error rates (95 %)", kind="share", low="rogan_gladen_low", high="rogan_gladen_high"),
-            "bound_low": GridColumn(heading="At least", kind="share", hint="lower bound, where nothing is corrected"),
-            "bound_high": GridColumn(heading="At most", kind="share", hint="upper bound, where nothing is corrected"),
+            "least_possible": GridColumn(heading="At least", kind="share", hint="lower bound, where nothing is corrected"),
+            "most_possible": GridColumn(heading="At most", kind="share", hint="upper bound, where nothing is corrected"),
             "words": GridColumn(heading="What to make of it", kind="words"),
         },
     )

@@ -169,10 +169,10 @@ def test_labels_of_what_the_judge_says_yes_to_correct_nothing(tmp_path: Path) ->
         assert (row["rate"], row["rate_low"], row["rogan_gladen"], row["judge_weight"]) == (None, None, None, None)
         assert row["unbalanced"] == "the judge's answer"
         assert row["unbalanced_p"] < 0.001
-        assert row["bound_low"] < 0.4 < row["bound_high"]
+        assert row["least_possible"] < 0.4 < row["most_possible"]
         assert "not corrected, because the labelled units are no random sample (the judge's answer is 0." in row["advice"]
         assert "use the corrected one" not in row["advice"]
-        assert f"in {row['bound_low']:.2f} to {row['bound_high']:.2f}" in row["advice"]
+        assert f"in {row['least_possible']:.2f} to {row['most_possible']:.2f}" in row["advice"]
     for output_format in ("table", "html"):
         command = ["report", "corrected-rates", "--store", str(store.path), "--format", output_format]
         assert "not corrected, because the labelled units" in html.unescape(CliRunner().invoke(cli, command).stdout)
@@ -192,15 +192,15 @@ def test_a_judge_that_does_not_answer_is_not_corrected(tmp_path: Path) -> None:
     for row in corrected_rates(store).iter_rows(named=True):
         assert (row["units"] + row["abstained"], row["rate"], row["rogan_gladen"], row["unbalanced"]) == (200, None, None, None)
         assert f"the judge left {row['abstained']} of 200 units without an answer" in row["advice"]
-        assert row["bound_low"] < 0.4 < row["bound_high"]
-        assert row["bound_high"] - row["bound_low"] < 0.65  # what was answered is known by labels
+        assert row["least_possible"] < 0.4 < row["most_possible"]
+        assert row["most_possible"] - row["least_possible"] < 0.65  # what was answered is known by labels
 
 
 def test_random_labels_still_correct(tmp_path: Path) -> None:
     """Nothing differs, and the sentence names what the number rests on."""
     store = drawn(tmp_path, labelled_if=lambda *_: 0.5)
     for row in corrected_rates(store).iter_rows(named=True):
-        assert (row["unbalanced"], row["bound_low"], row["abstained"]) == (None, None, 0)
+        assert (row["unbalanced"], row["least_possible"], row["abstained"]) == (None, None, 0)
         assert row["unbalanced_p"] > 0.01
         assert row["rate_low"] < 0.4 < row["rate_high"]
         assert "not corrected" not in row["advice"]
@@ -323,14 +323,14 @@ def test_labels_that_cannot_be_tested_correct_nothing(tmp_path: Path, games: int
     store = drawn(tmp_path, labelled_if=lambda said, _: 0.9 if said else 0.1, games=2 * games)
     for row in corrected_rates(store).iter_rows(named=True):
         assert (row["rate"], row["rate_low"], row["rogan_gladen"]) == (None, None, None)
-        assert 0 <= row["bound_low"] < 0.4 < row["bound_high"] <= 1
+        assert 0 <= row["least_possible"] < 0.4 < row["most_possible"] <= 1
         assert row["unbalanced_p"] is None
         assert f"not corrected, because {games} labelled games cannot show whether the labelled units are a random sample" in row["advice"]
-        assert f"in {row['bound_low']:.2f} to {row['bound_high']:.2f}; label units of more games in random order" in row["advice"]
+        assert f"in {row['least_possible']:.2f} to {row['most_possible']:.2f}; label units of more games in random order" in row["advice"]
 
 
 def test_a_few_games_that_are_labelled_in_whole_need_no_test(tmp_path: Path) -> None:
     """There are no other units, so the rate is known as well as the games allow."""
     for row in corrected_rates(drawn(tmp_path, labelled_if=lambda *_: 1.0, games=6)).iter_rows(named=True):
         assert row["rate"] == pytest.approx(row["label_rate"])
-        assert (row["bound_low"], row["unbalanced_p"]) == (None, None)
+        assert (row["least_possible"], row["unbalanced_p"]) == (None, None)

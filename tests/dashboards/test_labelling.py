@@ -73,7 +73,7 @@ def split_verdicts(store: Store, unit: tuple[str, int, str]) -> None:
 
 
 def test_every_unit_is_asked_once_group_by_group(store: Store) -> None:
-    """Each director turn of a game comes, its walled-off group after the first; then nothing is left; another person starts anew."""
+    """Each director turn of a game comes, its walled-off groups one after the other; then nothing is left; another person starts anew."""
     with store.writing() as connection:
         connection.execute("DELETE FROM episodes WHERE episode_id = 'game-1'")
     seen = []
@@ -82,8 +82,9 @@ def test_every_unit_is_asked_once_group_by_group(store: Store) -> None:
         answer(store, task)
     units = {f"game-0/{turn}/D{director}" for turn in (1, 2, 3) for director in (1, 2, 3)}
     assert sorted(seen) == sorted((unit, number) for unit in units for number in range(len(MM.groups())))
-    assert all(seen[index][0] == seen[index + 1][0] for index in range(0, len(seen), 2))
-    assert [unit for unit, _ in seen[::2]] != sorted(units)
+    order = [unit for unit, number in seen if number == 0]
+    assert seen == [(unit, number) for unit in order for number in range(len(MM.groups()))]
+    assert order != sorted(units)
     with reader(store, Address("/labelling")) as read:
         assert progress(read, MM, "ann") == (9, 9)
     assert asked(store, annotator="bob") is not None

@@ -109,7 +109,7 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
     ("analytics/statistics/shifts.py", "if abs(difference) <= _NOTHING:", "LtE -> Lt"): "a bound for rounding, met by nothing exactly",
     (
         "analytics/statistics/partial_correlations.py",
-        "found: Floats = np.where(steady, np.nan, np.clip((xy - x * y / n) / np.sqrt(np.where(steady, 1, spread)), -1, 1))",
+        "found: Floats = np.where(steady, np.nan, np.clip(together / np.sqrt(np.where(steady, 1, spread)), -1, 1))",
         "1 -> 2",
     ): "what a steady column is divided by is replaced by no number",
     (
