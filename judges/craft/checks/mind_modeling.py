@@ -232,6 +232,15 @@ def knows_who_sees(subject: _Subject) -> Decision:
     return Decision("no", "no word of the message ties the place to anybody's view")
 
 
+def says_who_sees(subject: _Subject) -> Decision:
+    """MM8 since version 2: as before, but a message that only says "my" is left open.
+
+    Version 2 calls that a "no", while people who rated version 1 called it unclear; nobody has rated version 2 yet.
+    """
+    found = knows_who_sees(subject)
+    return undecided(found.reason) if found.answer == "unclear" else found
+
+
 def settles_what_it_heard(subject: _Subject) -> Decision:
     """MM7 since version 2: as before, but of a contradiction that the director could not hear nothing is asked.
 
@@ -333,4 +342,5 @@ _EMPTY_FAILS: Final = (adds_something, carries_reasoning_over, can_be_executed)
 CHECKS: Final[dict[str, Check]] = {
     **{f"craft.MM{number}": _check(answer) for number, answer in enumerate(_QUESTIONS, start=1)},
     "craft.MM7_heard": _check(settles_what_it_heard),
+    "craft.MM8_said": _check(says_who_sees),
 }

@@ -214,6 +214,8 @@ MESSAGES: list[tuple[str, str, Sequence[tuple[str, str]], str | None]] = [
     ("MM8", "D1", [("D1", "Put a small orange block on my left, middle layer; D2 can see that corner as well.")], "yes"),
     ("MM8", "D1", [("D1", "Put a small red block in the middle of the bottom layer.")], "no"),
     ("MM8", "D1", [("D1", "Put a small red block in the middle of my bottom layer.")], "unclear"),
+    ("MM8_said", "D1", [("D1", "Put a small red block in the middle of my bottom layer.")], None),
+    ("MM8_said", "D1", [("D1", "Put a small red block in the middle of the bottom layer.")], "no"),
     ("MM3", "D1", [("D1", "Put a small red block in the middle of my bottom layer.")], None),
 ]
 
@@ -385,7 +387,7 @@ def test_there_is_a_check_for_every_question() -> None:
     """21 questions, a check each; one that asks for something else since version 2 has one for each version."""
     questions = [f"SG{n}" for n in range(1, 8)] + [f"MM{n}" for n in range(1, 9)] + [f"PS{n}" for n in range(1, 7)]
 
-    assert {f"craft.{question}" for question in [*questions, "MM7_heard"]} == set(CHECKS)
+    assert {f"craft.{question}" for question in [*questions, "MM7_heard", "MM8_said"]} == set(CHECKS)
 
 
 def test_measure_counts_what_may_count() -> None:
