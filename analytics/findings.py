@@ -100,20 +100,11 @@ def headlines(store: Store) -> dict[str, list[str]]:
 
 def _boards(store: Store) -> list[_Board]:
     rows = query(store, "SELECT * FROM leaderboard WHERE n > 0 ORDER BY benchmark, score_mean DESC, team_name").to_dicts()
-    games = {(row["benchmark"], row["condition"]): row["game"] for row in query(store, _GAMES_OF).to_dicts()}
     pairs = compare(store).to_dicts()
     boards: dict[tuple[str, str | None], list[Row]] = {}
     for row in rows:
-        played = row | {"game": games.get((row["benchmark"], row["condition"]))}
-        boards.setdefault(_comparable(played), []).append(played)
+        boards.setdefault(_comparable(row), []).append(row)
     return [_board(benchmark, own, [pair for pair in pairs if pair["benchmark"] == benchmark]) for (benchmark, _), own in boards.items()]
-
-
-_GAMES_OF: Final = """
-    SELECT DISTINCT runs.benchmark, run_conditions.condition, runs.condition ->> 'game' AS game
-    FROM runs INNER JOIN run_conditions USING (run_id)
-"""
-"""Which game a condition is of, where games of one benchmark have scores of different units."""
 
 
 def _board(benchmark: str, rows: Sequence[Row], pairs: Sequence[Row]) -> _Board:
@@ -129,9 +120,7 @@ def _side(row: Row, end: str = "") -> _Side:
 
 def _comparable(row: Row) -> tuple[str, str | None]:
     """Teams of one game are compared; of logs of other programs, those of one experiment, since each can be about something else."""
-    if games_apart(row["benchmark"]):
-        return row["benchmark"], row["game"]
-    return row["benchmark"], None if family(row["benchmark"]) else row["condition"]
+    return row["benchmark"], row["game"] if family(row["benchmark"]) else row["condition"]
 
 
 def _of_board(store: Store, board: _Board, losses: _Losses) -> Iterator[Finding]:

@@ -168,14 +168,14 @@ def _judged(units: pl.DataFrame) -> Judged:
 def headlines(teams: int, tasks: int, boards: int, seed: int = 2026) -> float:
     """Share of boards of equal teams on shared tasks of unlike difficulty on which one is said to be behind."""
     random = np.random.default_rng(seed)
-    columns = ("benchmark", "condition", "max_turns", "team_name", "task", "episode_id", "value", "low", "high")
+    columns = ("benchmark", "game", "condition", "max_turns", "team_name", "task", "episode_id", "value", "low", "high")
     named = 0
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "none.duckdb")
         for _ in range(boards):
             scores = np.clip(random.beta(2, 3, tasks) + random.normal(0, 0.1, (teams, tasks)), 0, 1)
             rows = [
-                ("craft", "c", 20, f"t{team}", f"{task}", f"{team}.{task}", float(one), 0.0, 1.0)
+                ("craft", None, "c", 20, f"t{team}", f"{task}", f"{team}.{task}", float(one), 0.0, 1.0)
                 for (team, task), one in np.ndenumerate(scores)
             ]
             named += behind(compare(store, games=pl.DataFrame(rows, schema=columns, orient="row")).iter_rows(named=True)) is not None

@@ -16,7 +16,7 @@ from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from dashboards.teams import team_names
 from schemas import wording
-from schemas.families import family, games_apart
+from schemas.families import family
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,23 +45,15 @@ def leaderboard_card(read: Reader, benchmark: str) -> Part:
     read = narrowed(read, benchmark)
     rows = leaderboard_rows(read)
     drawn: list[Part] = []
-    for game, own in _games_of(rows) if games_apart(benchmark) else [("", rows)]:
+    for (game,), own in rows.group_by("game", maintain_order=True):
         if (own["n"] >= LEAST_GAMES).any():
             title = html.H3(wording.condition_in_words({"game": game})) if game else None
-            drawn += [title, figure(f"leaderboard-{benchmark}-{game}", leaderboard(read, own), label="teams by score")]
+            drawn += [title, figure(f"leaderboard-{benchmark}-{game or ''}", leaderboard(read, own), label="teams by score")]
     single = int((rows["n"] < LEAST_GAMES).sum())
     left = f" {wording.counted(single, 'team')} with a single game: in the table alone." if single else ""
     ring = " Beside it: the share of the ceiling that verified moves can reach." if rows["ceiling_n"].sum() else ""
     hint = f"Mean score with its 95 % interval.{ring}{left}"
     return card("Leaderboard", *drawn, fold(read, LEADERBOARD, benchmark, is_open=not drawn), few(rows, "leaderboard"), hint=hint)
-
-
-def _games_of(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """Where games have scores of different units, the condition begins with the game's name."""
-    import polars as pl
-
-    named = rows.with_columns(game=pl.col("condition").str.split("/").list.first())
-    return [(str(key[0]), own) for key, own in named.group_by("game", maintain_order=True)]
 
 
 def leaderboard(read: Reader, rows: pl.DataFrame) -> go.Figure:

@@ -51,13 +51,14 @@ def effects(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
     Columns, in order:
 
-    - benchmark; unit: turns or games; outcome: gain (progress of the turn), followed (0 or 1), score or success of a game; predictor:
+    - benchmark; game: null where a benchmark has one kind of score, else rows are of one game.
+    - unit: turns or games; outcome: gain (progress of the turn), followed (0 or 1), score or success of a game; predictor:
       followed, words (public words of a message), judge:<rubric>.<question>@<judge> (mean score of the turn), or <switch>=<value> of a
       condition against the most frequent value.
     - n: units; games; tasks: clusters of the interval.
     - scale: difference (of the outcome for one more of the predictor) or log odds (of yes).
     - coefficient, low, high: with 95 % interval over tasks (`analytics.statistics.regressions`); odds_ratio: of log odds, else null.
-    - p: of no effect; p_holm: corrected for all rows of the benchmark.
+    - p: of no effect; p_holm: corrected for all rows of the game.
     - mixed, mixed_low, mixed_high: the same coefficient of a linear mixed model with a random level for each task; null of log odds.
     - formula: outcome and all that is held fixed. advice: what follows, and what does not.
 
@@ -69,9 +70,14 @@ def effects(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
     rows: list[_Row] = []
     turns, games = turn_rows(store, benchmark), game_rows(store, benchmark)
-    for name in sorted({*turns["benchmark"], *games["benchmark"]}):
-        asked = [*_of_turns(turns.filter(pl.col("benchmark") == name)), *_of_switches(games.filter(pl.col("benchmark") == name))]
-        family = [{"benchmark": name} | found for question in asked if (found := _answer(question)) is not None]
+    for benchmark_and_game in (
+        pl.concat(part.select("benchmark", "game") for part in (turns, games)).unique().sort(pl.all()).iter_rows(named=True)
+    ):
+        of_turns, of_games = (
+            part.filter(pl.col(name).eq_missing(value) for name, value in benchmark_and_game.items()) for part in (turns, games)
+        )
+        asked = [*_of_turns(of_turns), *_of_switches(of_games)]
+        family = [benchmark_and_game | found for question in asked if (found := _answer(question)) is not None]
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
             row["p_holm"] = p
             row["advice"] = _advice(row, len(family))
@@ -83,7 +89,7 @@ def _schema() -> dict[str, pl.DataType]:
     import polars as pl
 
     text, count, number = pl.String(), pl.Int64(), pl.Float64()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "unit", "outcome", "predictor"), text)
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "unit", "outcome", "predictor"), text)
     schema |= dict.fromkeys(("n", "games", "tasks"), count) | {"scale": text}
     schema |= dict.fromkeys(("coefficient", "low", "high", "odds_ratio", "p", "p_holm", "mixed", "mixed_low", "mixed_high"), number)
     return schema | {"formula": text, "advice": text}

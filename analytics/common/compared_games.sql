@@ -6,6 +6,7 @@
 --   run_name  text  name of the run; runs of one condition differ in it
 --   task  text  the task by what it is: task_id, and where tasks of one id have different goals (such as targets made from different seeds)
 --               the first characters of the goal's hash after it
+--   game  text  the game, where scores of a benchmark's games have different units (coordination_score_bounds): teams are compared within one; else null
 --   score_max  number  upper bound of the score, whose lower one is 0; null where none is known: as the family says (coordination_score_bounds),
 --                      else 1 where no score of the benchmark leaves 0 to 1
 -- Reads: games, episodes, runs, team_names, every family's score_bounds.
@@ -29,6 +30,7 @@ select
     episodes.max_turns,
     runs.name as run_name,
     case when goals.has_several then episodes.task_id || ' ' || left(md5(episodes.goal::varchar), 6) else episodes.task_id end as task,
+    bounds.game,
     case when bounds.run_id is not null then bounds.score_max when ranges.is_share then 1 end as score_max
 from games
 inner join episodes using (episode_id)

@@ -6,6 +6,7 @@
 --   condition  text  the condition of the run, as in run_conditions
 --   team_name  text  the team in short, as in team_names
 --   task  text  the task by what it is, as in compared_games
+--   game  text  the game, as in compared_games; null where a benchmark has one
 --   step  text  refused: the engine refused an action of the turn; followed, not_followed, clarify, no_move as in outcomes; accepted: carried
 --               out where no candidates were listed
 --   followed  0..1  1: a candidate was tried, 0: something else was; null without candidates or without a move
@@ -30,6 +31,7 @@ select
     outcomes.condition,
     compared_games.team_name,
     compared_games.task,
+    compared_games.game,
     case
         when not outcomes.accepted then 'refused'
         when outcomes.outcome <> 'no_oracle' then outcomes.outcome

@@ -9,6 +9,7 @@
 --   team  JSON  object role -> model
 --   team_name  text  the team in short, as in team_names
 --   max_turns  turns  turn limit; null if the logs do not say
+--   game  text  the game, as in compared_games; null where a benchmark has one
 --   tasks  count  tasks of the games that ended
 --   games  count  games, those that could not be set up included
 --   broken  count  games that could not be set up; in no other number of the row
@@ -171,6 +172,7 @@ summed as (
         played.team,
         played.team_name,
         played.max_turns,
+        any_value(played.game) as game,  -- a condition is of one
         count(*) as games,
         count(*) filter (played.ending = 'not_set_up') as broken,
         count(*) filter (played.ending = 'cut') as cut,
@@ -206,6 +208,7 @@ select
     summed.team,
     summed.team_name,
     summed.max_turns,
+    summed.game,
     coalesce(over_tasks.tasks, 0) as tasks,
     games,
     broken,

@@ -34,23 +34,24 @@ _Row = dict[str, Any]
 
 
 def compare(store: Store, *, metric: str = "score", benchmark: str | None = None, games: pl.DataFrame | None = None) -> pl.DataFrame:
-    """One row for each pair of teams of a benchmark; also for a team under two conditions or turn limits.
+    """One row for each pair of teams of a game; also for a team under two conditions or turn limits.
 
     A pair differs in one thing, the team, the condition or the turn limit. Only where a team has no such partner, as in runs of one team
     each, is it compared with all others. A task counts once, with the mean of its games.
 
     Columns, in order:
 
-    - benchmark, metric; team_a, condition_a, max_turns_a, team_b, condition_b, max_turns_b: a is the one with the higher mean; differs:
+    - benchmark; game: null where a benchmark has one kind of score, else teams are compared within a game; metric.
+    - team_a, condition_a, max_turns_a, team_b, condition_b, max_turns_b: a is the one with the higher mean; differs:
       team, condition, max_turns, or several joined by ` and `.
     - paired: true if they share two tasks or more, and then only these count; else false, and all tasks of either.
     - tasks: shared ones, or those of both; games_a, games_b: on them. mean_a, mean_b: means over tasks. difference: a minus b; low, high:
       its 95 % interval over tasks; null below two tasks.
     - wins, ties, losses: shared tasks on which a is above, equal, below; null if unpaired.
     - p: of no difference, by exact permutation (`analytics.comparison.differences`); null below six shared tasks, where no test could
-      give one below 0.05. p_holm, p_bh: corrected for all rows of the benchmark: Holm's (1979) holds the chance of a single false claim to
+      give one below 0.05. p_holm, p_bh: corrected for all rows of the game: Holm's (1979) holds the chance of a single false claim to
       5 %, Benjamini and Hochberg's (1995, Journal of the Royal Statistical Society B 57) the expected share of false ones.
-    - tests: rows of the benchmark with a p. tasks_needed: shared tasks from which on a team that wins all of them can have p_holm below
+    - tests: rows of the game with a p. tasks_needed: shared tasks from which on a team that wins all of them can have p_holm below
       0.05 among so many rows; null if unpaired.
     - corrected, corrected_low, corrected_high: of a metric `judge:...` the difference of the two teams' rates, corrected by labels, with
       its 95 % interval (`analytics.comparison.judge_bias`); null where labels do not correct both. The other numbers of such a row are of
@@ -73,8 +74,8 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
     if benchmark is not None:
         games = games.filter(pl.col("benchmark") == benchmark)
     rows: list[_Row] = []
-    for (name,), part in games.group_by("benchmark", maintain_order=True):
-        family = [{"benchmark": name, "metric": metric} | row for row in _pairs(part)]
+    for (name, game), part in games.group_by("benchmark", "game", maintain_order=True):
+        family = [{"benchmark": name, "game": game, "metric": metric} | row for row in _pairs(part)]
         _correct(family)
         of_judge = judge_of(store, metric)
         corrected = corrected_differences(store, *of_judge, part, family) if of_judge else [NOT_CORRECTED] * len(family)
@@ -96,7 +97,7 @@ def is_shown(pair: Mapping[str, Any]) -> bool:
 def behind(pairs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Of rows of `compare` the one in which the team that is behind most others (team_b) is behind by most; None where none is shown.
 
-    The chance that it names a pair of equal teams is at most 5 %, however many teams there are: it is Holm's of the rows of a benchmark.
+    The chance that it names a pair of equal teams is at most 5 %, however many teams there are: it is Holm's of the rows of a game.
     """
     lost: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
     for pair in filter(is_shown, pairs):
@@ -110,7 +111,7 @@ def _schema() -> dict[str, pl.DataType]:
 
     text, count, number = pl.String(), pl.Int64(), pl.Float64()
     sides = {f"{column}_{side}": text if column != "max_turns" else count for side in "ab" for column in ("team", "condition", "max_turns")}
-    schema: dict[str, pl.DataType] = {"benchmark": text, "metric": text} | sides | {"differs": text, "paired": pl.Boolean()}
+    schema: dict[str, pl.DataType] = {"benchmark": text, "game": text, "metric": text} | sides | {"differs": text, "paired": pl.Boolean()}
     schema |= dict.fromkeys(("tasks", "games_a", "games_b"), count)
     schema |= dict.fromkeys(("mean_a", "mean_b", "difference", "low", "high"), number)
     schema |= dict.fromkeys(("wins", "ties", "losses"), count) | dict.fromkeys(("p", "p_holm", "p_bh"), number)

@@ -114,13 +114,13 @@ def test_without_a_team_shown_to_be_behind_where_and_why_are_about_all(tmp_path:
 @pytest.mark.parametrize(("teams", "tasks", "boards"), [(6, 10, 150), (20, 14, 15), (40, 16, 4)])
 def test_boards_of_equal_teams_have_a_headline_as_seldom_as_promised(tmp_path: Path, teams: int, tasks: int, boards: int) -> None:
     """In 5 % of boards at most, however many teams there are; by intervals that do not overlap it was 16 to 37 % of boards of 40."""
-    columns = ("benchmark", "condition", "max_turns", "team_name", "task", "episode_id", "value", "low", "high")
+    columns = ("benchmark", "game", "condition", "max_turns", "team_name", "task", "episode_id", "value", "low", "high")
     store = store_with(tmp_path, [])
     false = 0
     for board in range(boards):
         scores = drawn_boards(teams, tasks, deficit=0.0, seed=100 + board)
         rows = [
-            ("craft", "c", 20, f"team{place}", f"t{task}", f"{place}.{task}", float(scores[place, task]), 0.0, 1.0)
+            ("craft", None, "c", 20, f"team{place}", f"t{task}", f"{place}.{task}", float(scores[place, task]), 0.0, 1.0)
             for place in range(teams)
             for task in range(tasks)
         ]

@@ -18,10 +18,12 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import cotrace
+from analytics.associations.effects import effects
 from analytics.comparison.compare import compare
 from analytics.comparison.differences import MeanDifference, ValueRange, paired, unpaired
 from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
+from analytics.findings import headlines
 from analytics.reports import report
 from analytics.statistics.intervals import wilson
 from analytics.statistics.permutation import exchange_p, sign_flip_p
@@ -382,3 +384,38 @@ def test_a_turn_limit_that_is_not_known_is_named_so(tmp_path: Path) -> None:
     assert row["differs"] == "max_turns"
     assert "(turn limit not known)" in row["advice"]
     assert "(10 turns)" in row["advice"]
+
+
+GAMES = {"hanabi": 20.0, "collab_capture": 0.0}
+"""Game -> least score: points in the one, 0 or 1 in the other."""
+
+
+def test_teams_are_compared_and_effects_are_found_within_one_game(tmp_path: Path) -> None:
+    """Points of Hanabi were set against scores of CollabCapture: `+20`, shown by the same tasks' names."""
+    played = [
+        Game(
+            [],
+            name=f"{game}{name}{task}",
+            benchmark="coordination",
+            condition=f"{game} {name}",
+            condition_json={"game": game, "memory": name == "a"},
+            task=f"t{task}",
+            score=least + (task % 3 + (name == "a")) / 4 + task % 2 / 20 * (name == "a"),
+            success=None,
+        )
+        for game, least in GAMES.items()
+        for name in "ab"
+        for task in range(12)
+    ]
+    store = store_with(tmp_path, played)
+    rows = compare(store).to_dicts()
+    assert {row["game"] for row in rows} == GAMES.keys()
+    assert all(row["condition_a"].startswith(row["game"]) and row["condition_b"].startswith(row["game"]) for row in rows)
+    assert [row["difference"] for row in rows] == pytest.approx([0.275, 0.275])
+    of_switches = effects(store).to_dicts()
+    assert {row["predictor"].split("=")[0] for row in of_switches} == {"memory"}
+    assert sorted(row["game"] for row in of_switches) == sorted(GAMES)
+    boards = headlines(store)["coordination"]
+    assert len(boards) == len(GAMES)
+    for game, board in zip(GAMES, boards, strict=True):
+        assert f"under {game} b is behind m under {game} a by 0.275 " in board
