@@ -21,7 +21,8 @@ __all__ = [
 ]
 
 _PLAIN: Final = re.compile(r"[\w.-]+")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
+"""Control characters, and those that change the direction of the text behind them."""
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -33,7 +34,7 @@ def printable(text: str) -> str:
 
 
 def without_control(text: str) -> str:
-    """The text with control characters replaced, line ends and tabs kept: of several lines, and still unable to steer a terminal."""
+    """The text with control characters and changes of direction replaced, line ends and tabs kept: nothing steers a terminal or a page."""
     return _CONTROL.sub("\ufffd", text)
 
 

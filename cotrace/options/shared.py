@@ -15,6 +15,7 @@ from schemas.cluster import using
 from schemas.errors import UsageError
 from schemas.store import DEFAULT_STORE, Store
 from schemas.stores import store_at
+from schemas.text import without_control
 
 __all__ = ["COUNT", "MOST", "Number", "StoreParameter", "format_option", "on_option", "say", "spent", "store_option", "writing_to"]
 
@@ -126,5 +127,5 @@ def spent(cost: float | None) -> str:
 
 
 def say(message: str) -> None:
-    """Tell the user something; everything that is not data goes to stderr."""
-    click.echo(_ONE_OF_MANY.sub(r"1 \1", message), err=True)
+    """Tell the user something; everything that is not data goes to stderr. Names and places in it may come out of a log."""
+    click.echo(without_control(_ONE_OF_MANY.sub(r"1 \1", message)), err=True)

@@ -13,8 +13,10 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import count
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -198,6 +200,19 @@ def test_every_report_prints_hostile_texts_as_texts(names: set[str], hostile: St
             assert re.findall(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", printed) == [], (name, form)
         cells = [cell for row in csv.reader(io.StringIO(printed)) for cell in row]
         assert [cell for cell in cells if cell.lstrip(" \t").startswith("=")] == [], name
+
+
+def test_ingest_names_hostile_places_without_steering_a_terminal(tmp_path: Path) -> None:
+    """A rejected part's place, and a file's name, are texts of others too."""
+    escape = "\x1b]0;pwn\x07\x9b31m\u202e"
+    rows = [{"transcript_id": f"{escape}{MARK}", "source_type": "eval_log", "messages": "no list"}]
+    (tmp_path / "logs").mkdir()
+    pl.DataFrame(rows).write_parquet(tmp_path / "logs" / "t.parquet")
+    (tmp_path / "logs" / f"{escape}.json").write_text('{"a": 1}')
+    done = CliRunner().invoke(cli, ["ingest", str(tmp_path / "logs"), "--list", "--workers", "1", "--store", str(tmp_path / "s.duckdb")])
+    assert MARK in done.output
+    assert done.output.count("pwn") == 2
+    assert re.findall(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202e]", done.output) == []
 
 
 @pytest.mark.long
