@@ -22,6 +22,7 @@ from schemas.errors import CotraceError
 from schemas.extras import mend
 from schemas.interrupts import is_interrupt
 from schemas.secrets import strike
+from schemas.text import without_control
 
 __all__ = ["COMMANDS", "cli", "main"]
 
@@ -167,5 +168,5 @@ def _with_guess(error: click.ClickException) -> str:
 def _complain(message: str, error: BaseException) -> int:
     if os.environ.get("COTRACE_DEBUG"):
         click.echo(strike("".join(traceback.format_exception(error))), err=True, nl=False)
-    click.echo(f"cotrace: {strike(' '.join(message.split()))}", err=True)
+    click.echo(f"cotrace: {without_control(strike(' '.join(message.split())))}", err=True)
     return 2

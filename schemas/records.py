@@ -374,7 +374,7 @@ class JudgeRun(NamedTuple):
     units: Annotated[int, Col("units put to the judge", "count")]
     calls: Annotated[int, Col("requests sent, retries included", "count")]
     tokens_in: Annotated[int | None, Col("prompt tokens as billed; null if its server has not counted all tokens", "tokens")]
-    tokens_out: Annotated[int | None, Col("completion tokens likewise", "tokens")]
+    tokens_out: Annotated[int | None, Col("completion tokens as billed; null likewise", "tokens")]
     cost: Annotated[
         float | None, Col("by the price file; null if the model has no price there, or its server has not counted all tokens", "USD")
     ]

@@ -17,7 +17,6 @@ from judges.coordination.situation import (
     QUESTIONS,
     capture_action,
     capture_state,
-    clued_cards,
     cookers_of,
     escape_choices,
     escape_state,
@@ -25,6 +24,7 @@ from judges.coordination.situation import (
     hanabi_move,
     hanabi_state,
     harness_choice,
+    hinted_cards,
     macro_of,
     player_named,
     seat_of,
@@ -89,7 +89,7 @@ def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, st
         return None
     kind = game_of(game)
     if kind == "hanabi":
-        return move_category(hanabi_state(turn), seat_of(turn, player), hanabi_move(action), clued_cards(game, turn.turn))
+        return move_category(hanabi_state(turn), seat_of(turn, player), hanabi_move(action), hinted_cards(game, turn.turn))
     if kind == "overcooked":
         macro = macro_of(action)
         if macro is None:
@@ -177,17 +177,17 @@ def _is_safe(game: Transcript, turn: int, agent: str | None) -> Decision:
     seen = f"card {move.card} can be {known.colors} {known.ranks} by hints"
     possible = possible_cards(state, 0, move.card)
     if move.verb == "play":
-        return _play_is_safe(clued_cards(game, turn), state, move.card, f"{seen}, less what lies open")
+        return _play_is_safe(hinted_cards(game, turn), state, move.card, f"{seen}, less what lies open")
     is_last = bool(possible) and all(map(state.is_last, possible))
     seen += ", less what lies open the last copy of a card still needed" if is_last else ""
     return Decision("no" if is_last else "yes" if is_safe_discard(state, known) else None, seen)
 
 
-def _play_is_safe(clued: Container[int], state: HanabiState, card: int, seen: str) -> Decision:
+def _play_is_safe(hinted: Container[int], state: HanabiState, card: int, seen: str) -> Decision:
     if is_known_playable(state, 0, card):
         return Decision("yes", seen)
-    if card in clued:
-        return Decision(None, f"{seen}; the partner's hint just before told something new about it, which can be read as: play it")
+    if card in hinted:
+        return Decision(None, f"{seen}; a hint of the partner named it, which can be read as: play it")
     return Decision("no", seen)
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "hanabi_state",
     "harness_choice",
     "held_of",
+    "hinted_cards",
     "kitchen_state",
     "lying_at",
     "macro_of",
@@ -64,6 +65,12 @@ def clued_cards(game: Transcript, turn: int) -> tuple[int, ...]:
     before = game.turn(turn - 1)
     action = before.action_of(before.state_before.get("player"))
     return () if action is None else newly_named(hanabi_state(before), 0, hanabi_move(action))
+
+
+def hinted_cards(game: Transcript, turn: int) -> frozenset[int]:
+    """Hanabi: cards of the acting player that a hint has named, just before or earlier: playing one may follow that hint."""
+    held = hanabi_state(game.turn(turn)).knowledge[0]
+    return frozenset(place for place, known in enumerate(held) if known.color_hinted or known.rank_hinted) | set(clued_cards(game, turn))
 
 
 def seat_of(turn: TurnView, player: Player) -> int:

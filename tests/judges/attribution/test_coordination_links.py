@@ -327,12 +327,15 @@ def test_a_chance_long_before_counts_if_the_card_was_there() -> None:
 
 
 def test_a_play_that_a_hint_asked_for_is_no_lucky_play() -> None:
-    """The partner pointed at the card with its last turn; the same play without a hint is lucky, and is not called safe."""
+    """The partner pointed at the card, with its last turn or earlier; a play that no hint named is lucky, and is not called safe."""
     hint = turn(1, table("Bob", fireworks=dict.fromkeys(COLORS, 0) | {"B": 3}), action("Bob", "reveal_rank", value="4"))
+    silent = of_bob("discard", card=0)
     hinted = table("Alice", {3: RANK_4, 4: RANK_4}, fireworks=dict.fromkeys(COLORS, 0) | {"B": 3})
     played = turn(2, hinted, action("Alice", "play", card=3))
-    asked, alone = game("hanabi", hint, played), game("hanabi", of_bob("discard", card=0), played)
+    guessed = turn(2, table("Alice", {3: UNKNOWN | {"ranks": "4"}}, fireworks=dict.fromkeys(COLORS, 0) | {"B": 3}), played.actions[0])
+    asked, earlier, alone = (game("hanabi", *turns) for turns in ((hint, played), (silent, played), (silent, guessed)))
     assert CHECKS["coordination.JP2"](asked, 2, "Alice").reason.startswith("clued_play")
+    assert CHECKS["coordination.JP1"](earlier, 2, "Alice").answer is None  # the hint came before the partner's last turn
     assert CHECKS["coordination.JP2"](alone, 2, "Alice").reason.startswith("lucky_play")
     assert CHECKS["coordination.JP1"](asked, 2, "Alice").answer is None
     assert CHECKS["coordination.JP1"](alone, 2, "Alice").answer == "no"
