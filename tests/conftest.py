@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.masters import keep_in
 from tests.places import SHARED
+
+if not os.environ.get("CI"):  # there the profile that hypothesis brings for CI counts, which has no deadline either
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

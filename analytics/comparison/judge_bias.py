@@ -59,7 +59,9 @@ def corrected_differences(
     hashes = query(store, "SELECT episode_id, hash(episode_id) AS game FROM episodes")
     sides = {side: str(place) for place, side in enumerate(games.select(_SIDE).unique().rows())}
     groups = games.with_columns(pl.Series("model", [sides[side] for side in games.select(_SIDE).rows()], dtype=pl.String))
-    rates = rates_of(store, rubric, question, judge, groups.join(hashes, on="episode_id").select("game", "model"))
+    rates = rates_of(
+        store, rubric, question, judge, groups.select("episode_id", "model").join(hashes, on="episode_id").select("game", "model")
+    )
     found = [_difference(*(rates.get(sides[_side(pair, end)], {}) for end in "ab")) for pair in pairs]
     corrected = holm([one.p for one in found])
     return [one._replace(p_holm=p) for one, p in zip(found, corrected, strict=True)]
