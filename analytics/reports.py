@@ -170,7 +170,7 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     """The rows of a report that meet an SQL condition on its columns, with all columns.
 
     Where it has intervals, a last column few_games is true of rows whose interval rests on fewer than ten games or tasks; of reports whose
-    intervals were simulated, held_least says how often, at worst, those on so many games held the truth (docs/coverage.md).
+    intervals were simulated, held_least says how often, at worst, those on so many games held the truth (docs/dev/coverage.md).
 
     Args:
         store: where to read; its views are there (`analytics.installation.ensure_installed`).

@@ -21,7 +21,7 @@ NAMES: Final = ("ingest", "replay", "values", "pages", "browser", "growth", "eng
                 "real")  # fmt: skip
 """Modules of this folder, each what a user does; `run() -> list[Figure]`, or `main()` where it prints its figures itself."""
 
-_PAGE: Final = "docs/benchmarks.md"
+_PAGE: Final = "docs/dev/benchmarks.md"
 _SECTION: Final = "\n\n## "
 _PREFACE: Final = """# Benchmarks
 

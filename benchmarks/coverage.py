@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth, on simulated games whose truth is known.
 
-`python -m benchmarks.coverage` prints the tables, `--write` puts them into docs/coverage.md and what reports say of their own intervals,
+`python -m benchmarks.coverage` prints the tables, `--write` puts them into docs/dev/coverage.md and what reports say of theirs,
 `--only "hazard ratios"` (again and again) makes the sections of some methods alone, `--table` takes the page as it is into the
 reports, `--data-sets N` draws N data sets a scene instead of 200. All takes about twenty minutes; tests run some scenes with fixed seeds.
 """
@@ -49,7 +49,7 @@ __all__ = [
     "which_is_which",
 ]
 
-_PAGE: Final = "docs/coverage.md"
+_PAGE: Final = "docs/dev/coverage.md"
 _TABLE: Final = "analytics/statistics/coverage.csv"
 _SEED: Final = 2026
 _LOW, _HIGH = 0.93, 0.97
@@ -396,7 +396,7 @@ def _put(page: str) -> None:
 
 
 def which_is_which() -> str:
-    """A table of docs/coverage.md: of which kind each interval of each report is."""
+    """A table of docs/dev/coverage.md: of which kind each interval of each report is."""
     lines = [
         "## Which interval is of which kind\n",
         "Every interval that `cotrace report` prints, by report and column (the one of the lower end), from",
@@ -412,7 +412,7 @@ def which_is_which() -> str:
 
 
 def measured(page: str) -> str:
-    """The rows of docs/coverage.md about numbers of games as CSV: what reports say about their own intervals."""
+    """The rows of docs/dev/coverage.md about numbers of games as CSV: what reports say about their own intervals."""
     lines, method = ["method,games,least,mean,below,goal"], ""
     numbers = r"([\d.]+) \| ([\d.]+) \| ([\d.]+) \|"
     for line in page.splitlines():

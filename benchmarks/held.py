@@ -1,4 +1,4 @@
-"""How often the intervals of reports hold the truth, by method: the sections of docs/coverage.md about games without labels."""
+"""How often the intervals of reports hold the truth, by method: the sections of docs/dev/coverage.md about games without labels."""
 
 from __future__ import annotations
 

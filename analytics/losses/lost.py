@@ -128,7 +128,8 @@ def losses_interval(values: Sequence[float], *, most: float | None) -> Interval 
     """95 % interval of the mean of what games lost: of losses up to `most` the score interval of a bounded mean, else Student's t of logs.
 
     Losses are skewed: often nothing, seldom much. Student's t of the losses themselves held the truth in 77 to 92 % of simulated data sets,
-    that of the mean's logarithm (error over mean, the delta method) in more (docs/coverage.md). None below two games, without a bound below
+    that of the mean's logarithm (error over mean, the delta method) in more
+    (docs/dev/coverage.md). None below two games, without a bound below
     three, and where nothing bounds losses that are all alike: an interval without width would say that nothing is in doubt.
 
     Args:

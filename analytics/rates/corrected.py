@@ -449,7 +449,7 @@ def _rare(row: dict[str, Any], own: pl.DataFrame) -> str:
 
 
 def _few_games_with_errors(row: dict[str, Any], errors: pl.DataFrame) -> str:
-    """A warning where `rogan_gladen` rests on few games: if the judge's errors cluster, that cannot be seen (docs/coverage.md)."""
+    """A warning where `rogan_gladen` rests on few games: if the judge's errors cluster, that cannot be seen (docs/dev/coverage.md)."""
     games = int(((errors["yes"] + errors["no"]) > 0).sum())
     if row["rogan_gladen"] is None or games >= _FEW_ERROR_GAMES:
         return ""
@@ -504,7 +504,7 @@ def needed_ends(own: pl.DataFrame, spread: Spread, half: float) -> dict[str, int
 
     Bonett's interval of a variance (2006, Computational Statistics and Data Analysis 50) over labelled games, which asks how few of them
     make the variance (`tails`), with Student's t in the place of the normal quantile; below five, the chi-squared one. Where answers are
-    rare and come in few games it still holds the truth too seldom (docs/coverage.md, numbers of labels).
+    rare and come in few games it still holds the truth too seldom (docs/dev/coverage.md, numbers of labels).
 
     Args:
         own: one row a game, as `spread_of` takes it.

@@ -11,7 +11,7 @@ Intervals hold all rates p that the data do not contradict, with the variance th
 f p (1 - p) is t^2 times the variance of the truth between units and games as `believed`: as it is seen, and where few games show an answer,
 what a usual clustering would give; v the variance of the judge's errors and of the labels; t Student's quantile with Welch and
 Satterthwaite's degrees of freedom, counting games as Kish (1965, Survey Sampling) does: by how many of equal size would weigh as much. So
-an interval is lopsided where an answer is rare, as it must be. `docs/coverage.md` has the coverage of the intervals on simulated data,
+an interval is lopsided where an answer is rare, as it must be. `docs/dev/coverage.md` has the coverage of the intervals on simulated data,
 written by `python -m benchmarks.coverage`.
 """
 
@@ -250,7 +250,7 @@ def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
 
     The variance is the delta method's over games. The error rates must be the same where they are used as where they were estimated, so
     labels of other models may serve: that is an assumption of its own. Conservative where fewer than ten labels have one of the truths, and
-    where the judge is little better than chance (docs/coverage.md); NaN below five, and where the judge's answers carry nothing.
+    where the judge is little better than chance (docs/dev/coverage.md); NaN below five, and where the judge's answers carry nothing.
     """
     import numpy as np
 

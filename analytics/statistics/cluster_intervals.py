@@ -8,7 +8,7 @@ Where all games are alike, nothing varies, and no resampling shows how sure that
 are added, with the variance of such a count (Haldane 1956, Annals of Human Genetics 20, for the log odds): full agreement has an interval
 that narrows as units are added. The variance of this count is known and has no few degrees of freedom (Welch and Satterthwaite).
 
-`docs/coverage.md` has the coverage of these intervals, and that of a bootstrap of games, which is too narrow below about thirty games.
+`docs/dev/coverage.md` has the coverage of these intervals, and that of a bootstrap of games, which is too narrow below about thirty games.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["FEW", "few_games", "marked"]
 
 FEW: Final = 10
-"""Games (tasks) below which coverage leaves 93 to 97 % where answers are rare or games differ much (docs/coverage.md)."""
+"""Games (tasks) below which coverage leaves 93 to 97 % where answers are rare or games differ much (docs/dev/coverage.md)."""
 
 _COUNTS: Final = ("labelled_games", "tasks_now", "tasks", "games", "episodes", "questions")
 """What the intervals of a report are over; the first that it has. Runs of one task are no news of other tasks, so tasks before games; of
@@ -24,7 +24,7 @@ plans, whose tasks are those that are wished, tasks_now."""
 _BETWEEN: Final = "between teams"
 """Kind of the rows whose intervals are over teams, whatever number of tasks they played."""
 _UNMEASURED: Final = (
-    "how often intervals of this report hold the truth was not simulated as in docs/coverage.md: 95 % is what they are made for, "
+    "how often intervals of this report hold the truth was not simulated as in docs/dev/coverage.md: 95 % is what they are made for, "
     "not what was counted"
 )
 
@@ -89,14 +89,14 @@ def _worth(few: pl.DataFrame, report: str) -> str:
     if not held:
         return (
             "in simulation it holds the truth in 97 to 100 % where answers are rare, and where games differ much from 75 (corrected "
-            "rates), 80 (kappa) or 89 % on (docs/coverage.md)"
+            "rates), 80 (kappa) or 89 % on (docs/dev/coverage.md)"
         )
     worst, best = min(held, key=lambda one: one.least), max(held, key=lambda one: one.mean)
     least = worst.mean if best.method == worst.method else min(one.mean for one in held)
     means = " to ".join(dict.fromkeys((share(least), share(worst.mean if best.method == worst.method else best.mean))))
     return (
         f"simulated with {worst.games} of them, intervals of this kind held the truth in {means} of the data sets, "
-        f"in the worst scene in {share(worst.least)} (docs/coverage.md)"
+        f"in the worst scene in {share(worst.least)} (docs/dev/coverage.md)"
     )
 
 
@@ -114,7 +114,7 @@ def _short(rows: pl.DataFrame, report: str) -> str:
             told.append(
                 f"{count(many)} of {count(len(rows))} rows rest on {max(least, FEW)} {reach} {over}: there "
                 f"intervals of this kind held the truth in fewer than {share(worst.goal)} of the data sets in {share(worst.below)} of the "
-                f"simulated scenes (least {share(worst.least)}, mean {share(worst.mean)}; docs/coverage.md)"
+                f"simulated scenes (least {share(worst.least)}, mean {share(worst.mean)}; docs/dev/coverage.md)"
             )
     return "; ".join(told)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Held", "Kind", "all_kinds", "held_of", "kinds_of"]
 
 _MEASURED: Final = "coverage.csv"
-"""Written by `python -m benchmarks.coverage --write` with docs/coverage.md, or from it by `--table`."""
+"""Written by `python -m benchmarks.coverage --write` with docs/dev/coverage.md, or from it by `--table`."""
 _SIMULATED: Final = "simulated.csv"
 """The intervals that reports print; a test asks for a line of each."""
 
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
     """Only of rows in which this one has this value (`null`: none); empty: of all."""
     value: str
     method: str
-    """As in docs/coverage.md; empty: not simulated."""
+    """As in docs/dev/coverage.md; empty: not simulated."""
 
 
 @cache

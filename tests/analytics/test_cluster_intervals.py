@@ -50,7 +50,7 @@ SCENES = {
 def test_intervals_of_agreement_hold_the_truth(name: str) -> None:
     """In at least 92 % for every coefficient (300 data sets: plus or minus 2.5 %), and on average in 93 to 98 %.
 
-    With five games the intervals of shares near 1 are wider than need be. All scenes: docs/coverage.md.
+    With five games the intervals of shares near 1 are wider than need be. All scenes: docs/dev/coverage.md.
     """
     found = agreement_coverage(SCENES[name], DATA_SETS, seed=5)
     ours = {coefficient: one.share for (coefficient, method), one in found.items() if method == "games left out"}
@@ -165,7 +165,7 @@ def test_a_report_says_which_intervals_rest_on_few_games() -> None:
 
 
 def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> None:
-    """At the number of games that each row has, by the table of docs/coverage.md; a report whose intervals hold says nothing."""
+    """At the number of games that each row has, by the table of docs/dev/coverage.md; a report whose intervals hold says nothing."""
     import polars as pl
 
     from analytics.statistics.few_games import few_games
@@ -187,7 +187,7 @@ def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> N
     assert unmeasured is not None
     assert unmeasured.startswith("how often intervals of this report hold the truth was not simulated")
     assert few_games(rows.filter(pl.col("pearson_low").is_null()), "a report of tomorrow") is None
-    page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "dev" / "coverage.md").read_text(encoding="utf-8")
     assert (ROOT / "analytics" / "statistics" / "coverage.csv").read_text(encoding="utf-8") == measured(page)
 
 
@@ -214,7 +214,7 @@ def test_every_interval_that_a_report_prints_has_its_line_and_was_simulated(tmp_
     printed = {(name, low) for name, columns in of_report.items() for low in columns if low == "low" or low.endswith("_low")}
     assert {(kind.report, kind.low) for kind in KINDS} == printed
     assert [kind for kind in KINDS if not held_of(kind.method)] == []
-    table = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "dev" / "coverage.md").read_text(encoding="utf-8")
     assert which_is_which() in table
 
 
@@ -260,7 +260,7 @@ def test_what_was_measured_of_pooled_rows_is_not_said_of_others() -> None:
     [Scene(5, unequal=True, rate=0.3, icc=0.1), Scene(10, unequal=False, rate=0.5, icc=0.0), Scene(30, unequal=True, rate=0.3, icc=0.3)],
 )
 def test_intervals_of_shares_hold_the_truth_as_often_as_they_say(scene: Scene) -> None:
-    """Neither too narrow nor too wide, with five games of unequal length, too; docs/coverage.md has all scenes."""
+    """Neither too narrow nor too wide, with five games of unequal length, too; docs/dev/coverage.md has all scenes."""
     share, _ = held("shares of turns", scene, 3000)
     assert 0.93 <= share <= 0.97
 

@@ -169,7 +169,7 @@ SHAPES: dict[str, Shape] = {
 @pytest.mark.parametrize("repeats", [1, 4])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_of_scores_hold_the_truth(macros: duckdb.DuckDBPyConnection, shape: str, repeats: int, tasks: int) -> None:
-    """6,000 data sets of tasks whose difficulty differs (intraclass correlation 0.3), in at least 93 %; docs/coverage.md has more."""
+    """6,000 data sets of tasks whose difficulty differs (intraclass correlation 0.3), in at least 93 %; docs/dev/coverage.md has more."""
     random = np.random.default_rng(4)
     truth = {"mostly whole": 0.8}.get(shape, 0.6)
     size = (6000, tasks, repeats)

@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=10_000, help="damaged files of each format [10000]")
     parser.add_argument("--only", default="", help="only formats whose names begin so, such as with a family's")
     parser.add_argument("--seed", type=int, default=0, help="fixes the damage [0]")
-    parser.add_argument("--write", action="store_true", help="put what was found into docs/reliability.md; rows of other formats stay")
+    parser.add_argument("--write", action="store_true", help="put what was found into docs/dev/reliability.md; rows of other formats stay")
     asked = parser.parse_args()
     specimens = [specimen for specimen in (*all_specimens(), *own_others(), *shared_others()) if specimen.name.startswith(asked.only)]
     if not specimens:

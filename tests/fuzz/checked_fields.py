@@ -1,4 +1,4 @@
-"""Writes docs/checked_fields.md: every field of every log is changed in turn, and what nothing shows is listed with the reason.
+"""Writes docs/dev/checked_fields.md: every field of every log is changed in turn, and what nothing shows is listed with the reason.
 
 `python -m tests.fuzz.checked_fields` prints the page, `--write` writes it. Exit code 1: a change that nothing shows has no reason in
 `unseen_changes.yaml`, or a log is damaged by it in a way that cotrace calls its own fault.
@@ -25,7 +25,7 @@ from tests.places import DOCS
 
 __all__ = ["Seen", "changed", "reason", "unexplained"]
 
-_PAGE: Final = DOCS / "checked_fields.md"
+_PAGE: Final = DOCS / "dev" / "checked_fields.md"
 _OCCURRENCES: Final = 3
 _PARTS: Final = ("log", "field", "change")
 _SHOWN: Final[tuple[Outcome, ...]] = ("rejected", "difference")
@@ -122,7 +122,7 @@ def _section(log: str, found: Sequence[Seen]) -> Iterator[str]:
 def main() -> int:
     """Print or write the page; 1 if something is unexplained."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write docs/checked_fields.md")
+    parser.add_argument("--write", action="store_true", help="write docs/dev/checked_fields.md")
     parser.add_argument("--only", default="", help="only logs whose name contains this")
     arguments = parser.parse_args()
     lines = [_INTRODUCTION.rstrip(), *(f"| {outcome} | {meaning} |" for outcome, meaning in OUTCOMES.items()), ""]

@@ -148,7 +148,7 @@ CHECKED: dict[str, dict[str, str]] = {
     },
     "coordination, questions, lines": {"line.correct": "another value, negative", "line.extracted": "another value", "line.key": "garbled"},
 }
-"""Specimen -> field -> kinds of change; more in docs/checked_fields.md."""
+"""Specimen -> field -> kinds of change; more in docs/dev/checked_fields.md."""
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tests.reliability.page import put
 def main() -> int:
     """Run one of the commands."""
     parser = argparse.ArgumentParser(prog="python -m tests.reliability", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put what was found into docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="put what was found into docs/dev/reliability.md")
     commands = parser.add_subparsers(required=True)
     faults = commands.add_parser("faults", help="every client of models through every misbehaviour of servers")
     faults.set_defaults(run=_faults)

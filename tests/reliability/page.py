@@ -1,4 +1,4 @@
-"""docs/reliability.md: a section a command, each written by the command itself."""
+"""docs/dev/reliability.md: a section a command, each written by the command itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.places import DOCS
 
 __all__ = ["SECTIONS", "put", "table"]
 
-_PAGE: Final = DOCS / "reliability.md"
+_PAGE: Final = DOCS / "dev" / "reliability.md"
 _MARK: Final = "\n## "
 _PREFACE: Final = """# Reliability
 
