@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
@@ -21,13 +21,18 @@ from providers.completion import Completion
 from providers.thoughts import DECODER, Parted, object_at, parted
 from schemas.text import excerpt
 
-__all__ = ["CONTRADICTION", "PLACEHOLDER", "Answer", "read_answer"]
+__all__ = ["CONTRADICTION", "PLACEHOLDER", "Answer", "Reading", "read_answer", "reading_of"]
+
+Reading = Literal["as asked", "repaired", "cut", "echo", "declined", "unreadable"]
+"""How a final reply was read: as asked for, after a repair of the closed list, or why it is no answer."""
 
 CONTRADICTION: Final = "contradiction"
 """Why a reply is refused that contradicts itself; also the type of a form's own validation errors that say so."""
 PLACEHOLDER: Final = re.compile(r"<<.*>>", re.DOTALL)
 """How an example form marks what is to be written in a place; such a text is never an answer."""
 
+_REFUSED: Final = "refused: "
+_UNWRAPPED: Final = "unwrapped: "
 _MOST_MISTAKES: Final = 10
 _LONGEST_REASON: Final = 1_000
 _MOST_OBJECTS: Final = 200
@@ -70,6 +75,30 @@ class Answer(NamedTuple):
         """Whether it is an answer."""
         return self.why_not is None
 
+    @property
+    def reading(self) -> Reading:
+        """How it was read."""
+        return reading_of(self.read_as)
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """The repairs of the closed list that it took, outermost first; empty if none, and for a reply that is no answer."""
+        return tuple(_repairs(self.read_as))
+
+
+def reading_of(read_as: str) -> Reading:
+    """How a reply was read, by its `calls.read_as`."""
+    if read_as.startswith(_REFUSED):
+        why = read_as.removeprefix(_REFUSED)
+        return "cut" if why in {"cut", "interrupted"} else "echo" if why == "echo" else "declined" if why == "declined" else "unreadable"
+    return "repaired" if _repairs(read_as) else "as asked"
+
+
+def _repairs(read_as: str) -> Sequence[str]:
+    if read_as.startswith(_UNWRAPPED):
+        return read_as.removeprefix(_UNWRAPPED).split(" + ")
+    return ["from thoughts"] if read_as == "from thoughts" else []
+
 
 class _Refused(Exception):  # noqa: N818 - a reply that is no answer is no error of the program
     def __init__(self, kind: str, why: str) -> None:
@@ -99,7 +128,7 @@ def read_answer(completion: Completion, form: _Form | None = None, *, asks_for_t
     try:
         filled, read_as = _read(completion, form, parts, thoughts)
     except _Refused as refused:
-        return Answer(parts.text, thoughts, None, f"refused: {refused.kind}", refused.why)
+        return Answer(parts.text, thoughts, None, f"{_REFUSED}{refused.kind}", refused.why)
     return Answer(parts.text, thoughts, filled, read_as)
 
 
@@ -151,7 +180,7 @@ def _form_in(values: Sequence[_Opened], form: _Form) -> tuple[BaseModel, str]:
     if any(one != whole[0] for one in whole) or any(value.form is None and _denies(value, whole[0]) for value in values):
         raise _Refused(CONTRADICTION, "it holds several answers that differ")
     wrapped = min((value.wrapped for value in values if value.form is not None), key=len)
-    return whole[0], "unwrapped: " + " + ".join(wrapped) if wrapped else "as asked"
+    return whole[0], _UNWRAPPED + " + ".join(wrapped) if wrapped else "as asked"
 
 
 # -- the JSON values of a reply ---------------------------------------------------------------------------
@@ -326,6 +355,8 @@ def _differs(part: Any, content: Any) -> bool:
 def _mistakes(form: _Form, values: Sequence[Any]) -> _Refused:
     """Why none of the values is the form."""
     objects = [value for value in values if isinstance(value, dict)]
+    if any(PLACEHOLDER.fullmatch(text) for value in values for text in _texts(value)):
+        return _Refused("echo", "it repeats the example form, whose places are to be filled in")
     closest = max(objects, key=lambda value: len(value.keys() & form.model_fields.keys()), default={})
     try:
         form.model_validate_json(_written(closest))
@@ -333,7 +364,7 @@ def _mistakes(form: _Form, values: Sequence[Any]) -> _Refused:
         found = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors(include_url=False)[:_MOST_MISTAKES]]
         contradicts = all(e["type"] == CONTRADICTION for e in error.errors(include_url=False))
         return _Refused(CONTRADICTION if contradicts else "wrong form", excerpt("; ".join(found), _LONGEST_REASON))
-    return _Refused("wrong form", "it repeats the example form, whose places are to be filled in")
+    raise AssertionError("a form that can be read was taken for none")
 
 
 def _no_object(texts: Sequence[str]) -> str:

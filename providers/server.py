@@ -170,7 +170,7 @@ class Server:
             limit = self._settings.limit
             longer = f", then {sheet.room * limit}" if sheet.room > 1 else ""
             return f", {limit} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
-        if question.form is None or read_as not in {"refused: wrong form", "refused: only thoughts", "refused: empty"}:
+        if question.form is None or read_as not in {"refused: wrong form", "refused: echo", "refused: only thoughts", "refused: empty"}:
             return ""
         return "; another way of asking may help: " + " or ".join(f"--mode {mode}" for mode in _MODES if mode != self._mode)
 

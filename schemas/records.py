@@ -483,7 +483,7 @@ class Call(NamedTuple):
         Col(
             "by which rule the last reply was read: `as asked`, `unwrapped: ` and what was around the answer, `from thoughts`, `empty` or "
             "`only thoughts` (a text that the model left empty), or `refused: ` and why (cut, interrupted, declined, contradiction, only "
-            "thoughts, wrong form, empty); null if no reply came, and in older rows"
+            "thoughts, wrong form, echo, empty); null if no reply came, and in older rows"
         ),
     ] = None
 

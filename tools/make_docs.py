@@ -328,6 +328,7 @@ the final text, the thoughts, the tool calls, and how the reply ended. A finishe
 | `refused: declined` | the model or a filter declines; it is not asked again |
 | `refused: contradiction` | it holds forms that differ; identical ones are one, empty calls are none; or a judge's reason is nothing but another answer than the one given |
 | `refused: only thoughts` | its answer, if there is one, is in thoughts: apart, in tags (`<think>`, `[THINK]`, `◁think▷`, ...), in channels, or unfinished |
+| `refused: echo` | it repeats the example form, or leaves a place of it unfilled |
 | `refused: wrong form`, `refused: empty` | no form is in it |
 
 A call is `answered` only if its reply counts. Recorded replies with their right readings are in `tests/providers/replies/`; a new rule begins there.

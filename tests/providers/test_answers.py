@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, create_model
 from judges.rubric.answer_types import answer_model
 from judges.rubric.model import Group
 from judges.rubric_files.reading import find
-from providers.answers import Answer, read_answer
+from providers.answers import Answer, read_answer, reading_of
 from providers.batches.batches import taken_of
 from providers.batches.reply_lines import read
 from providers.completion import NO_TOKENS, Completion
@@ -123,7 +123,8 @@ def test_the_example_of_a_form_is_no_answer() -> None:
         example = Form(asked).example
         for text in (example, example.replace("<<one of: yes, no, na>>", "yes"), example.replace("<<integer>>", "3")):
             body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
-            assert read_answer(PROTOCOLS["openai"].read(json.dumps(body).encode()), asked).read_as == "refused: wrong form", text
+            answer = read_answer(PROTOCOLS["openai"].read(json.dumps(body).encode()), asked)
+            assert (answer.read_as, answer.reading) == ("refused: echo", "echo"), text
 
 
 JUDGED: Final = {
@@ -171,6 +172,21 @@ def test_replies_of_small_models_are_read_right(shared: Path) -> None:
         found = PROTOCOLS["openai"].read(json.dumps(reply["resp"]).encode())
         answer = read_answer(found, answer_model(find("spatial_grounding").groups()[0]))
         assert answer.read_as == "refused: contradiction"
+
+
+def test_how_a_reply_was_read_is_one_of_few_words() -> None:
+    """With the repairs that it took, outermost first; stored rows give the same word."""
+    right = {
+        '{"text": "so"}': ("as asked", ()),
+        '```json\n{"text": "so"}\n```': ("repaired", ("text around",)),
+        '{"name": "Text", "arguments": {"text": "so"}}': ("repaired", ("call object",)),
+        '{"text": "<<text>>"}': ("echo", ()),
+        "so": ("unreadable", ()),
+    }
+    for text, (reading, repairs) in right.items():
+        answer = read_answer(Completion(text, "stop", NO_TOKENS), create_model("Text", text=(str, ...)))
+        assert (answer.reading, answer.repairs, reading_of(answer.read_as)) == (reading, repairs, reading), text
+    assert read_answer(Completion('{"text": "so"}', "length", NO_TOKENS), create_model("Text", text=(str, ...))).reading == "cut"
 
 
 @pytest.mark.shared
