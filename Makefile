@@ -3,7 +3,7 @@ BIN := .venv/bin
 # one process more than cores: a good part of the tests wait, for a server, a browser or a deadline
 WORKERS := $(shell echo $$(($$(nproc) + 1)))
 
-.PHONY: demo test test-long test-scale test-install setup check bench docs site clean
+.PHONY: demo test test-long test-scale test-install setup check mutants bench docs site clean
 
 demo: setup            ## set up, play games, ingest, judge, report, serve the dashboard until Ctrl-C
 	$(BIN)/cotrace demo
@@ -43,6 +43,13 @@ check: setup           ## ruff, mypy --strict, imports, generated docs up to dat
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/make_docs.py --check
 
+mutants: setup .venv/.mutants   ## change the code that computes numbers in small ways, and list what no test notices: hours; ONLY="games.craft.*" is a part
+	OMP_NUM_THREADS=1 $(BIN)/python -m mutmut run $(ONLY)
+
+.venv/.mutants: pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt "mutmut>=3.8,<4"
+	touch $@
+
 bench: setup           ## every benchmark, each figure a ratio to a base in the same run
 	$(BIN)/python -m benchmarks
 
@@ -58,4 +65,4 @@ site: .venv/.site      ## the docs as a site in ./site; a broken link is an erro
 	touch $@
 
 clean:
-	rm -rf .venv build dist site *.egg-info
+	rm -rf .venv build dist mutants site *.egg-info

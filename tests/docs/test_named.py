@@ -79,7 +79,7 @@ LISTED: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
     "entries of a mapping": (entries(), {f"{room}.{name}" for room, kind in MAPPING.items() for name in names_of(kind)}),
     "formats of others": (first_cells(part("formats/foreign.md", "| format |", "\n\n")), {name for name, _ in formats()} - OF_FAMILIES),
     "forms of export": (first_cells(part("formats/foreign.md", "| form |", "\n\n")), choices(export, "--format")),
-    "extras": (first_cells(part("index.md", "| extra |", "\n\n")) - {"(none)"}, set(EXTRAS) - {"docs", "dev"}),
+    "extras": (first_cells(part("index.md", "| extra |", "\n\n")) - {"(none)"}, set(EXTRAS) - {"docs", "dev", "mutants"}),
     "keys of a rubric": (first_cells(part("rubric_files.md", "| key |", "\n\n")), names_of(Rubric)),
     "columns of labels": (first_cells(part("labels.md", "## cotrace's own columns")) - {"column"}, {*COLUMNS, "score"}),
     "optimisers": (first_cells(part("optimize.md", "| optimiser |", "\n\n")), choices(optimize, "--optimizer")),

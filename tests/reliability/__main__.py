@@ -1,4 +1,4 @@
-"""`python -m tests.reliability faults|kills|soak|mutants`: what happens when everything goes wrong; exit code 1 if something was lost."""
+"""`python -m tests.reliability faults|kills|soak`: what happens when everything goes wrong; exit code 1 if something was lost."""
 
 from __future__ import annotations
 
@@ -30,13 +30,6 @@ def main() -> int:
     soak.add_argument("--verdicts", type=int, default=1_000_000, help="[1000000]")
     soak.add_argument("--pages", type=int, default=2_000, help="page loads [2000]")
     soak.set_defaults(run=_soak)
-    mutants = commands.add_parser("mutants", help="change the code in small ways, and see whether tests notice")
-    mutants.add_argument("--number", type=int, default=300, help="[300]")
-    mutants.add_argument("--only", action="append", help="this subject; repeat for several")
-    mutants.add_argument("--processes", type=int, default=2, help="at once [2]")
-    mutants.add_argument("--minutes", type=float, default=1e6, help="end after so long, with what was tried by then")
-    mutants.add_argument("--seed", type=int, default=0, help="fixes the sample [0]")
-    mutants.set_defaults(run=_mutants)
     asked = parser.parse_args()
     code: int = asked.run(asked)
     return code
@@ -88,12 +81,6 @@ def _soak(asked: argparse.Namespace) -> int:
     from tests.reliability.soak import soak
 
     return soak(asked.verdicts, asked.pages, write=asked.write)
-
-
-def _mutants(asked: argparse.Namespace) -> int:
-    from tests.reliability.mutants.run import try_sample
-
-    return try_sample(asked)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ What was tried on cotrace, what failed, and the worst that happened. Each sectio
 says how much was tried; a small part of each runs among the tests. Run them again after a change: they need no network and no model.
 What has no section here has not been run at its full size.
 """
-SECTIONS: Final = ("fuzz", "faults", "kills", "soak", "mutants")
+SECTIONS: Final = ("fuzz", "faults", "kills", "soak")
 
 
 def table(section: str) -> list[tuple[str, ...]]:

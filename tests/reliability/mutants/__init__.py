@@ -1,1 +1,0 @@
-"""Mutation testing: small changes to the code that decides numbers, each of which some test must notice."""
