@@ -3,7 +3,7 @@
 A rate can be corrected only if the labelled units are a random sample. That cannot be proven, but it can be refuted: the labelled units and
 the others are compared in what is known of both. Per trait, the test is that of a difference of two means over units with each game left
 out in turn (`analytics.statistics.share_differences`), so that it holds for labels on turns and on whole games; p-values of the traits are
-corrected by Holm's method. `python -m benchmarks claims` has how often that finds labels that are no random sample.
+corrected by Holm's method. `python -m research claims` has how often that finds labels that are no random sample.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEGLIGIBLE: Final = 0.02
 
 _LEVEL: Final = 0.01
 """P-value below which labels are no random sample: of random ones so many are refused by chance. Differences that are too small to be found
-so leave the corrected rate where it should be, since it allows for the judge's answers (`python -m benchmarks claims`)."""
+so leave the corrected rate where it should be, since it allows for the judge's answers (`python -m research claims`)."""
 _NOTHING: Final = 1e-9
 _FEWEST_ALIKE: Final = 4
 """Games with units of both sides below which games that are all alike say nothing."""

@@ -12,7 +12,7 @@ f p (1 - p) is t^2 times the variance of the truth between units and games as `b
 what a usual clustering would give; v the variance of the judge's errors and of the labels; t Student's quantile with Welch and
 Satterthwaite's degrees of freedom, counting games as Kish (1965, Survey Sampling) does: by how many of equal size would weigh as much. So
 an interval is lopsided where an answer is rare, as it must be. `docs/dev/coverage.md` has the coverage of the intervals on simulated data,
-written by `python -m benchmarks.coverage`.
+written by `python -m research coverage`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Held", "Kind", "all_kinds", "held_of", "kinds_of"]
 
 _MEASURED: Final = "coverage.csv"
-"""Written by `python -m benchmarks.coverage --write` with docs/dev/coverage.md, or from it by `--table`."""
+"""Written by `python -m research coverage --write` with docs/dev/coverage.md, or from it by `--table`."""
 _SIMULATED: Final = "simulated.csv"
 """The intervals that reports print; a test asks for a line of each."""
 

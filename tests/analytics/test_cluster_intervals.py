@@ -25,10 +25,10 @@ from analytics.statistics.cluster_intervals import (
 )
 from analytics.statistics.intervals import t_interval
 from analytics.statistics.simulated import Kind, all_kinds, held_of
-from benchmarks.coverage import agreement_coverage, measured, which_is_which
-from benchmarks.held import held
-from benchmarks.scenes import Scene
-from benchmarks.simulation import Rated
+from research.coverage import agreement_coverage, measured, which_is_which
+from research.held import held
+from research.scenes import Scene
+from research.simulation import Rated
 from schemas import wording
 from schemas.errors import UsageError
 from tests.analytics.little_games import store_with

@@ -15,8 +15,8 @@ from scipy import stats
 from analytics.comparison.compare import compare
 from analytics.rates.corrected import corrected_rates, labels_needed_report
 from analytics.rates.correction import Labelled, Units, prediction_powered
-from benchmarks.claims import WORLDS, claimed
 from cotrace.cli import cli
+from research.claims import WORLDS, claimed
 from schemas import batches
 from schemas.records import Label
 from schemas.store import Store

@@ -21,8 +21,8 @@ from analytics.rates.correction import (
     rogan_gladen_known,
     variance_parts,
 )
-from benchmarks.coverage import METHODS, rate_coverage
-from benchmarks.simulation import Judged, judged_games
+from research.coverage import METHODS, rate_coverage
+from research.simulation import Judged, judged_games
 from schemas.errors import UsageError
 
 Floats = NDArray[np.float64]
@@ -136,7 +136,7 @@ ORDINARY = (
     Judged(200, 1000, by_game=False, clustering=0.5, rate=0.3, accuracy=0.95),
     Judged(10, 300, by_game=False, clustering=0.3, rate=0.5, accuracy=0.85),
 )
-"""Worlds of the grid of `benchmarks/coverage.py`, which has 3,360 of them and writes docs/dev/coverage.md."""
+"""Worlds of the grid of `research/coverage.py`, which has 3,360 of them and writes docs/dev/coverage.md."""
 
 EXTREME = {
     Judged(10, 300, by_game=False, clustering=0.5, rate=0.1, accuracy=0.85): 0.93,

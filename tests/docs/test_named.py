@@ -135,7 +135,7 @@ def pointed_at(page: Path) -> set[str]:
     """Files that a page links, or names in code marks by their path; headings of other pages too."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     links = {link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not link.startswith("http")}
-    rooms = "analytics|benchmarks|cotrace|dashboards|docs|games|ingest|judges|providers|schemas|tests|tools"
+    rooms = "analytics|benchmarks|cotrace|dashboards|docs|games|ingest|judges|providers|research|schemas|tests|tools"
     return links | set(re.findall(rf"`((?:{rooms}|formats)/[\w./-]+)`", text))
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +21,7 @@ from judges.craft.measure import Judged, score_decisions, total
 from judges.engine.checks import Decision
 from judges.engine.known_checks import find
 from judges.evidence.transcript import ActionView, AgentView, OracleView, Transcript, TurnView, UtteranceView
-from tests.places import ROOT
+from research.__main__ import main as research
 
 # The target. D1's wall: left (0,0), middle (1,0), right (2,0). D2's: (0,0), (0,1), (0,2). D3's: (0,2), (1,2), (2,2).
 # The large red block joins (0,1) to the hidden cell (1,1), so D2 sees it as small.
@@ -411,9 +409,8 @@ def test_measure_counts_what_may_count() -> None:
 @pytest.mark.parametrize(
     "persona", ["clear", *(pytest.param(name, marks=pytest.mark.long) for name in ("over-remover", "redundant", "vague"))]
 )
-def test_decisions_agree_with_planted_truth(shared: Path, tmp_path: Path, persona: str) -> None:
+def test_decisions_agree_with_planted_truth(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], persona: str) -> None:
     """On published labels of every second target: precision at least 0.97 at a coverage of at least 0.70, no question under 0.90."""
-    tool = ROOT / "tools" / "measure_engine.py"
     folder = shared / "data" / "craft" / "engine_games" / f"{persona}_scripted-builder"
     games = sorted(folder.glob("craft_structure_*.json"))[::2]
     for game in games:
@@ -424,7 +421,8 @@ def test_decisions_agree_with_planted_truth(shared: Path, tmp_path: Path, person
     labels = labels.filter(~mention | pl.col("planted_defect").str.contains("redundant_already_done|false_removal_correct_block"))
     chosen = {"_".join(game.stem.split("_")[1:3]) for game in games}
     labels.filter(pl.col("structure_id").is_in(chosen)).write_csv(tmp_path / "labels.csv")
-    printed = subprocess.run([sys.executable, str(tool), "--games", str(tmp_path)], check=True, capture_output=True, text=True).stdout
+    research(["engine", "--games", str(tmp_path)])
+    printed = capsys.readouterr().out
     rows = [line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith(("| SG", "| MM", "| PS", "| all"))]
     measured = {row[0]: (float(row[-2]), row[-1]) for row in rows}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judges.craft.language import claims_of
-from tools.claim_scores import score_first
+from research.engine import score_first
 
 HERE = Path(__file__).parent
 

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from games.craft.players import grammar
 from judges.craft.checks import CHECKS
 from judges.craft.measure import Judged, QuestionScore, score_decisions, total
-from tools.measure_engine import spoken
+from research.engine import spoken
 
 HERE = Path(__file__).parent
 FILES = ("craft_authors.yaml", "craft_voices_dev.yaml", "craft_voices_held.yaml")

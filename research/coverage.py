@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth, on simulated games whose truth is known.
 
-`python -m benchmarks.coverage` prints the tables, `--write` puts them into docs/dev/coverage.md and what reports say of theirs,
+`python -m research coverage` prints the tables, `--write` puts them into docs/dev/coverage.md and what reports say of theirs,
 `--only "hazard ratios"` (again and again) makes the sections of some methods alone, `--table` takes the page as it is into the
 reports, `--data-sets N` draws N data sets a scene instead of 200. All takes about twenty minutes; tests run some scenes with fixed seeds.
 """
@@ -33,21 +33,9 @@ from analytics.rates.correction import (
 )
 from analytics.statistics.cluster_intervals import cluster_sums
 from analytics.statistics.simulated import all_kinds
-from benchmarks.held import METHODS as BY_NAME
-from benchmarks.held import section
-from benchmarks.simulation import ANSWERS, SCORES, Data, Floats, Judged, Rated, agreeing_raters, judged_games
-
-__all__ = [
-    "METHODS",
-    "Coverage",
-    "agreement_coverage",
-    "agreement_scenes",
-    "judged_scenes",
-    "measured",
-    "placed",
-    "rate_coverage",
-    "which_is_which",
-]
+from research.held import METHODS as BY_NAME
+from research.held import section
+from research.simulation import ANSWERS, SCORES, Data, Floats, Judged, Rated, agreeing_raters, judged_games
 
 _PAGE: Final = "docs/dev/coverage.md"
 _TABLE: Final = "analytics/statistics/coverage.csv"
@@ -191,9 +179,9 @@ def labels_reach(world: Judged, wished: float, data_sets: int) -> Wished:
     return Wished(wished, needed, float(np.nanmean(found.high - found.low)) / 2)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the grids."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description="How often 95 % intervals hold the truth.")
+    parser = argparse.ArgumentParser(prog="python -m research coverage", description="How often 95 % intervals hold the truth.")
     parser.add_argument("--write", action="store_true", help=f"put the tables into {_PAGE}")
     parser.add_argument("--data-sets", type=int, default=200, help="data sets a scene; agreement takes a fifth of them")
     parser.add_argument("--table", action="store_true", help=f"only take over what {_PAGE} says into {_TABLE}, and the other way")
@@ -227,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 _PREFACE: Final = """# How often the intervals hold the truth
 
-Written by `python -m benchmarks.coverage --write`. Games with a known truth are drawn, intervals are made as the reports make them, and it
+Written by `python -m research coverage --write`. Games with a known truth are drawn, intervals are made as the reports make them, and it
 is counted how often they hold the truth. A 95 % interval should in 93 to 97 %. Below that it promises too much; above, it is wider than it
 need be. One scene's share is itself only known to about plus or minus 0.014 (1,000 data sets), 0.03 (200) or 0.06 (50), so that `least`
 of many scenes is lower than any of them is in truth; the mean of a row is known to less than 0.005."""
@@ -425,7 +413,3 @@ def measured(page: str) -> str:
             name, *shares = of_raters.groups()
             lines.append(f'"agreement, {name}",{method.removesuffix(" games")},{",".join(shares)},0.92')
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """How often the ends of a number of labels hold the number that is needed in truth: `labels-needed` and the plans of `power`.
 
-Part of `python -m benchmarks.coverage`. In truth is: with the mean of the variances that many draws of the scene give. The half-width is
+Part of `python -m research coverage`. In truth is: with the mean of the variances that many draws of the scene give. The half-width is
 the one that four in ten of the judged units bring, so that neither no label nor all of them is the answer; ends are shares of the judged
 units, less the truth.
 """
@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from analytics.rates.corrected import needed_ends, spread_of
 from analytics.rates.correction import Spread, labels_needed
 from analytics.statistics.intervals import LEVEL
-from benchmarks.scenes import Drawn, Scene
-from benchmarks.simulation import Data, Judged, judged_games
-
-__all__ = ["labels_drawn"]
+from research.scenes import Drawn, Scene
+from research.simulation import Data, Judged, judged_games
 
 _LABELS_A_GAME = 6
 _ACCURACY = 0.85

@@ -34,9 +34,8 @@ from judges.claims.reading import Read
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
+from research.pages import put
 from schemas.store import Store
-
-__all__ = ["Rated", "fault_by", "faults", "main", "rated_verdicts"]
 
 DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "craft"
 _RUBRICS: Final = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
@@ -227,19 +226,19 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     yield from ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
-def main() -> None:
-    """Print both tables, each with its key."""
+def main(arguments: Sequence[str]) -> int:
+    """Print both tables, each with its key, or write them into the page."""
     if not DATA.exists():
-        print(f"{DATA} is missing: this benchmark needs the published games and their ratings.")
-        return
+        raise SystemExit(f"{DATA} is missing: this measurement needs the published games and their ratings.")
+    return put("real", lines(), arguments)
+
+
+def lines() -> Iterator[str]:
+    """Both tables, line by line, each after its key."""
     with tempfile.TemporaryDirectory() as folder:
         rated = rated_verdicts(DATA / "craft_results", DATA / "real_verdicts" / "verdicts.csv", Path(folder))
         found, lost = faults(DATA / "llm_games", readings_of(DATA / "readings" / "readings.jsonl"), Path(folder))
-    print(f"Verdicts on messages of models. Key: the answer that both blind raters gave ({len(rated)} questions).\n")
-    print("\n".join(_verdict_lines(rated)))
-    print("\nFaults attributed to directors in games of a language model. Key: a strong model's readings of the messages.\n")
-    print("\n".join(_fault_lines(found, lost)))
-
-
-if __name__ == "__main__":
-    main()
+    yield f"Verdicts on messages of models. Key: the answer that both blind raters gave ({len(rated)} questions).\n"
+    yield from _verdict_lines(rated)
+    yield "\nFaults attributed to directors in games of a language model. Key: a strong model's readings of the messages.\n"
+    yield from _fault_lines(found, lost)

@@ -1,6 +1,6 @@
 """How often the intervals of models, curves, scales and paired tests hold the truth: those that take a fit each.
 
-Part of `python -m benchmarks.coverage`. All draws give the ends less the truth, so the truth is 0.
+Part of `python -m research coverage`. All draws give the ends less the truth, so the truth is 0.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ from analytics.statistics.intervals import t_interval, wilson
 from analytics.statistics.partial_correlations import correlation, without
 from analytics.statistics.regressions import clustered_regression, dummies, mean_by, mixed_coefficient
 from analytics.statistics.shifts import Cells, group_shift, paired_shift
-from benchmarks.label_plans import labels_drawn
-from benchmarks.scenes import Drawn, Method, Scene, few_scenes, hits_of, levels_of, many, sizes_of
-
-__all__ = ["SLOW"]
+from research.label_plans import labels_drawn
+from research.scenes import Drawn, Method, Scene, few_scenes, hits_of, levels_of, many, sizes_of
 
 Floats = NDArray[np.float64]
 Pair = tuple[float | None, float | None]

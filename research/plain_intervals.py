@@ -1,6 +1,6 @@
 """Intervals of shares, means, differences and simple coefficients: of games as they come, without labels.
 
-Part of `python -m benchmarks.coverage`.
+Part of `python -m research coverage`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from analytics.statistics.cluster_intervals import mean_interval, share_interval
 from analytics.statistics.partial_correlations import correlation
 from analytics.statistics.regressions import clustered_regression, mean_by
 from analytics.statistics.share_differences import share_difference
-from benchmarks.scenes import TURNS, Drawn, Method, Scene, hits_of, levels_of, sizes_of
-
-__all__ = ["PLAIN"]
+from research.scenes import TURNS, Drawn, Method, Scene, hits_of, levels_of, sizes_of
 
 Floats = NDArray[np.float64]
 

@@ -18,8 +18,6 @@ from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 
-__all__ = ["MendedTurn", "episodes_of", "mended_turns"]
-
 _NOTHING: Final = 1e-9
 _TRIED: Final = 3
 """Turns that are mended in a game in which the faulty player was not charged: the costliest in which its fault was at work."""

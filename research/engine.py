@@ -1,6 +1,6 @@
 """Prints how well the engine judge does, as Markdown tables for the docs.
 
-    python tools/measure_engine.py --games FOLDER... --voices FILE... --utterances FOLDER --messages FILE...
+    python -m research engine --games FOLDER... --voices FILE... --utterances FOLDER --messages FILE...
 
 `--games`: folders of CRAFT logs; published logs have a `labels.csv` beside them, cotrace's own logs bring their labels along. One table
 for each folder: question, labelled rows, coverage, precision. `--voices`: files of wordings (author -> symbols, as in
@@ -14,18 +14,15 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import yaml
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
 
 from analytics.statistics.cluster_intervals import share_interval
 from games.craft.play import PlayRequest, play
@@ -37,7 +34,6 @@ from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions
 from judges.evidence.reader import RULES, reader_named
 from judges.evidence.transcript import Transcript, load
 from schemas.store import Store
-from tools.claim_scores import FIELDS, score_all, score_first
 
 Label = tuple[str, int, str | None, str, str]
 """Episode, turn, director (None: the group), question, answer."""
@@ -46,18 +42,22 @@ TEAMS = ("clear", "vague", "over_remover", "redundant+conflicting+mixed")
 ENOUGH, LOW = 20, 0.95
 """Decisions of a question below which its precision says nothing, and the precision below which it is named."""
 _GROUP = "GROUP"
+FIELDS = ("verb", "color", "size", "cells", "layer")
+ClaimRecord = Mapping[str, Any]
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> int:
     """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m research engine", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--games", type=Path, nargs="*", default=[], metavar="FOLDER", help="folders of labelled CRAFT logs")
     parser.add_argument("--voices", type=Path, nargs="*", default=[], metavar="FILE", help="wordings by author, as YAML")
     parser.add_argument("--utterances", type=Path, metavar="FOLDER", help="folder with utterances.jsonl and claims.jsonl")
     parser.add_argument("--messages", type=Path, nargs="*", default=[], metavar="FILE", help="messages with author and claims, one a line")
     parser.add_argument("--reader", default=RULES, help="rules, or planted for what scripted players know they said")
     parser.add_argument("--wrong", action="store_true", help="list decisions that differ from the label, too")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     for folder in options.games:
         judged = list(decisions(folder, options.reader))
         print(f"### {folder.name}\n\n{games_table(score_decisions(row for row, _ in judged))}\n")
@@ -73,6 +73,7 @@ def main() -> None:
         print(f"### {options.utterances.name}\n\n{claims_table(options.utterances)}")
     for path in options.messages:
         print(f"### {path.stem}\n\n{authors_table(path)}\n")
+    return 0
 
 
 def decisions(folder: Path, reader: str = RULES) -> Iterator[tuple[Judged, str]]:
@@ -232,5 +233,73 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-if __name__ == "__main__":
-    main()
+# -- predicted against annotated claims ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FieldScore:
+    """Counts of one field and the two rates made of them."""
+
+    right: int
+    """Fields that were given and equal the annotation."""
+
+    given: int
+    """Fields that were given (not null)."""
+
+    annotated: int
+    """Annotated fields (not null)."""
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the given fields that are right, 0 to 1; None if none was given."""
+        return self.right / self.given if self.given else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the annotated fields that were given rightly, 0 to 1; None if none was annotated."""
+        return self.right / self.annotated if self.annotated else None
+
+    @property
+    def f1(self) -> float | None:
+        """Harmonic mean of precision and recall, 0 to 1; None without anything to count."""
+        return 2 * self.right / (self.given + self.annotated) if self.given + self.annotated else None
+
+
+def score_first(pairs: Iterable[tuple[Sequence[ClaimRecord], Sequence[ClaimRecord]]]) -> dict[str, FieldScore]:
+    """Score the first instruction of each text, field by field; a pair is (predicted claims, annotated claims)."""
+    counts = {name: [0, 0, 0] for name in FIELDS}
+    for predicted, annotated in pairs:
+        ours, theirs = _first(predicted), _first(annotated)
+        for name in FIELDS:
+            given, expected = _value(ours, name), _value(theirs, name)
+            counts[name][0] += given is not None and given == expected
+            counts[name][1] += given is not None
+            counts[name][2] += expected is not None
+    return {name: FieldScore(*numbers) for name, numbers in counts.items()}
+
+
+def score_all(pairs: Iterable[tuple[Sequence[ClaimRecord], Sequence[ClaimRecord]]]) -> FieldScore:
+    """Score whole claims: a predicted claim is right if all five fields equal those of an annotated claim not used yet."""
+    right = given = expected = 0
+    for predicted, annotated in pairs:
+        left = [_key(claim) for claim in annotated]
+        expected += len(left)
+        given += len(predicted)
+        for claim in predicted:
+            if _key(claim) in left:
+                left.remove(_key(claim))
+                right += 1
+    return FieldScore(right, given, expected)
+
+
+def _first(claims: Sequence[ClaimRecord]) -> ClaimRecord | None:
+    return next((claim for claim in claims if claim.get("first")), None)
+
+
+def _value(claim: ClaimRecord | None, name: str) -> object:
+    value = claim.get(name) if claim is not None else None
+    return tuple(sorted(value)) if name == "cells" and value else value
+
+
+def _key(claim: ClaimRecord) -> tuple[object, ...]:
+    return tuple(_value(claim, name) for name in FIELDS)

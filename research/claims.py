@@ -1,6 +1,6 @@
 """How often what reports claim is false: corrected rates where labels are no random sample or the judge abstains, headlines of equal teams.
 
-`python -m benchmarks claims` draws data sets with a known truth and makes of each the row of `corrected-rates`, or the rows of `compare`,
+`python -m research claims` draws data sets with a known truth and makes of each the row of `corrected-rates`, or the rows of `compare`,
 by the code of the reports. `corrected`: share of the data sets in which a rate is called corrected; `false`: in which its 95 % interval
 misses the truth, of all data sets; `used`: in which the advice is to use it, and `false use`: to use it though its interval misses the
 truth; `bounds`: share of the refusals whose bounds hold the truth. Labels that depend on the truth itself are found by the judge's answers,
@@ -9,6 +9,7 @@ if these follow the truth; of a judge that is hardly better than chance they are
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
@@ -19,9 +20,8 @@ from numpy.typing import NDArray
 
 from analytics.comparison.compare import behind, compare
 from analytics.rates.corrected import Asked, Judged, rate_row
+from research.pages import put
 from schemas.store import Store
-
-__all__ = ["WORLDS", "Claimed", "Labelling", "claimed", "main"]
 
 Floats = NDArray[np.float64]
 _TURNS: Final = 12
@@ -182,12 +182,17 @@ def headlines(teams: int, tasks: int, boards: int, seed: int = 2026) -> float:
     return named / boards
 
 
-def main() -> None:
-    """Print both tables."""
-    print(f"{'labels and answers':<48}{'corrected':>10}{'false':>8}{'used':>8}{'false use':>11}{'bounds':>8}")
+def main(arguments: Sequence[str]) -> int:
+    """Print both tables, or write them into the page."""
+    return put("claims", lines(), arguments)
+
+
+def lines() -> Iterator[str]:
+    """Both tables, line by line."""
+    yield f"{'labels and answers':<48}{'corrected':>10}{'false':>8}{'used':>8}{'false use':>11}{'bounds':>8}"
     for name, world in WORLDS.items():
         found = claimed(world, 400)
-        print(f"{name:<48}" + "".join(f"{value:>{width}.3f}" for value, width in zip(found, (10, 8, 8, 11, 8), strict=True)))
-    print(f"\n{'equal teams on shared tasks':<48}{'one is said to be behind':>25}")
+        yield f"{name:<48}" + "".join(f"{value:>{width}.3f}" for value, width in zip(found, (10, 8, 8, 11, 8), strict=True))
+    yield f"\n{'equal teams on shared tasks':<48}{'one is said to be behind':>25}"
     for teams, tasks, boards in ((6, 10, 1000), (20, 14, 200), (40, 16, 60)):
-        print(f"{f'{teams} teams, {tasks} tasks, {boards} boards':<48}{headlines(teams, tasks, boards):>25.3f}")
+        yield f"{f'{teams} teams, {tasks} tasks, {boards} boards':<48}{headlines(teams, tasks, boards):>25.3f}"

@@ -7,11 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.plain_intervals import PLAIN
-from benchmarks.report_intervals import SLOW
-from benchmarks.scenes import Scene
-
-__all__ = ["METHODS", "held", "section"]
+from research.plain_intervals import PLAIN
+from research.report_intervals import SLOW
+from research.scenes import Scene
 
 METHODS: Final = PLAIN | SLOW
 

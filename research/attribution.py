@@ -1,6 +1,6 @@
 """How well attribution finds planted faults, and how well judges and rules of thumb name decisive errors.
 
-`python -m benchmarks.attribution` plays games with exactly one faulty player of every family, attributes them, and prints the tables of
+`python -m research attribution` plays games with exactly one faulty player of every family, attributes them, and prints the tables of
 docs/attribution.md; `--write` puts them there, `--games N` plays N games a family instead of 120, `--seed S` others. Labelled runs of
 Who&When are scored where `../shared/data/whoandwhen` is, or where `--labelled PATH` says. It takes some four minutes on two free cores.
 """
@@ -21,16 +21,15 @@ from analytics.losses.mended import costs_by_turn
 from analytics.losses.truths import planted_faults, turns_at_work
 from analytics.query import query
 from analytics.statistics.intervals import t_interval, wilson
-from benchmarks.mended import MendedTurn, episodes_of, mended_turns
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
+from research.mended import MendedTurn, episodes_of, mended_turns
 from schemas.families import modules, title_of
 from schemas.store import Store
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Found", "Played", "Proof", "main", "planted_games", "proof_of"]
 
 _PAGE: Final = Path("docs/attribution.md")
 _MARKS: Final = ("<!-- proven: begin -->", "<!-- proven: end -->")
@@ -199,14 +198,14 @@ def proof_of(played: Played, mended: Sequence[MendedTurn] = (), level: str | Non
     )
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Print the tables, or write them into the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.attribution", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m research attribution", description=__doc__)
     parser.add_argument("--games", type=int, default=120, help="games with a planted fault of each family")
     parser.add_argument("--seed", type=int, default=2026, help="of those games")
     parser.add_argument("--labelled", type=Path, default=_LABELLED, help="labelled runs of Who&When")
     parser.add_argument("--write", action="store_true", help=f"into {_PAGE}")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         text = "\n".join(_tables(Path(folder), options.games, options.seed, options.labelled))
     if options.write:
@@ -220,7 +219,7 @@ def main() -> int:
 
 def _tables(folder: Path, games: int, seed: int, labelled: Path) -> Iterator[str]:
     yield "## Proven against planted faults\n"
-    yield f"{games} games a family, each with exactly one faulty player (seed {seed}; `python -m benchmarks.attribution --write`).\n"
+    yield f"{games} games a family, each with exactly one faulty player (seed {seed}; `python -m research attribution --write`).\n"
     proofs, accuracies = [], []
     for family, found in modules("games", "planted"):
         played = planted_games(found, folder / family, games, seed)
@@ -306,7 +305,3 @@ def _with_ends(row: dict[str, float | None], name: str) -> str:
     if value is None:
         return "–"
     return f"{100 * value:.1f} %" + ("" if low is None or high is None else f" [{100 * low:.0f}, {100 * high:.0f}]")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

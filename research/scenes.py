@@ -1,4 +1,4 @@
-"""Games, or tasks, with a known truth, for `python -m benchmarks.coverage`."""
+"""Games, or tasks, with a known truth, for `python -m research coverage`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["SCENES", "TURNS", "Drawn", "Method", "Scene", "few_scenes", "hits_of", "levels_of", "many", "sizes_of"]
 
 Floats = NDArray[np.float64]
 TURNS: Final = 20

@@ -1,6 +1,6 @@
 """Writes the figures of docs/engine_judge.md anew: the engine judge by reader, voice and question, and what errors of a reader do to it.
 
-    python tools/engine_figures.py [--voices FILE...]
+    python -m research engine_figures [--voices FILE...]
 
 Plays games with the scripted players' own words and with the voices of each file (author -> symbols, as in
 games/craft/players/wording.yaml; a pilcrow in a wording is a line break), has them read and judged the way a user's logs are, and holds the
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,9 +20,6 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import yaml
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
 
 from analytics.reading.report import ALL, readers_report
 from games.craft.play import PlayRequest, play
@@ -34,15 +30,18 @@ from judges.claims.questions import ReadingRequest
 from judges.craft.measure import Judged, QuestionScore, score_decisions, total
 from judges.evidence.reader import PLANTED, RULES
 from providers.provider import ModelSettings
+from research.engine import ENOUGH, LOW, TEAMS, judged_store, share
 from schemas.store import Store
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
-from tools.measure_engine import ENOUGH, LOW, TEAMS, judged_store, share
-from tools.reading_chart import Point, chart
 
+ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "docs" / "engine_judge.md"
 CHART = ROOT / "docs" / "engine_reading.svg"
-BORDERS = ("<!-- Figures: made by `python tools/engine_figures.py`. Do not edit. -->", "<!-- End of the figures. -->")
+BORDERS = ("<!-- Figures: made by `python -m research engine_figures`. Do not edit. -->", "<!-- End of the figures. -->")
 ERRORS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
+_LEFT, _TOP, _WIDTH, _HEIGHT = 56, 20, 300, 220
+_COLORS = {"model": "#b8432f", "both": "#2f6db8"}
+_PANELS = ("precision", "coverage")
 _LINE_BREAK = re.compile(r"[ \t]*¶\s*")
 
 
@@ -53,11 +52,13 @@ class Scores(NamedTuple):
     all: QuestionScore
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> int:
     """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m research engine_figures", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--voices", type=Path, nargs="*", default=[], metavar="FILE", help="wordings by author, as YAML")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     os.environ.setdefault("OPENAI_API_KEY", "none")
     parts = [own_games(), *(voices(path) for path in options.voices), errors()]
     text = DOC.read_text("utf-8")
@@ -65,6 +66,7 @@ def main() -> None:
     after = rest.partition(BORDERS[1])[2]
     figures = "\n".join(parts)
     DOC.write_text(f"{before}{BORDERS[0]}\n\n{figures}\n{BORDERS[1]}{after}", "utf-8")
+    return 0
 
 
 def own_games() -> str:
@@ -176,5 +178,47 @@ def _voice_row(author: str, reader: str, scores: Scores) -> str:
     return f"| {author} | {reader} | {whole.labelled} | {share(whole.coverage)} | {share(whole.precision)} | {', '.join(low)} |"
 
 
-if __name__ == "__main__":
-    main()
+# -- the chart: how good verdicts are against how good the reading is, as SVG -------------------------------
+
+
+class Point(NamedTuple):
+    """What came of one reader."""
+
+    kind: str
+    reading: float
+    """Share of the reader's requests that are right in every field, 0 to 1."""
+    coverage: float
+    precision: float
+
+
+def chart(points: Sequence[Point]) -> str:
+    """Two panels side by side: precision and coverage of verdicts, by the precision of whole claims."""
+    least = min(point.reading for point in points)
+    body = "\n".join(line for number, name in enumerate(_PANELS) for line in _panel(points, name, least, number * (_WIDTH + 80)))
+    width, height = 2 * _WIDTH + 150, _HEIGHT + 80
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">\n'
+        f'<rect width="{width}" height="{height}" fill="white"/>\n{body}\n</svg>\n'
+    )
+
+
+def _panel(points: Sequence[Point], name: str, least: float, shift: int) -> Iterator[str]:
+    low = min(0.5, *(getattr(point, name) for point in points))
+    left, bottom = _LEFT + shift, _TOP + _HEIGHT
+    yield f'<path d="M{left} {_TOP}V{bottom}H{left + _WIDTH}" fill="none" stroke="#444"/>'
+    for step in range(6):
+        share = low + (1 - low) * step / 5
+        y = bottom - _HEIGHT * step / 5
+        yield f'<text x="{left - 6}" y="{y + 4:.0f}" text-anchor="end">{share:.2f}</text>'
+        yield f'<path d="M{left} {y:.0f}h{_WIDTH}" stroke="#ddd"/>'
+        x = left + _WIDTH * step / 5
+        yield f'<text x="{x:.0f}" y="{bottom + 16}" text-anchor="middle">{least + (1 - least) * step / 5:.2f}</text>'
+    yield f'<text x="{left + _WIDTH / 2}" y="{bottom + 36}" text-anchor="middle">requests read right in every field (precision)</text>'
+    yield f'<text x="{left}" y="{_TOP - 7}">{name} of verdicts</text>'
+    for place, (kind, color) in enumerate(_COLORS.items()):
+        own = sorted((p.reading, getattr(p, name)) for p in points if p.kind == kind)
+        spots = [(left + _WIDTH * (x - least) / (1 - least or 1), bottom - _HEIGHT * (y - low) / (1 - low or 1)) for x, y in own]
+        yield f'<path d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in spots)}" fill="none" stroke="{color}" stroke-width="2"/>'
+        yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"/>' for x, y in spots)
+        words = {"model": "the model alone", "both": "the model and the rules"}[kind]
+        yield f'<text x="{left + 165}" y="{bottom - 24 + 14 * place}" fill="{color}">{words}</text>'

@@ -12,7 +12,6 @@ from analytics.rates.correction import ErrorCounts, Labelled, Units
 
 Floats = NDArray[np.float64]
 
-__all__ = ["Data", "Judged", "Rated", "agreeing_raters", "judged_games"]
 
 ANSWERS = ("no", "unclear", "yes")
 SCORES = np.array([0.0, 0.5, 1.0])

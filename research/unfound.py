@@ -1,6 +1,6 @@
 """Games with a planted fault in which attribution does not name the faulty player: what they lost, and whether the fault was in it.
 
-`python -m benchmarks.unfound FAMILY ...` plays the games of `benchmarks.attribution` of these families and prints the table of
+`python -m research unfound FAMILY ...` plays the games of `research.attribution` of these families and prints the table of
 docs/attribution.md, "What the other games are"; `--games N` and `--seed S` as there. It takes about half a minute a family on a free core.
 """
 
@@ -10,17 +10,15 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from analytics.losses.mended import costs_by_turn
 from analytics.losses.truths import planted_faults, turns_at_work
 from analytics.query import query
-from benchmarks.attribution import Played, planted_games
+from research.attribution import Played, planted_games
 from schemas.families import modules, title_of
-
-__all__ = ["main", "unfound"]
 
 _NOTHING: Final = 1e-9
 _HEADS: Final = (
@@ -71,14 +69,14 @@ def _kind(charged: Counter[str] | None, working: set[int], costs: dict[int, floa
     return "costly" if any(costs.get(turn, 0.0) > _NOTHING for turn in working) else "costless"
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.unfound", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m research unfound", description=__doc__)
     known = dict(modules("games", "planted"))
     parser.add_argument("families", nargs="*", choices=[[], *known], help="none: all")
     parser.add_argument("--games", type=int, default=120, help="games with a planted fault of each family")
     parser.add_argument("--seed", type=int, default=2026, help="of those games")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     sys.stdout.write(f"| {' | '.join(_HEADS)} |\n|{'---|' * len(_HEADS)}\n")
     with tempfile.TemporaryDirectory() as folder:
         for family in options.families or known:
@@ -86,7 +84,3 @@ def main() -> int:
             sys.stdout.write(f"| {' | '.join(unfound(played, family))} |\n")
             sys.stdout.flush()
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
