@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cotrace.options.shared import say, spent, tokens, writing_to
 from cotrace.progress import playing_bar, progress_bar
+from schemas.replies import AUTHORED, NOT_READ
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
@@ -46,14 +47,14 @@ def _tell_played(report: PlayReport, out: Path, steps: str) -> None:
 
 
 def play_seats(out: Path, play: Callable[[Callable[[PlayProgress], None]], RunReport]) -> int:
-    """Have whoever took the seats play and tell what came of it; 1 if calls failed or the budget ended."""
+    """Have whoever took the seats play and tell what came of it; 1 if calls failed, the budget ended, or no reply could be read."""
     with writing_to(out), playing_bar() as watch:
         report = play(watch)
     return tell(report, out)
 
 
 def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
-    """Say what was played and what it took; 1 if calls failed or the budget ended."""
+    """Say what was played and what it took; 1 if calls failed, the budget ended, or no reply could be read."""
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     if report.calls or report.from_journal:
         before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
@@ -62,6 +63,18 @@ def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
         say(f"  the budget allows no further call: {report.stopped} games left waiting; start again with a higher one to play them on")
     if report.failed:
         say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
+    if replies := _replies_in_words(report):
+        say(f"  {replies}")
     if next_step:
         say(f"next: cotrace ingest {in_shell(out)}")
-    return 1 if report.failed or report.stopped else 0
+    return 1 if report.failed or report.stopped or report.none_read else 0
+
+
+def _replies_in_words(report: RunReport) -> str:
+    """`3 replies: 0 read, 2 cut at 300 tokens, 1 unreadable`; nothing where no model replied."""
+    known = {read: count for read, count in report.reads.items() if read is not None}
+    limits = f" at {' or '.join(map(str, report.limits))} tokens"
+    others = [f"{known[kind]} {kind}{limits if kind == 'cut' else ''}" for kind in ("guessed", *NOT_READ) if kind in known]
+    parts = [f"{sum(known.get(kind, 0) for kind in AUTHORED)} read", *others]
+    number = sum(known.values())
+    return f"{number} {'reply' if number == 1 else 'replies'}: {', '.join(parts)}" if known else ""

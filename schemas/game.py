@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, Self
 
 import orjson
 
+from schemas.replies import Read
 from schemas.text import without_half_pairs
 
 __all__ = [
@@ -133,6 +134,11 @@ class ActionEntry:
     error_code: str | None = None
     error_text: str | None = None
     undoes: bool = False
+    read: Read | None = None
+    """How the reply was read that it comes from (`schemas.replies.READS`); None: not known, or nobody replied."""
+
+    used: str | None = None
+    """The part of the reply that was read, where that is not the whole of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +190,8 @@ class ReplyEntry:
     """What a model thought apart from its text."""
     error: str | None = None
     """Why nothing usable came; None if something did."""
+    read: Read | None = None
+    """How the game read it (`schemas.replies.READS`); None: nothing came, or nothing reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +220,8 @@ class CallEntry:
     served_model: str | None = None
     read_as: str | None = None
     """By which rule the reply was read, as `calls.read_as`."""
+    read: Read | None = None
+    """How the game read it, as `calls.read`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -245,6 +245,14 @@ class Action(NamedTuple):
     undoes: Annotated[bool, Col("it takes back earlier work (CRAFT: remove); what counts is written in docs/spirals.md")]
     error_code: Annotated[str | None, Col("code of the rule that refused it (docs/ of each benchmark); null if accepted")]
     error_text: Annotated[str | None, Col("the engine's message as logged; null if accepted")]
+    read: Annotated[
+        str | None,
+        Col(
+            "how the reply was read that it comes from: as asked, repaired, guessed, random, cut or unreadable (docs/replies.md); null if "
+            "that is not known, or nobody replied"
+        ),
+    ] = None
+    used: Annotated[str | None, Col("the part of the reply that was read, where it was not the whole of it; null else")] = None
 
 
 class OracleAction(NamedTuple):
@@ -484,6 +492,13 @@ class Call(NamedTuple):
             "by which rule the last reply was read: `as asked`, `unwrapped: ` and what was around the answer, `from thoughts`, `empty` or "
             "`only thoughts` (a text that the model left empty), or `refused: ` and why (cut, interrupted, declined, contradiction, only "
             "thoughts, wrong form, echo, empty); null if no reply came, and in older rows"
+        ),
+    ] = None
+    read: Annotated[
+        str | None,
+        Col(
+            "how it was read by who asked: as asked, repaired, guessed, random, cut or unreadable (docs/replies.md); null if no reply "
+            "came, nothing reads it, and in older rows"
         ),
     ] = None
 

@@ -6,12 +6,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Literal, NoReturn
 
 from games.asympuzl.puzzle import Entry, Vocabulary
+from games.players.texts import texts_of
+from schemas.replies import Reading, is_echo
 from schemas.text import without_half_pairs
 
-__all__ = ["FAULTS", "Answer", "Fault", "RequestedAction", "parse_answer", "read_request"]
+__all__ = ["FAULTS", "Answer", "Fault", "RequestedAction", "answer_reading", "parse_answer", "read_request"]
 
 Fault = Literal["bad_structure", "bad_position", "unknown_shape", "unknown_color"]
 
@@ -71,9 +74,9 @@ class Answer:
 
 
 def parse_answer(text: str, words: Vocabulary) -> Answer:
-    """Read an answer; nothing that a model can write is an error."""
+    """Read an answer; nothing that a model can write is an error. One that repeats its prompt's example is none."""
     found = _last_object(text)
-    if found is None:
+    if found is None or _is_example(found[0]):
         return Answer(
             parse_ok=False, parse_strict=False, message_ok=False, actions_ok=False, message="", requests=(), preamble=text.strip()
         )
@@ -89,6 +92,28 @@ def parse_answer(text: str, words: Vocabulary) -> Answer:
         requests=tuple(read_request(action, words) for action in listed),
         preamble=re.sub(r"\s*```\w*\s*$", "", text[:start]).strip(),
     )
+
+
+def answer_reading(text: str) -> Reading:
+    """How an answer is read: free text may come first; nothing may follow."""
+    found = _last_object(text)
+    if found is None or _is_example(found[0]):
+        return Reading("unreadable")
+    _, start, end = found
+    return Reading("as asked") if _TAIL.fullmatch(text, end) else Reading("repaired", text[start:end])
+
+
+def _is_example(value: Mapping[str, Any]) -> bool:
+    """Whether an object is one that prompts show, or says the same to the partner."""
+    message = value.get("message")
+    said = [str(example["message"]) for example in _examples()]
+    return value in _examples() or (isinstance(message, str) and is_echo(message, said))
+
+
+@cache
+def _examples() -> tuple[Mapping[str, Any], ...]:
+    found = (_last_object(text) for text in texts_of(__package__)["answer"].values())
+    return tuple(one[0] for one in found if one is not None)
 
 
 def read_request(action: Any, words: Vocabulary) -> RequestedAction:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
+from games.asympuzl.answer import answer_reading
 from games.asympuzl.feedback import FEEDBACK_MODES
 from games.asympuzl.game import AgentTurn, Game, GameSettings
 from games.asympuzl.game import PuzzleView as Seen
@@ -181,6 +182,7 @@ def _observation(seen: Seen) -> Observation:
         turn=seen.turn,
         messages=[{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}],
         data=seen,
+        reads=answer_reading,
     )
 
 
@@ -196,7 +198,7 @@ def _solo_course(puzzle: Puzzle, count: Tokenizer, started_at: datetime) -> Cour
 
 def _ask_solo(seen: SoloObservation) -> Generator[Step, tuple[Said, ...], Said]:
     messages: Any = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
-    return (yield from ask(Observation(agent="A", role="solo", turn=1, messages=messages, data=seen)))
+    return (yield from ask(Observation(agent="A", role="solo", turn=1, messages=messages, data=seen, reads=answer_reading)))
 
 
 def jobs_of(request: PlayRequest, taken: Mapping[str, str], *, solo: bool = False) -> Iterator[Job]:

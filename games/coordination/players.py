@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from games.coordination.qa.wratio import best_match
+from schemas.replies import Read as ReadKind
 
 __all__ = [
     "HARNESS_READS",
+    "KINDS",
     "PLAYERS",
     "READS",
     "Injected",
@@ -39,6 +41,15 @@ READS: Final[Mapping[Read, str]] = {
     "default": "the reply names no listed action; the harness took the action that does nothing",
 }
 """How a reply became an action -> what that means."""
+
+KINDS: Final[Mapping[Read, ReadKind]] = {
+    "exact": "as asked",
+    "asked_again": "repaired",
+    "guessed": "guessed",
+    "random": "random",
+    "default": "unreadable",
+}
+"""How a reply became an action -> the kind that all games have in common."""
 
 HARNESS_READS: Final[tuple[Read, ...]] = ("guessed", "random", "default")
 """Those whose action is the harness's, not the player's: no verdict is about it, and no player is at fault for it."""

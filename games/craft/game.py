@@ -28,8 +28,8 @@ from games.craft.engine.views import View, ViewKind, all_views, director_view
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics, progress
 from games.craft.targets.start_boards import StartBoard, start_board
 from games.craft.targets.structures import Structure
-from games.craft.text.builder import Clarification, is_complaint, parse_answer
-from games.craft.text.director_output import DirectorAnswer, parse_director
+from games.craft.text.builder import Clarification, is_complaint, no_reply_came, parse_answer
+from games.craft.text.director_output import NO_MESSAGE, DirectorAnswer, parse_director
 from games.craft.text.history import UNREADABLE, builder_said, director_said, discussion, result_line, trimmed
 from games.craft.text.observations import BuilderObservation, DirectorObservation
 from games.craft.text.replies import Answer, Unreadable, read_answer, read_director
@@ -261,7 +261,14 @@ class Game:
             board_views=dict(self._views()),
             history=_last((*self._history, *heard), self.settings.history_limit),
             said=() if self.settings.rules == "published" else tuple(spoken),
+            unread=self.settings.rules == "sane" and self._was_silent(director),
         )
+
+    def _was_silent(self, director: Director) -> bool:
+        """Whether the last reply of a director in an earlier turn had no message."""
+        spoken = (answer for turn in reversed(self.turns) for name, answer in reversed(turn.answers) if name == director)
+        last = next(spoken, None)
+        return last is not None and last.message in ("", NO_MESSAGE)
 
     def _said(self, text: str) -> str:
         return self.read(text).message
@@ -274,7 +281,9 @@ class Game:
         """Give what the builder may see now."""
         turn = self._turn
         answers = turn.answers if self.settings.rules == "sane" else [turn.answers[number] for number in kept(turn.answers)]
-        return BuilderObservation(turn.number, self._board, discussion(answers), turn.listed)
+        unread = self.turns[-1].unreadable if self.turns and self.settings.rules == "sane" else None
+        unread = None if unread is None or no_reply_came(unread) else unread
+        return BuilderObservation(turn.number, self._board, discussion(answers), turn.listed, unread=unread)
 
     def read(self, text: str) -> DirectorAnswer:
         """Give what a director's reply says, by the rules of this game."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.views import all_views, views_json
-from games.craft.game import Agent, Game, GameSettings
+from games.craft.game import Agent, Game, GameSettings, Rules
 from games.craft.match_log import state_json, turn_entry
 from games.craft.measures.metrics import COMPLETION_THRESHOLD
 from games.craft.play import PlayRequest, structures_of
@@ -22,7 +22,13 @@ from games.craft.text.builder import FAILED_CALL
 from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
 from games.craft.text.observations import BuilderObservation
 from games.craft.text.prompts import builder_messages, director_messages, simulated_note
-from games.craft.text.replies import without_tags
+from games.craft.text.replies import (
+    answer_reading,
+    director_reading,
+    published_answer_reading,
+    published_director_reading,
+    without_tags,
+)
 from games.craft.text.simulation import TOOL, asked_for, simulated, written_call
 from games.players.course import Course, Said, Step, ask
 from games.players.player import Observation
@@ -32,6 +38,7 @@ from games.players.seats import seated
 from games.players.tools import Round, ToolUse
 from providers.messages import Message
 from schemas.game import AgentEntry, End, Header
+from schemas.replies import ReadReply
 
 __all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "header_of", "play_request"]
 
@@ -40,6 +47,12 @@ SEATS: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Buil
 
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {"director": plain.DIRECTORS_BY_NAME, "builder": plain.BUILDERS}
 """Role -> script -> policy over the role's observation."""
+
+_READERS: Final[Mapping[Rules, Mapping[str, ReadReply]]] = {
+    "sane": {"director": director_reading, "builder": answer_reading},
+    "published": {"director": published_director_reading, "builder": published_answer_reading},
+}
+"""Rules -> role -> how its replies are read."""
 
 _TURN_TIME: Final = timedelta(seconds=30)
 """Pretended length of a turn, so that the same game has the same log wherever and whenever it is played on."""
@@ -231,6 +244,7 @@ def _observation(game: Game, agent: Agent, asked: SeatedGame, own: Sequence[str]
         data=seen,
         wants_thoughts=agent != "builder",
         tool=tool,
+        reads=_READERS[rules]["builder" if agent == "builder" else "director"],
     )
 
 

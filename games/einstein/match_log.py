@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from games.einstein.claims import Belongs, Corner
-from games.einstein.engine.actions import Action, Ask, Move, Share, action_type
+from games.einstein.engine.actions import Action, Ask, Move, Share, action_type, answer_reading
 from games.einstein.engine.bins import COMMON, DESTINATIONS, START_BINS
 from games.einstein.engine.items import Grounding
 from games.einstein.engine.modes import ACTION_MODES
@@ -227,8 +227,11 @@ def utterances_of(agent: str, step: Step) -> list[UtteranceEntry]:
 
 def _action(agent: str, step: Step, raw: str) -> ActionEntry:
     code = refusal(step)
+    reading = answer_reading(raw) if step.choice else None  # of one reply, whoever asked for it says how it was read
     return ActionEntry(
         agent=agent,
+        read=reading and reading.read,
+        used=reading and reading.used,
         verb=action_type(step.answer.action),
         arguments=action_arguments(step.answer.action, step.answer.action_text),
         raw=raw,

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from games.einstein.engine.actions import answer_reading
 from games.einstein.engine.puzzle import Puzzle
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.game import PlayerView as EinsteinObservation
@@ -18,6 +19,7 @@ from games.einstein.match_log import condition_name, end_entry, header_of, turn_
 from games.einstein.play import PlayRequest, puzzles_of
 from games.einstein.players.personas import PERSONAS, PLANNER
 from games.einstein.players.player import ScriptedPlayer
+from games.einstein.text.prompts import form_last
 from games.players.course import Course
 from games.players.player import Observation
 from games.players.progress import OnProgress
@@ -110,6 +112,16 @@ def course_of(puzzle: Puzzle, settings: GameSettings, started_at: datetime) -> C
 
 def _observation(game: Game, agent: Any) -> Observation:
     seen = game.observe(agent)
+    settings = game.settings
     messages: list[Message] = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
-    thoughts = game.settings.reasoning
-    return Observation(agent=agent, role="player", turn=seen.step + 1, messages=messages, data=seen, wants_thoughts=thoughts)
+    if settings.rules == "sane":
+        messages = form_last(seen.user, seen.mode, style=settings.style)
+    return Observation(
+        agent=agent,
+        role="player",
+        turn=seen.step + 1,
+        messages=messages,
+        data=seen,
+        wants_thoughts=settings.reasoning,
+        reads=answer_reading,
+    )

@@ -18,8 +18,9 @@ from games.overcooked.engine.world import Move, Rules, start_world
 from games.overcooked.entry import new_entry
 from games.overcooked.lessons import Lesson, lesson_of, remember
 from games.overcooked.query import AgentPlayer, Query, QueryKind
-from games.overcooked.text.grammar import NOTHING, Fields, fields_of, plan_items
+from games.overcooked.text.grammar import NOTHING, Fields, plan_items
 from games.overcooked.text.observation import Remembered, observation
+from games.overcooked.text.prompts import fields_read
 
 __all__ = ["AgentPlayer", "Asking", "Game", "Query", "QueryKind"]
 
@@ -232,14 +233,14 @@ class Game:
         """Ask a player, again if its output cannot be read, and log the message in the turn of its owner."""
         shown = self._shown(agent, said, error)
         output = yield Query(agent, kind, self.world, shown, said, error)
-        fields = fields_of(output, AGENTS[agent])
+        fields = fields_read(output, AGENTS[agent])
         say = fields.say
         for _ in range(self._retries(fields)):
             if fields.plan and fields.analysis:
                 break
             self._count_format_error(agent, output)
             output = yield Query(agent, "format", self.world, shown, said, output)
-            fields = fields_of(output, AGENTS[agent])
+            fields = fields_read(output, AGENTS[agent])
             say = fields.say if self.agents.keeps_new_say else say
         if kind in ("turn", "validator"):
             self._entry["content"]["observation"][agent] = shown

@@ -20,7 +20,7 @@ from games.overcooked.measures.truncation import cut_to_limit
 from games.overcooked.play import PlayRequest, orders_of
 from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.replay import replay
-from games.overcooked.text.prompts import PlayerPrompt, PromptKind, prompt_for
+from games.overcooked.text.prompts import PlayerPrompt, PromptKind, prompt_for, reply_reading
 from games.overcooked.text.reading import AgentInput
 from games.overcooked.turn_entry import turn_entry
 from games.players.course import Course
@@ -228,6 +228,7 @@ def _observation(query: Query, prompt: PlayerPrompt) -> Observation:
         messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
         data=AgentInput(query.agent, query.kind, query.text, query.world.layout),
         scene=query.world.to_json,
+        reads=partial(reply_reading, query.kind, agent),
     )
 
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from games.players.player import Observation, Player, PlayerReply, all_replies, call_entry
+from games.players.player import Observation, Player, PlayerReply, all_replies, call_entry, reading_of
 from schemas.errors import BadInputError
-from schemas.game import CallEntry, End, Header, LogWriter, ReplyEntry, Turn
+from schemas.game import ActionEntry, CallEntry, End, Header, LogWriter, ReplyEntry, Turn
+from schemas.replies import Read, Reading
 from schemas.text import without_half_pairs
 
 __all__ = ["Course", "PlayedAgain", "Said", "Step", "ask", "play_again", "play_course"]
@@ -59,20 +60,27 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
     places: Counter[str] = Counter()
     calls: list[CallEntry] = []
     replies: list[ReplyEntry] = []
+    readings: dict[str, Reading] = {}
+    """Agent -> how its last reply was read."""
     turns = 0
     with LogWriter(path, header) as log:
         try:
             step = next(course)
             while True:
                 if isinstance(step, Turn):
-                    log.turn(replace(step, calls=tuple(calls), replies=tuple(replies)))
+                    actions = [_with_reading(action, readings) for action in step.actions]
+                    log.turn(replace(step, actions=actions, calls=tuple(calls), replies=tuple(replies)))
                     calls, replies, turns = [], [], turns + 1
                     step = course.send(())
                     continue
                 asked = [_placed(seen, places) for seen in step]
                 got = [_storable(reply) for reply in await all_replies(players[seen.agent].reply(seen, episode=episode) for seen in asked)]
-                calls += [call_entry(reply.call, seen.agent) for seen, reply in zip(asked, got, strict=True) if reply.call is not None]
-                replies += [_entry(seen, reply) for seen, reply in zip(asked, got, strict=True)]
+                for seen, reply in zip(asked, got, strict=True):
+                    reading = reading_of(seen, reply)
+                    if reading is not None:
+                        readings[seen.agent] = reading
+                    calls += [] if reply.call is None else [call_entry(reply.call, seen.agent, reading and reading.read)]
+                    replies.append(_entry(seen, reply, reading and reading.read))
                 step = course.send(tuple(Said(reply.text, reply.reasoning, reply.error) for reply in got))
         except StopIteration as ended:
             log.end(ended.value)
@@ -89,8 +97,14 @@ def _storable(reply: PlayerReply) -> PlayerReply:
     return reply._replace(text=without_half_pairs(reply.text), reasoning=without_half_pairs(reply.reasoning))
 
 
-def _entry(seen: Observation, reply: PlayerReply) -> ReplyEntry:
-    return ReplyEntry(agent=seen.agent, purpose=seen.purpose, text=reply.text, reasoning=reply.reasoning, error=reply.error)
+def _with_reading(action: ActionEntry, readings: Mapping[str, Reading]) -> ActionEntry:
+    """The action with how the reply was read that it comes from: its agent's last one, unless the game knows better."""
+    reading = readings.get(action.agent) if action.read is None else None
+    return action if reading is None else replace(action, read=reading.read, used=reading.used)
+
+
+def _entry(seen: Observation, reply: PlayerReply, read: Read | None) -> ReplyEntry:
+    return ReplyEntry(agent=seen.agent, purpose=seen.purpose, text=reply.text, reasoning=reply.reasoning, error=reply.error, read=read)
 
 
 class PlayedAgain(NamedTuple):

@@ -15,6 +15,7 @@ from providers.messages import Message
 from schemas.errors import CotraceError
 from schemas.game import CallEntry
 from schemas.records import Call
+from schemas.replies import Read, Reading, ReadReply, read_of_rule
 
 __all__ = [
     "ModelPlayer",
@@ -26,6 +27,7 @@ __all__ = [
     "ScriptPlayer",
     "all_replies",
     "call_entry",
+    "reading_of",
 ]
 
 
@@ -63,6 +65,8 @@ class Observation:
     """The actions that the messages list, where they list them."""
     scene: Callable[[], Any] | None = None
     """What can be drawn for a person, where `data` is text alone: the state as logs write it, cut to what the messages say."""
+    reads: ReadReply | None = None
+    """How the game reads a reply to this; None: it takes any text."""
 
 
 class PlayerReply(NamedTuple):
@@ -81,11 +85,19 @@ class PlayerReply(NamedTuple):
         return None if self.call is None else self.call.error
 
 
-def call_entry(call: Call, agent: str) -> CallEntry:
-    """Give a call as a game's log holds it."""
-    names = {field.name for field in fields(CallEntry)} - {"agent", "asked_at"}
+def reading_of(seen: Observation, reply: PlayerReply) -> Reading | None:
+    """How the game reads a reply: cut, empty, or what the observation's reader says; None where nothing came, or nothing reads it."""
+    of_call = read_of_rule(reply.call.read_as) if reply.call is not None else None
+    if of_call == "cut" or not reply.text.strip():
+        return None if of_call is None else Reading("cut" if of_call == "cut" else "unreadable")
+    return None if seen.reads is None else seen.reads(reply.text)
+
+
+def call_entry(call: Call, agent: str, read: Read | None = None) -> CallEntry:
+    """Give a call as a game's log holds it; ``read``: how the game read its reply."""
+    names = {field.name for field in fields(CallEntry)} - {"agent", "asked_at", "read"}
     facts: dict[str, Any] = {name: value for name, value in call._asdict().items() if name in names}
-    return CallEntry(**facts, agent=agent, asked_at=call.asked_at.isoformat())
+    return CallEntry(**facts, agent=agent, asked_at=call.asked_at.isoformat(), read=read)
 
 
 class Player(Protocol):

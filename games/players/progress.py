@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from games.players.player import Observation, Player, PlayerReply
+from games.players.player import Observation, Player, PlayerReply, reading_of
 from providers.request import Usage
+from schemas.replies import Read
 
 __all__ = ["OnProgress", "PlayProgress", "Watch", "WatchedPlayer"]
 
@@ -52,6 +54,8 @@ class Watch:
         self._ended = self._turns_of_ended = 0
         self._began = time.monotonic()
         self._told = 0.0
+        self.reads: Counter[Read | None] = Counter()
+        """How replies of models were read; None: nothing came, or nothing reads them."""
 
     def saw(self, game: Path, turn: int) -> None:
         """A turn of a game is under way."""
@@ -95,4 +99,7 @@ class WatchedPlayer:
     async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
         """Let the player answer."""
         self._watch.saw(self._game, seen.turn)
-        return await self._player.reply(seen, episode=episode)
+        reply = await self._player.reply(seen, episode=episode)
+        if reply.call is not None:
+            self._watch.reads[reading.read if (reading := reading_of(seen, reply)) else None] += 1
+        return reply

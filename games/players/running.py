@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from providers.provider import ModelSettings
 from providers.request import Usage
 from schemas.errors import UsageError
 from schemas.game import Header, state_of_file
+from schemas.replies import NOT_READ, Read
 
 __all__ = ["Job", "RunReport", "RunTerms", "Seating", "run_games"]
 
@@ -119,6 +121,16 @@ class RunReport:
     cost_before: float | None = None
     """USD, paid by earlier starts; None: not counted, since there is no budget."""
     first_error: str | None = None
+    reads: Counter[Read | None] = field(default_factory=Counter)
+    """How replies of models were read; None: nothing came, or nothing reads them."""
+    limits: tuple[int, ...] = ()
+    """Longest replies of the models, in tokens."""
+
+    @property
+    def none_read(self) -> bool:
+        """Whether models replied and none of their replies could be read."""
+        replied = Counter({read: count for read, count in self.reads.items() if read is not None})
+        return replied.total() > 0 and all(read in NOT_READ for read in replied)
 
 
 def run_games(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | None = None) -> RunReport:
@@ -150,6 +162,7 @@ async def _run(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | No
             terms = AskerTerms(budget=budget, journal=journal, forced=False, concurrency=_CALLS, usage=usage)
             askers = {name: await stack.enter_async_context(Asker([table.terms.of(name)], price, terms)) for name, price in prices.items()}
             watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=usage, tell=on_progress)
+            report.reads, report.limits = watch.reads, tuple(sorted({table.terms.of(name).max_tokens for name in prices}))
             await _play_all(left, _PlayersOfJobs(table, askers, watch), report)
         done = not report.stopped
     finally:

@@ -9,10 +9,11 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from games.coordination.players import HARNESS_READS, READS, Player, Read
+from games.coordination.players import HARNESS_READS, KINDS, READS, Player, Read
 from ingest.reading.difference import Difference
 from ingest.reading.json_text import dumps
 from schemas.records import Json
+from schemas.replies import Read as ReadKind
 from schemas.text import excerpt
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
 
 
 BENCHMARK: Final = "coordination"
+
+_READ: Final = "coordination_read"
 
 PRINTED_ON_FAILURE: Final = 35
 """Turns that the published console of the capture prints for a game without one."""
@@ -120,7 +123,7 @@ def reading(agent: Player, read: Read | None, reply: str | None, slips: Sequence
         return []
     shown = () if read == "exact" else slips or (reply or "",)
     replies = "; ".join(f"{excerpt(text[-_REPLY:])!r}" for text in shown)
-    return [Category(agent, "coordination_read", read, f"{READS[read]}: {replies}" if shown else None)]
+    return [Category(agent, _READ, read, f"{READS[read]}: {replies}" if shown else None)]
 
 
 def own_moves(categories: Sequence[Category]) -> list[Category]:
@@ -129,7 +132,7 @@ def own_moves(categories: Sequence[Category]) -> list[Category]:
     Where the log says that the player meant the action all the same, the move is its own.
     """
     meant = {found.agent for found in categories if (found.taxonomy, found.category) == ("coordination_grounding", "as_intended")}
-    chosen = {found.agent for found in categories if found.taxonomy == "coordination_read" and found.category in HARNESS_READS}
+    chosen = {found.agent for found in categories if found.taxonomy == _READ and found.category in HARNESS_READS}
     not_own = chosen - meant
     return [found for found in categories if found.agent not in not_own or found.taxonomy.startswith("coordination_")]
 
@@ -177,6 +180,11 @@ class TurnParts:
     differences: Sequence[Difference] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     values: Sequence[Valued] = ()
+
+    def read_of(self, agent: Player) -> ReadKind | None:
+        """How the agent's reply was read; None where it gave none, or the log does not let it be known."""
+        found = (rule.category for rule in self.categories if rule.taxonomy == _READ and rule.agent == agent)
+        return next((kind for read, kind in KINDS.items() if read in found), None)
 
 
 @dataclass(slots=True, kw_only=True)

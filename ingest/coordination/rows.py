@@ -58,7 +58,11 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
         for number, turn in numbered
         for seq, said in enumerate(turn.said, start=1)
     ]
-    rows["actions"] += [(identity, number, seq, *act[:-1]) for number, turn in numbered for seq, act in enumerate(turn.acts, start=1)]
+    rows["actions"] += [
+        (identity, number, seq, *act[:-1], turn.read_of(act.agent), None)
+        for number, turn in numbered
+        for seq, act in enumerate(turn.acts, start=1)
+    ]
     rows["turn_metrics"] += [
         TurnMetric(identity, number, f"{BENCHMARK}.{metric}", float(v)) for number, turn in numbered for metric, v in turn.metrics.items()
     ]

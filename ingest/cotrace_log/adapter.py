@@ -280,6 +280,8 @@ def _actions(episode: str, turn: int, actions: Iterable[ActionEntry]) -> Iterato
             done.undoes,
             done.error_code,
             done.error_text,
+            done.read,
+            done.used,
         )
 
 

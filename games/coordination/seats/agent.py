@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from games.coordination.players import Player, Read, named_action, partner_of, read_of
+from games.coordination.players import KINDS, Player, Read, named_action, partner_of, read_of
 from games.players.course import Said, Step, ask
 from games.players.player import Observation
 from games.players.texts import texts_of
 from providers.messages import Message
 from schemas.errors import BadInputError
+from schemas.replies import Read as ReadKind
+from schemas.replies import Reading, is_echo
 
 __all__ = ["ACKNOWLEDGEMENT", "PUBLISHED", "Decided", "Harness", "ScriptView", "Situation", "Switches", "decide", "switches_of"]
 
@@ -166,6 +170,11 @@ class Decided(NamedTuple):
         """How the reply was read, as the step logs hold it."""
         return {"read": self.read, "slips": list(self.slips)}
 
+    @property
+    def kind(self) -> ReadKind | None:
+        """How the reply was read, as logs of all games hold it."""
+        return None if self.read is None else KINDS[self.read]
+
 
 def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Said, ...], Decided]:
     """Ask a player until it has decided."""
@@ -173,9 +182,10 @@ def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Said, ..
     said: list[tuple[str, Said]] = []
     frame = ""
     if switches.theory_of_mind and now.interprets:
-        told = yield from _ask(now, "tom", _tom_messages(now, texts, switches))
+        told = yield from _ask(now, switches, "tom", _tom_messages(now, texts, switches))
         said.append(("tom", told))
-        frame = texts["games"][now.game]["tom_frame"].format(tom=told.text.strip()) if told.text.strip() else ""
+        understood = told.text.strip() and _interpretation_reading(now, (), switches, told.text).read == "as asked"
+        frame = texts["games"][now.game]["tom_frame"].format(tom=told.text.strip()) if understood else ""
     elif now.partner_did is not None and now.interprets:
         frame = texts["partner_line"].format(action=now.partner_did)
     messages = _messages(texts["games"][now.game]["system"], now, switches, _situation(now, now.actions, frame))
@@ -185,7 +195,7 @@ def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Said, ..
         said += [("generator", each) for each in reply.said]
         if not switches.verification or rejections >= switches.verification_limit:
             break
-        verdict = yield from _ask(now, "verify", _verifier_messages(now, texts, switches, reply.action))
+        verdict = yield from _ask(now, switches, "verify", _verifier_messages(now, texts, switches, reply.action))
         said.append(("verifier", verdict))
         if _APPROVED in verdict.text.lower():
             break
@@ -210,7 +220,7 @@ def _choice(
     now: Situation, switches: Switches, messages: list[Message], actions: Sequence[str], slips: list[str]
 ) -> Generator[Step, tuple[Said, ...], _Choice]:
     """Ask for an action; the strict harness asks again while the reply names none. Such replies are noted in ``slips``."""
-    reply = yield from _ask(now, "generate", messages, actions)
+    reply = yield from _ask(now, switches, "generate", messages, actions)
     said = [reply]
     if switches.harness == "published":
         action = now.ground(reply.text, actions) or now.otherwise(actions)
@@ -222,7 +232,7 @@ def _choice(
     while named is None and not reply.lost and len(said) <= _ASKED_AGAIN:
         slips.append(reply.text)
         messages = [*messages, {"role": "assistant", "content": reply.text or "(no text)"}, {"role": "user", "content": again}]
-        reply = yield from _ask(now, "generate", messages, actions)
+        reply = yield from _ask(now, switches, "generate", messages, actions)
         said.append(reply)
         named = named_action(reply.text, actions)
     if named is None:
@@ -232,19 +242,53 @@ def _choice(
 
 
 def _form(game: str, switches: Switches) -> str:
-    return str(texts_of(__package__)["games"][game]["form"]["explained" if switches.explanation else "bare"]).strip()
+    form = texts_of(__package__)["games"][game]["form"][switches.harness]
+    return str(form["explained" if switches.explanation else "bare"]).strip()
 
 
 def _ask(
-    now: Situation, purpose: str, messages: Sequence[Message], left: Sequence[str] | None = None
+    now: Situation, switches: Switches, purpose: str, messages: Sequence[Message], left: Sequence[str] | None = None
 ) -> Generator[Step, tuple[Said, ...], Said]:
     place = next(number for number, message in enumerate(messages) if message["role"] == "assistant")
     shown = ScriptView(now.game, now.player, purpose, messages[place + 1]["content"])
     options = now.actions if left is None else left
     seen = Observation(
-        agent=now.player, role="player", turn=now.turn, purpose=purpose, messages=messages, data=shown, options=options, scene=now.scene
+        agent=now.player,
+        role="player",
+        turn=now.turn,
+        purpose=purpose,
+        messages=messages,
+        data=shown,
+        options=options,
+        scene=now.scene,
+        reads=partial(_READERS[purpose], now, options, switches),
     )
     return (yield from ask(seen))
+
+
+def _choice_reading(now: Situation, actions: Sequence[str], switches: Switches, reply: str) -> Reading:
+    if switches.harness == "strict":
+        named = named_action(reply, actions)
+        return Reading("unreadable") if named is None else Reading("as asked", named)
+    action = now.ground(reply, actions)
+    read = read_of(reply, action or "", at_random=now.at_random)
+    return Reading("unreadable" if read is None else KINDS[read], action)
+
+
+def _interpretation_reading(now: Situation, _: Sequence[str], switches: Switches, reply: str) -> Reading:
+    """Any words are an interpretation, but those of the prompt's example."""
+    shown = _tom_ask(now.game, switches).splitlines()
+    lines = [line for line in reply.splitlines() if line.strip()]
+    return Reading("unreadable" if lines and all(is_echo(line, shown) for line in lines) else "as asked")
+
+
+def _verdict_reading(_: Situation, __: Sequence[str], ___: Switches, reply: str) -> Reading:
+    return Reading("as asked" if len(set(_VERDICT.findall(reply.lower()))) == 1 else "unreadable")
+
+
+_VERDICT: Final = re.compile(r"verification: (okay|not okay)")
+_READERS: Final = {"generate": _choice_reading, "tom": _interpretation_reading, "verify": _verdict_reading}
+"""What is asked for -> how a reply to it is read."""
 
 
 def _situation(now: Situation, actions: Sequence[str], frame: str) -> str:
@@ -275,12 +319,17 @@ def _tom_messages(now: Situation, texts: Mapping[str, Any], switches: Switches) 
     rules = _rules(now, switches) if switches.harness == "strict" else now.rules.strip()
     game, names = texts["games"][now.game], {"player": now.player, "partner": partner_of(now.player)}
     did = texts["partner_line"].format(action=now.partner_did).strip() if now.partner_did is not None else ""
-    parts = [did, _situation(now, now.actions, ""), game["tom_ask"].format(**names).strip()]
+    parts = [did, _situation(now, now.actions, ""), _tom_ask(now.game, switches).format(**names).strip()]
     return [
         {"role": "user", "content": f"{rules}\n\n{game['tom_role'].format(**names).strip()}"},
         {"role": "assistant", "content": ACKNOWLEDGEMENT},
         {"role": "user", "content": "\n\n".join(part for part in parts if part)},
     ]
+
+
+def _tom_ask(game: str, switches: Switches) -> str:
+    asked: str | Mapping[str, str] = texts_of(__package__)["games"][game]["tom_ask"]
+    return asked if isinstance(asked, str) else asked[switches.harness]
 
 
 def _verifier_messages(now: Situation, texts: Mapping[str, Any], switches: Switches, action: str) -> list[Message]:

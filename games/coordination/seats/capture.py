@@ -65,6 +65,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
                     arguments={"room": chosen[player].room},
                     raw=decisions[player].response,
                     accepted=True,
+                    read=decisions[player].kind,
                 )
                 for player in PLAYERS
             ],

@@ -57,7 +57,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
             state_before=_shown(state) | {"adversary_target": choice.target, "adversary_choice": f"room {choice.room}"},
             state_after=_shown(after) | {"outcome": outcome},
             utterances=[said for player in PLAYERS for said in voices(player, decisions[player])],
-            actions=[_action(state, player, chosen, decisions[player].response) for player in PLAYERS],
+            actions=[_action(state, player, chosen, decisions[player]) for player in PLAYERS],
             goal_reached=outcome == "win",
             progress=(repaired + (outcome == "win")) / _PARTS,
         )
@@ -101,18 +101,19 @@ def _repair(player: Player, done: list[str], state: EscapeState) -> str:
     return f" In the last turn <{player}> {state_of} the repair of the generator in room {room}."
 
 
-def _action(state: EscapeState, player: Player, chosen: Mapping[Player, str], response: str) -> ActionEntry:
+def _action(state: EscapeState, player: Player, chosen: Mapping[Player, str], decided: Decided) -> ActionEntry:
     deadly = is_deadly(state, player, chosen[player])
     room = room_in(chosen[player])
     return ActionEntry(
         agent=player,
         verb=chosen[player].split(" ", 1)[0],
         arguments={} if room is None else {"room": room},
-        raw=response,
+        raw=decided.response,
         accepted=not deadly,
         error_code="deadly" if deadly else None,
         error_text="the killer was known to go to that room" if deadly else None,
         undoes=abandons(state, player, chosen),
+        read=decided.kind,
     )
 
 

@@ -53,6 +53,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
                     accepted=misplay is None,
                     error_code=misplay and "misplay",
                     error_text=misplay,
+                    read=decided.kind,
                 )
             ],
             goal_reached=stacked == MAX_SCORE,

@@ -118,6 +118,7 @@ def _action(cook: int, states: tuple[KitchenState, KitchenState], low: str, macr
         accepted=fault is None,
         error_code=None if fault is None else fault[0],
         error_text=None if fault is None else fault[1],
+        read=None if decided is None else decided.kind,
     )
 
 

@@ -31,6 +31,9 @@ class DirectorObservation:
     said: tuple[str, ...] = ()
     """The director's own earlier messages of this turn; empty under the published rules, which do not tell."""
 
+    unread: bool = False
+    """Whether nothing of the director's last reply could be read; not under the published rules, which do not tell."""
+
 
 @dataclass(frozen=True, slots=True)
 class BuilderObservation:
@@ -46,3 +49,6 @@ class BuilderObservation:
 
     simulated: tuple[str, ...] = ()
     """What the tool answered in this turn, one JSON text a call."""
+
+    unread: str | None = None
+    """Why the builder's reply of the turn before could not be read; None if it could, and under the published rules, which do not tell."""

@@ -22,6 +22,7 @@ _SILENT: Final = "(no director has said anything)"
 def director_messages(seen: DirectorObservation, archetype: Archetype, rules: str = "sane") -> list[Message]:
     """Give what a director is told and shown; targets of others, candidates and turns left are in no part of it.
 
+    What is the same for all directors comes first, so that a server's prefix cache serves them all; the form of the reply comes last.
     ``rules``: whose wording, ``sane`` or ``published`` (`games.craft.game.Rules`).
     """
     texts = texts_of(__package__)
@@ -34,8 +35,9 @@ def director_messages(seen: DirectorObservation, archetype: Archetype, rules: st
         "target": _view_text(seen.target_view),
         "history": "\n".join(seen.history) or _NOBODY,
         "again": texts["director_again"].format(messages="\n".join(seen.said)) if seen.said else "",
+        "unread": texts["director_unread"] if seen.unread else "",
     }
-    return _chat(texts["director_system"].format(**slots), _parts(texts["director"], rules), slots)
+    return _chat(texts["director_system"][rules].format(**slots), _parts(texts["director"], rules), slots)
 
 
 def builder_messages(
@@ -53,6 +55,7 @@ def builder_messages(
         "discussion": seen.discussion or _SILENT,
         "simulations": str(simulations),
         "choose": texts["builder_choose"]["listed" if oracle and seen.listed else "plain"],
+        "unread": texts["builder_unread"].format(reason=seen.unread) if seen.unread else "",
     }
     kind = "tools" if simulations else "oracle" if oracle and seen.listed else "plain"
     (system,) = _parts([texts["builder_system"][kind]], rules)

@@ -2,7 +2,7 @@
 
 Thoughts come off first, whatever tag they stand in: with an opening tag, with a closing one alone, or with an opening one alone (a reply
 that breaks off inside them). The builder's action may follow a sentence and stand in markdown. What cannot be read is unreadable, and
-never a question.
+never a question; so is a reply that repeats an example of its prompt.
 """
 
 from __future__ import annotations
@@ -10,13 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from games.craft.engine.move import Move
-from games.craft.text.builder import Clarification, ParsedMove
+from games.craft.text.builder import Clarification, ParsedMove, builder_line, is_complaint, parse_answer, parse_line
 from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer, parse_director
+from games.players.texts import texts_of
+from schemas.replies import Reading, is_echo
 
-__all__ = ["Unreadable", "read_answer", "read_director", "without_tags"]
+__all__ = [
+    "Unreadable",
+    "answer_reading",
+    "director_reading",
+    "published_answer_reading",
+    "published_director_reading",
+    "read_answer",
+    "read_director",
+    "without_tags",
+]
 
 _TAGS: Final = r"(?:think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad)"
 _OPEN: Final = re.compile(rf"[<\[◁]\|?{_TAGS}\|?[>\]▷]", re.IGNORECASE)
@@ -26,6 +38,9 @@ _MESSAGE: Final = re.compile(r"<message>(.*?)</message>", re.IGNORECASE | re.DOT
 _LAST_MESSAGE: Final = re.compile(r"<message>((?:(?!<message>).)*)</message>\s*\Z", re.IGNORECASE | re.DOTALL)
 _MESSAGE_OPEN: Final = re.compile(r"<message>", re.IGNORECASE)
 _MESSAGE_TAG: Final = re.compile(r"</?message>", re.IGNORECASE)
+
+_AS_ASKED: Final = re.compile(r"\s*<think>.*?</think>\s*<message>(?:(?!</?message>).)*</message>\s*", re.IGNORECASE | re.DOTALL)
+_EXAMPLE: Final = re.compile(r'"([^"{}]*[.,!?][^"{}]*)"|<message>(.*?)</message>')
 
 _LEAD: Final = re.compile(r"(?:[\s>*#\-+•`_~\"'“(\[]|\d+[.)]\s|</?\w+>)*")
 """Marks of markdown, numbering, quotes and tags before an action."""
@@ -71,11 +86,74 @@ def read_director(raw: str) -> DirectorAnswer:
         thoughts, message = thoughts[: last.start()].strip(), last[1]
     else:
         message = NO_MESSAGE
+    if is_echo(message, _example_messages()):
+        message = NO_MESSAGE
     return DirectorAnswer(thoughts or NO_THINKING, message.strip())
+
+
+def director_reading(raw: str) -> Reading:
+    """How a director's reply is read: as asked if its thoughts and its message stand in their tags, and nothing else does."""
+    return _of_message(raw, read_director(raw).message)
+
+
+def _of_message(raw: str, message: str) -> Reading:
+    if message in ("", NO_MESSAGE):
+        return Reading("unreadable")
+    return Reading("as asked") if _AS_ASKED.fullmatch(raw) else Reading("repaired", message)
 
 
 def read_answer(raw: str) -> Answer:
     """Read the builder's reply. A first line that is an action counts; after other words, all actions must be the same."""
+    answer = _read_lines(raw)
+    return Unreadable("it repeats an example of the prompt") if _is_example(answer) else answer
+
+
+def answer_reading(raw: str) -> Reading:
+    """How the builder's reply is read: as asked if it is the line of the action, and nothing else."""
+    answer = read_answer(raw)
+    if isinstance(answer, Unreadable):
+        return Reading("unreadable")
+    if isinstance(answer, ParsedMove):
+        plain = parse_line(raw)
+        return Reading("as asked") if plain == answer else Reading("repaired", builder_line(answer.move, answer.confirmation))
+    return Reading("as asked") if raw.strip() == f"CLARIFY:{answer.text}".strip() else Reading("repaired", answer.text.strip())
+
+
+def published_director_reading(raw: str) -> Reading:
+    """As `director_reading`, by the released parser."""
+    return _of_message(raw, parse_director(raw).message)
+
+
+def published_answer_reading(raw: str) -> Reading:
+    """As `answer_reading`, by the released parser: what it complains about is unreadable."""
+    parsed = parse_answer(raw)
+    if isinstance(parsed, Clarification) and is_complaint(parsed.text):
+        return Reading("unreadable")
+    first = raw.strip().split("\n")[0].strip()
+    return Reading("as asked") if first == raw.strip() else Reading("repaired", first)
+
+
+@cache
+def _example_messages() -> tuple[str, ...]:
+    """The messages in the examples of a director's prompt."""
+    parts = [part["sane"] for part in texts_of(__package__)["director"] if isinstance(part, dict) and "sane" in part]
+    return tuple(quoted or tagged for part in parts for quoted, tagged in _EXAMPLE.findall(part))
+
+
+def _is_example(answer: Answer) -> bool:
+    """Whether the answer is an action in the example lines of the builder's prompt, whatever its confirmation says."""
+    if isinstance(answer, Clarification):
+        return is_echo(answer.text, (example.text for example in _example_answers() if isinstance(example, Clarification)))
+    return isinstance(answer, ParsedMove) and any(isinstance(one, ParsedMove) and one.move == answer.move for one in _example_answers())
+
+
+@cache
+def _example_answers() -> tuple[Answer, ...]:
+    lines = texts_of(__package__)["builder"][-1]["sane"].splitlines()
+    return tuple(_read_lines(line) for line in lines if _VERB.match(line))
+
+
+def _read_lines(raw: str) -> Answer:
     _, rest = _apart(raw)
     lines = [line for line in map(_bare, rest.splitlines()) if line]
     answers = [_read(action) for line in lines for action in _actions(line)]

@@ -10,8 +10,22 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from games.einstein.engine.bins import BINS, Bin, RelationKind
 from games.einstein.engine.items import Grounding, Item, relation
+from schemas.replies import Reading
 
-__all__ = ["Action", "ActionType", "Answer", "Ask", "Move", "Pass", "Share", "action_type", "parse_action", "parse_answer", "write_answer"]
+__all__ = [
+    "Action",
+    "ActionType",
+    "Answer",
+    "Ask",
+    "Move",
+    "Pass",
+    "Share",
+    "action_type",
+    "answer_reading",
+    "parse_action",
+    "parse_answer",
+    "write_answer",
+]
 
 ActionType = Literal["move", "share", "ask", "pass", "invalid"]
 
@@ -82,6 +96,7 @@ class Answer(NamedTuple):
 
 _THINK: Final = re.compile(r"<THINK>(.*?)</THINK>", re.DOTALL)
 _ACTION: Final = re.compile(r"<ACTION>(.*?)</ACTION>", re.DOTALL)
+_WHOLE: Final = re.compile(r"\s*(?:<THINK>(?:(?!<THINK>).)*</THINK>\s*)?<ACTION>(?:(?!</?ACTION>).)*</ACTION>\s*", re.DOTALL)
 _KINDS: Final[tuple[RelationKind, ...]] = get_args(RelationKind)
 _HIGHEST_BLOCK: Final = 30
 """The grammar reads object numbers up to here, whatever the game has."""
@@ -96,6 +111,14 @@ def parse_answer(text: str) -> Answer:
     thought, action = _THINK.search(text), _ACTION.search(text)
     action_text = action[1].strip() if action else ""
     return Answer(thought[1].strip() if thought else None, action_text, parse_action(action_text))
+
+
+def answer_reading(text: str) -> Reading:
+    """How an answer is read: as asked if it is nothing but its tags, in order."""
+    found = parse_answer(text)
+    if found.action is None:
+        return Reading("unreadable")
+    return Reading("as asked") if _WHOLE.fullmatch(text) else Reading("repaired", found.action_text)
 
 
 def parse_action(text: str) -> Action | None:

@@ -14,12 +14,14 @@ from games.einstein.engine.items import Item
 from games.einstein.engine.modes import ActionMode
 from games.einstein.engine.table import Table, bin_contents
 from games.players.texts import texts_of
+from providers.messages import Message
 from schemas.errors import BadInputError
 
 __all__ = [
     "FAILED",
     "HistoryEntry",
     "PromptLines",
+    "form_last",
     "history_line",
     "read_system_prompt",
     "read_user_prompt",
@@ -37,10 +39,12 @@ _SIDES: Final[tuple[Side, Side]] = ("bottom", "top")
 _FIRST: Final = "This is the first turn."
 _PASSED: Final = "pass the turn"
 _UNREADABLE: Final = {
-    "You": "failed, because the form of your answer was wrong: one of the actions above must stand between <ACTION> and </ACTION>",
+    "You": "failed, because the form of your answer was wrong: write one action between <ACTION> and </ACTION>, as shown at the end",
     "Partner": "failed, because the form of its answer was wrong",
 }
 
+_ASKS: Final = re.compile(r'"ask <block>"|^- ask: ', re.MULTILINE)
+_SHARES: Final = re.compile(r'"share <knowledge>"|^- share: ', re.MULTILINE)
 _BIN_LINE: Final = re.compile(rf"({'|'.join(BINS)}): \[(.*)\]")
 _HISTORY_LINE: Final = re.compile(r"(You|Partner): .*")
 _ITEM_LINE: Final = re.compile(r"\(block.*\)")
@@ -69,14 +73,33 @@ class PromptLines(NamedTuple):
 
 
 def system_prompt(mode: ActionMode, *, reasoning: bool, guidance: bool = False) -> str:
-    """Give the first message of a step: the rules of the game for one action space.
+    """Give the first message of a step as published: the rules of the game for one action space, and the form of the answer.
 
     ``guidance``: with what the published prompt tells GPT-4o besides.
     """
+    told = _rules(mode, "text", reasoning=reasoning, guidance=guidance)
+    return "\n".join([*told, texts_of(__package__)["form"]["published"]["reasoning" if reasoning else "bare"], ""])
+
+
+def form_last(user: str, mode: ActionMode, *, style: Style) -> list[Message]:
+    """Give both messages as players get them: examples name no block of the game, and the form of the answer comes last.
+
+    Args:
+        user: as `user_prompt` gives it.
+        mode: what the player can do.
+        style: as in `user_prompt`.
+    """
+    reasoning = style != "bare"
+    rules = _rules(mode, "sane", reasoning=reasoning, guidance=style == "guidance")
+    form = texts_of(__package__)["form"]["sane"]["reasoning" if reasoning else "bare"]
+    return [{"role": "system", "content": "\n".join(rules)}, {"role": "user", "content": f"{user}\n{form}"}]
+
+
+def _rules(mode: ActionMode, wording: str, *, reasoning: bool, guidance: bool) -> list[str]:
     texts = texts_of(__package__)
     parts = [*texts["rules"], *(texts["guidance"] if guidance else ()), *(texts["thoughts"] if reasoning else ())]
-    told = [part["text"].replace("{bins}", ", ".join(BINS)) for part in parts if mode in part.get("modes", (mode,))]
-    return "\n".join([*told, texts["form"]["reasoning" if reasoning else "bare"], ""])
+    told = [part.get(wording, part["text"]) for part in parts if mode in part.get("modes", (mode,))]
+    return [text.replace("{bins}", ", ".join(BINS)) for text in told]
 
 
 def user_prompt(player: Player, items: Iterable[Item], table: Table, history: Iterable[str], *, style: Style) -> str:
@@ -123,10 +146,10 @@ def history_line(entry: HistoryEntry, reader: Player, *, clear: bool) -> str:
 
 def read_system_prompt(text: str) -> tuple[ActionMode, bool | None]:
     """Tell the action space from a system message, and whether it wants reasoning (section 6); None: it names no form of answer."""
-    if '"ask <block>"' in text:
+    if _ASKS.search(text):
         mode: ActionMode = "seek" if "cannot initiate" in text else "provide_seek"
     else:
-        mode = "provide" if '"share <knowledge>"' in text else "none"
+        mode = "provide" if _SHARES.search(text) else "none"
     return mode, True if "<THINK>" in text else False if "<ACTION>" in text else None
 
 

@@ -1,15 +1,18 @@
 """The two messages with which a language model plays an agent; their texts, in our own words, are in prompts.yaml."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from games.overcooked.engine.layout import AGENTS, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout
 from games.overcooked.engine.tasks import recipe_text
+from games.overcooked.lessons import lesson_of
 from games.overcooked.query import Query
-from games.overcooked.text.grammar import fields_of
+from games.overcooked.text.grammar import NOTHING, Fields, fields_of
 from games.players.texts import texts_of
+from schemas.replies import Reading, is_echo
 
-__all__ = ["INPUT", "PlayerPrompt", "PromptKind", "prompt_for"]
+__all__ = ["INPUT", "PlayerPrompt", "PromptKind", "fields_read", "prompt_for", "reply_reading"]
 
 PromptKind = Literal["full", "published"]
 """``full``: with names of products, walking time and the dropped wait, and the form of the answer last. ``published``: without them, the
@@ -61,12 +64,40 @@ def prompt_for(query: Query, recipe: str | None = None, prompt: PromptKind = "fu
         texts["skills"],
         texts["partner"][role],
         texts["input"],
-        "" if is_full else texts[form],
+        "" if is_full else texts["forms"]["published"][form],
         texts["kinds"][query.kind],
     ]
     told = [text for part in parts if (text := part.format(**slots).strip())]
-    last = f"\n\n{texts[form].format(**slots).strip()}" if is_full else ""
+    last = f"\n\n{texts['forms']['full'][form].format(**slots).strip()}" if is_full else ""
     return PlayerPrompt(texts["system"].strip(), "\n\n".join(told) + f"\n\n{INPUT}\n{query.text}{last}")
+
+
+def fields_read(output: str, role: str) -> Fields:
+    """Take the fields out of an output; one that repeats the plan or the say of its prompt's example has none."""
+    fields = fields_of(output, role)
+    examples = _examples(role)
+    echoed = is_echo(fields.plan, (one.plan for one in examples)) or is_echo(fields.say, (one.say for one in examples))
+    return Fields("", "", NOTHING) if echoed else fields
+
+
+def reply_reading(kind: str, role: str, output: str) -> Reading:
+    """How an output is read: what is before its first field does not count, and without a plan nothing comes of it."""
+    if kind == "reflect":
+        lesson = lesson_of(output)
+        echoed = lesson is None or is_echo(lesson, [str(lesson_of(texts_of(__package__)["forms"]["full"]["lesson"]))])
+        return Reading("unreadable") if echoed else Reading("as asked")
+    fields = fields_read(output, role)
+    if not fields.plan:
+        return Reading("unreadable")
+    whole = fields.analysis and output.lstrip().startswith(f"{role} analysis")
+    return Reading("as asked") if whole else Reading("repaired", f"{fields.plan}\n{role} say: {fields.say}")
+
+
+@cache
+def _examples(role: str) -> tuple[Fields, ...]:
+    """The outputs that prompts show."""
+    forms = texts_of(__package__)["forms"]["full"]
+    return tuple(fields_of(forms[form].format(role=role), role) for form in ("output", "silent"))
 
 
 def _product_names(layout: Layout) -> Iterator[str]:

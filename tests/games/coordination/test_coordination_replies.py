@@ -95,7 +95,7 @@ def test_a_player_is_asked_again_until_it_names_an_action() -> None:
     assert [each.agent for each in seen] == ["Bob", "Bob", "Bob", "Alice"]
     again = seen[1].messages[-1]["content"]
     assert "D. Play My Card 3." in again
-    assert again.rstrip().endswith("Action: one action of the list")
+    assert again.rstrip().endswith("Action: Reveal Carol's rank 8 cards.")
     assert "Action: Play card 3" in words(seen[1])
     assert (turn.actions[0].verb, turn.actions[0].arguments["card"]) == ("play", 3)
     assert [each.superseded for each in turn.utterances] == [True, True, False]

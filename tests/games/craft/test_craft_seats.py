@@ -20,9 +20,10 @@ from games.craft.game import Game, GameSettings, Rules
 from games.craft.seated import SEATS, SeatedGame, course_of
 from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.text.archetypes import ARCHETYPES, archetypes
-from games.craft.text.builder import ParsedMove
+from games.craft.text.builder import ParsedMove, parse_line
+from games.craft.text.director_output import NO_MESSAGE
 from games.craft.text.prompts import builder_messages, director_messages
-from games.craft.text.replies import read_answer, read_director
+from games.craft.text.replies import Unreadable, read_answer, read_director
 from games.players.course import Said
 from games.players.player import Observation
 from games.players.seats import seated
@@ -99,7 +100,8 @@ def test_prompts_hold_what_they_must_and_nothing_that_others_know() -> None:
         seen = game.observe_director(director)
         for archetype in ARCHETYPES:
             system, user = director_messages(seen, archetype)
-            assert director in system["content"]
+            assert "three directors" in system["content"]
+            assert f"You are {director}." in user["content"]
             for needed in ("<think>", "<message>", "35 words", archetype, "row_0", "bottom, middle", "The conversation so far"):
                 assert needed in user["content"], needed
             assert "Verified moves" not in user["content"]
@@ -169,16 +171,17 @@ def test_no_line_of_a_prompt_is_a_possible_answer_and_the_form_comes_last(simula
     chats = {kind: builder_messages(game.observe_builder(), oracle=kind, simulations=simulations) for kind in (True, False)}
     for _, user in chats.values():
         lines = [line for line in user["content"].splitlines() if line.startswith(("PLACE:", "REMOVE:", "CLARIFY:"))]
-        answers = [read_answer(line) for line in lines]
-        assert len(lines) == 3
-        assert all(isinstance(answer, ParsedMove) and not accepts(Board(), answer.move) for answer in answers)
+        assert len(lines) == 4
+        assert all(isinstance(read_answer(line), Unreadable) for line in lines)
+        moves = [parse_line(line) for line in lines[:3]]
+        assert all(isinstance(answer, ParsedMove) and not accepts(Board(), answer.move) for answer in moves)
         assert all(line in user["content"].split("\n\n")[-1] for line in lines)
         assert "failed before" not in user["content"]
         assert ("Do first what two or more directors agree on" in user["content"]) != ("listed moves" in user["content"])
     director = director_messages(game.observe_director("D1"), "cautious")[1]["content"]
-    said = read_director(director.split("\n\n")[-1])
-    assert said.message
-    assert not any(color in said.message for color in COLORS.values())
+    form = director.split("\n\n")[-1]
+    assert read_director(form).message == NO_MESSAGE
+    assert not any(color in form for color in COLORS.values())
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def answer(messages: list[dict[str, str]]) -> str | None:
     system, text = messages[0]["content"], messages[1]["content"]
     if "The board now" not in text:
         return None
-    speaker = re.search(r"You are (D[123]), a director", system)
+    speaker = re.search(r"You are (D[123])\b", text) if "directors in a team" in system else None
     if speaker:
         (director,) = (name for name in DIRECTORS if name == speaker[1])
         walls = json.loads(after(text, "The board now, all three walls:"))

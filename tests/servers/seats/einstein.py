@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from games.einstein.engine.actions import Pass, Share, parse_answer
@@ -13,7 +14,8 @@ from games.einstein.text.prompts import FAILED, HistoryEntry, read_system_prompt
 
 def answer(messages: list[dict[str, str]]) -> str | None:
     """What the sensible player says to what a prompt of Einstein Puzzles holds; None for another game's."""
-    system, text = messages[0]["content"], messages[-1]["content"]
+    text, *form = re.split(r"\n(?=Answer with .* in th(?:ese tags|is tag))", messages[-1]["content"])
+    system = "\n".join([messages[0]["content"], *form])
     if "Player" not in text.split("\n")[1]:
         return None
     mode, _ = read_system_prompt(system)

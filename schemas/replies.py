@@ -1,0 +1,72 @@
+"""How a reply was read: one closed vocabulary for players and judges (columns `actions.read` and `calls.read`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+__all__ = ["AUTHORED", "NOT_READ", "READS", "Read", "ReadReply", "Reading", "is_echo", "read_of_rule"]
+
+Read = Literal["as asked", "repaired", "guessed", "random", "cut", "unreadable"]
+
+READS: Final[Mapping[Read, str]] = {
+    "as asked": "the reply has the form that was asked for",
+    "repaired": "the answer was taken out of what is around it, or read after the model was asked again; what it says is unchanged",
+    "guessed": "the reply names no possible answer exactly, and the most similar one was taken",
+    "random": "nothing in the reply could be read, and an answer was drawn by lot",
+    "cut": "the reply broke off before its end, at its token limit or with the connection",
+    "unreadable": "nothing in the reply could be read, or it repeats the example of its prompt",
+}
+"""Kind -> what it means."""
+
+AUTHORED: Final[tuple[Read, ...]] = ("as asked", "repaired")
+"""Kinds whose answer is its author's own. No verdict is about what came of another kind, and no agent acted wrongly by it."""
+
+NOT_READ: Final[tuple[Read, ...]] = ("random", "cut", "unreadable")
+"""Kinds of replies in which nothing was read."""
+
+_RULES: Final[Mapping[str, Read]] = {
+    "as asked": "as asked",
+    "from thoughts": "repaired",
+    "empty": "unreadable",
+    "only thoughts": "unreadable",
+    "refused: cut": "cut",
+    "refused: interrupted": "cut",
+}
+_FEWEST_WORDS: Final = 4
+"""A shorter text can be the same as an example by chance."""
+
+
+class Reading(NamedTuple):
+    """What was made of a reply."""
+
+    read: Read
+    used: str | None = None
+    """The part of the reply that was read; None where nothing was."""
+
+
+ReadReply: TypeAlias = Callable[[str], Reading]
+"""How a game reads a reply; it does not depend on anything but the text."""
+
+
+def read_of_rule(rule: str | None) -> Read | None:
+    """Give the kind of a rule of `calls.read_as`; None without one."""
+    if rule is None:
+        return None
+    return _RULES.get(rule, "unreadable" if rule.startswith("refused: ") else "repaired")
+
+
+def is_echo(text: str, examples: Iterable[str]) -> bool:
+    """Whether a text is one of a prompt's examples, but for case, white space and punctuation.
+
+    Args:
+        text: what was read of a reply: a message, a reason, a whole form.
+        examples: as the prompt has them; those of fewer than 4 words are not compared.
+    """
+    words = _words(text)
+    return len(words) >= _FEWEST_WORDS and any(words == _words(example) for example in examples)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
