@@ -248,7 +248,7 @@ class Action(NamedTuple):
     read: Annotated[
         str | None,
         Col(
-            "how the reply was read that it comes from: as asked, repaired, guessed, random, cut or unreadable (docs/replies.md); null if "
+            "how the reply was read that it comes from: as asked, repaired, guessed, random, cut or unreadable (docs/players.md); null if "
             "that is not known, or nobody replied"
         ),
     ] = None
@@ -497,7 +497,7 @@ class Call(NamedTuple):
     read: Annotated[
         str | None,
         Col(
-            "how it was read by who asked: as asked, repaired, guessed, random, cut or unreadable (docs/replies.md); null if no reply "
+            "how it was read by who asked: as asked, repaired, guessed, random, cut or unreadable (docs/players.md); null if no reply "
             "came, nothing reads it, and in older rows"
         ),
     ] = None

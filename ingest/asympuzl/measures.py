@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from games.asympuzl.answer import FAULTS
+from games.asympuzl.answer import FAULTS, answer_reading
 from games.asympuzl.labels import FAILURES
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, wrong_positions
 from games.asympuzl.record import summary
@@ -40,10 +40,11 @@ def actions(episode: str, number: int, answers: Sequence[ReplayedTurn]) -> Itera
     seq = 0
     for answer in answers:
         agent, record = answer.agent, answer.record
+        reading = answer_reading(record.raw_output) if record.raw_output else None
         if not answer.parse_ok:
             seq += 1
             text = "no JSON object with message or actions"
-            yield Action(episode, number, seq, agent, "answer", Json("{}"), record.raw_output, False, False, _NO_JSON, text)  # noqa: FBT003
+            yield Action(episode, number, seq, agent, "answer", Json("{}"), record.raw_output, False, False, _NO_JSON, text, "unreadable")  # noqa: FBT003
         for logged, undoes in zip(record.actions, answer.undoes, strict=True):
             seq += 1
             fault = None if logged.valid else (logged.reason or "bad_structure")
@@ -59,6 +60,8 @@ def actions(episode: str, number: int, answers: Sequence[ReplayedTurn]) -> Itera
                 undoes=undoes,
                 error_code=fault,
                 error_text=next((text for name, text in FAULTS.items() if name == fault), None),
+                read=reading and reading.read,
+                used=reading and reading.used,
             )
 
 

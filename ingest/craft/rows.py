@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from games.craft.engine.blocks import DIRECTORS
 from games.craft.engine.board import Board
+from games.craft.text.builder import is_complaint, no_reply_came
 from ingest.craft.game import BUILDER, CraftTurn
 from ingest.craft.measures import arguments
 from ingest.craft.records import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord
@@ -21,6 +22,7 @@ from ingest.reading.json_text import dumps
 from ingest.reading.times import read_time
 from schemas.errors import BadInputError
 from schemas.records import Action, Agent, Episode, Json, Run, Turn
+from schemas.replies import Read
 
 __all__ = [
     "LoggedGame",
@@ -222,7 +224,22 @@ def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], res
     """The builder's move or question; none on a turn that broke off."""
     if turn.clarification is not None:
         question = Json(dumps({"question": turn.clarification}))  # the log's own field, whatever stands in it
-        yield Action(episode, turn.turn_number, 1, BUILDER, "clarify", question, None, None, undoes=False, error_code=None, error_text=None)
+        unread = is_complaint(turn.clarification) and not no_reply_came(turn.clarification)
+        read: Read | None = "unreadable" if unread else None
+        yield Action(
+            episode,
+            turn.turn_number,
+            1,
+            BUILDER,
+            "clarify",
+            question,
+            None,
+            None,
+            undoes=False,
+            error_code=None,
+            error_text=None,
+            read=read,
+        )
     if turn.move_attempted is None:
         return
     written = raw_turn.get("builder_move_raw")

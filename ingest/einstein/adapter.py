@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dialog, sound_part
-from games.einstein.engine.actions import action_type, parse_answer
+from games.einstein.engine.actions import action_type, answer_reading, parse_answer
 from games.einstein.engine.rules import STEP_LIMIT
 from games.einstein.engine.table_json import goal_json, private_view_json, table_json
 from games.einstein.game import AGENTS, stop_reason
@@ -318,7 +318,8 @@ def _utterances(game: _Game, step: Step) -> Iterator[Utterance]:
 
 
 def _action(game: _Game, number: int, step: Step) -> Action:
-    code = refusal(step)
+    code, raw = refusal(step), game.dialog.samples[number].texts[step.choice.executed if step.choice else 0]
+    reading = answer_reading(raw)
     return Action(
         episode_id=game.episode,
         turn=number + 1,
@@ -326,9 +327,11 @@ def _action(game: _Game, number: int, step: Step) -> Action:
         agent=AGENTS[step.before.player],
         verb=action_type(step.answer.action),
         arguments=Json(dumps(action_arguments(step.answer.action, step.answer.action_text))),
-        raw=game.dialog.samples[number].texts[step.choice.executed if step.choice else 0],
+        raw=raw,
         accepted=step.outcome.accepted,
         undoes=is_undo(step),
         error_code=code,
         error_text=refusal_text(code),
+        read=reading.read,
+        used=reading.used,
     )

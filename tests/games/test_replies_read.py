@@ -1,0 +1,66 @@
+"""How players' replies are read, in every family: a copied example is no move, and logs, store and command say what was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analytics.query import query
+from schemas.replies import NOT_READ
+from tests.games.seats import ingested, play, seat_server, turns
+
+GAMES = {
+    "craft": ("--structures", "1", "--turns", "2"),
+    "einstein": ("--games", "1"),
+    "asympuzl": ("--size", "3", "--seeds", "1"),
+    "overcooked": ("--order", "boiled_egg", "--horizon", "3"),
+    "coordination hanabi": (),
+    "coordination overcooked": ("--ticks", "6"),
+    "coordination collab_capture": (),
+    "coordination collab_escape": (),
+}
+"""Game -> a short one."""
+
+
+def played(game: str, mode: str, folder: Path) -> tuple[int, str]:
+    """Exit code and words of a game in which a server of that mode plays all."""
+    family, _, before = game.partition(" ")
+    with seat_server(mode) as address:
+        seats, server = ["all=openai/stub"], ("--base-url", f"{address}/v1", "--max-tokens", "70")
+        done = play(family, folder / "logs", seats, *GAMES[game], *server, before=before)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("mode", ["parrot", "parrot-line"])
+@pytest.mark.parametrize("game", GAMES)
+def test_a_copied_example_is_unreadable_and_never_a_move(game: str, mode: str, tmp_path: Path) -> None:
+    """The model repeats the form at the end of its prompt, or the last line of it: nothing was read, and the command says so."""
+    code, said = played(game, mode, tmp_path)
+    assert code == 1
+    assert "replies: 0 read" in said
+    store = ingested(tmp_path)
+    assert {*query(store, "SELECT DISTINCT read FROM calls")["read"]} == {"unreadable"}
+    assert {*query(store, "SELECT DISTINCT read FROM actions WHERE read IS NOT NULL")["read"]} <= {*NOT_READ}
+
+
+@pytest.mark.parametrize("game", ["craft", "asympuzl", "coordination hanabi"])
+def test_cut_replies_are_named_with_their_limit(game: str, tmp_path: Path) -> None:
+    """Each reply breaks off at its token limit: it is cut, not unreadable, in the log, in the store and on the terminal."""
+    code, said = played(game, "cut", tmp_path)
+    assert code == 1
+    assert "0 read, " in said
+    assert "cut at 70 tokens" in said
+    assert {*query(ingested(tmp_path), "SELECT DISTINCT read FROM calls")["read"]} == {"cut"}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_a_script_says_is_read_as_asked(game: str, tmp_path: Path) -> None:
+    """Logs say of each reply, and of each action that came of one, that it had the form that was asked for."""
+    code, said = played(game, "script", tmp_path)
+    assert code == 0, said
+    assert " unreadable" not in said
+    lines = [line for logged in turns(tmp_path / "logs") for line in logged if "turn" in line]
+    assert {reply["read"] for line in lines for reply in line["replies"]} <= {"as asked"}
+    store = ingested(tmp_path)
+    assert {*query(store, "SELECT DISTINCT read FROM actions")["read"]} <= {"as asked", None}
