@@ -70,6 +70,8 @@ ACTION = {
     "error_code": (str, type(None)),
     "error_text": (str, type(None)),
     "undoes": bool,
+    "read": (str, type(None)),
+    "used": (str, type(None)),
 }
 LABEL = {"rubric": str, "question": str, "agent": (str, type(None)), "answer": str, "basis": str, "planted": str}
 RUBRICS = {"SG": "spatial_grounding", "MM": "mind_modeling", "PS": "pragmatic_sufficiency"}
