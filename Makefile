@@ -41,6 +41,7 @@ check: setup           ## ruff, mypy --strict, imports, generated docs up to dat
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/format_strings.py
 	$(BIN)/python tools/make_docs.py --check
 
 mutants: setup .venv/.mutants   ## change the code that computes numbers in small ways, and list what no test notices: hours; ONLY="games.craft.*" is a part

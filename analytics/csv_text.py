@@ -16,14 +16,14 @@ _FORMULA_START: Final = r"^'*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]"
 _PLAIN_NUMBER: Final = r"^[+-]?[0-9]+([.][0-9]+)?$"
 
 
-_CONTROL: Final = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{9f}]|\r(?P<next>[^\n]|$)"
-"""Characters that steer a terminal on which a file is shown; line ends and tabs stay."""
+_CONTROL: Final = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{9f}\u{202a}-\u{202e}\u{2066}-\u{2069}]|\r(?P<next>[^\n]|$)"
+"""Characters that steer a terminal on which a file is shown, or turn the text behind them; line ends and tabs stay."""
 
 
 def as_csv(rows: pl.DataFrame) -> str:
     """All columns; lists and records as JSON text; what a spreadsheet would run as a formula gets an apostrophe in front, headings too.
 
-    Control characters become U+FFFD: JSON and Parquet keep them.
+    Control characters and changes of direction become U+FFFD: JSON (escaped) and Parquet keep them.
     """
     return _without_formulas(_flat(rows)).write_csv()
 

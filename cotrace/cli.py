@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import errno
 import io
+import logging
 import os
 import re
 import select
@@ -18,11 +19,11 @@ import click
 
 from cotrace import __version__, ending
 from cotrace.lazy_group import LazyGroup
+from cotrace.terminal import LogLines, echo
 from schemas.errors import CotraceError
 from schemas.extras import mend
 from schemas.interrupts import is_interrupt
 from schemas.secrets import strike
-from schemas.text import without_control
 
 __all__ = ["COMMANDS", "cli", "main"]
 
@@ -82,12 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
     ending.listen()
     _prepare_streams()
+    logging.getLogger().addHandler(LogLines())
     try:
         code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
         sys.stdout.flush()
         code = _ended(None) if ending.was_told() else code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
+        echo(error.format_message())
         code = 0
     except click.ClickException as error:
         code = _complain(_with_guess(error), error)
@@ -140,7 +142,7 @@ def _let_go_of_stdout() -> None:
 
 def _ended(error: BaseException | None) -> int:
     """Say that the command was told to end, and how far it was."""
-    click.echo(f"cotrace: {ending.words(error)}", err=True)
+    echo(f"cotrace: {ending.words(error)}", err=True)
     return ending.code()
 
 
@@ -167,6 +169,6 @@ def _with_guess(error: click.ClickException) -> str:
 
 def _complain(message: str, error: BaseException) -> int:
     if os.environ.get("COTRACE_DEBUG"):
-        click.echo(strike("".join(traceback.format_exception(error))), err=True, nl=False)
-    click.echo(f"cotrace: {without_control(strike(' '.join(message.split())))}", err=True)
+        echo(strike("".join(traceback.format_exception(error))), err=True, nl=False)
+    echo(f"cotrace: {strike(' '.join(message.split()))}", err=True)
     return 2

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from analytics.csv_text import as_csv
-from cotrace.tables import SCREEN, draw, is_terminal, without_ends
+from cotrace.tables import SCREEN, draw, without_ends
+from cotrace.terminal import echo, is_terminal, write
 from schemas.errors import UsageError
-from schemas.text import near, printable
+from schemas.text import in_json, near, printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,17 +44,12 @@ def emit(
         return draw(rows, columns or rows.columns, units or {}, most)
     rows = rows.head(most) if most else rows
     if output_format == "csv":
-        _print(as_csv(rows))
+        write(as_csv(rows))
     elif output_format == "json":
-        _print(f"{rows.write_json()}\n")
+        write(f"{in_json(rows.write_json())}\n")
     else:
         rows.write_parquet(sys.stdout.buffer)
     return rows.height
-
-
-def _print(text: str) -> None:
-    """A text that programs read, every letter of it; only a terminal gets none that would steer it: texts come out of logs."""
-    click.echo("\n".join(map(printable, text.split("\n"))) if is_terminal() else text, nl=False)
 
 
 def chosen(rows: pl.DataFrame, asked: str | None, usual: Sequence[str], *, wide: bool) -> list[str]:
@@ -77,4 +73,4 @@ def tell(sentence: str, *, indent: str = "") -> None:
 
     console = Console()
     text = printable(sentence)
-    click.echo(click.wrap_text(text, console.width, indent, f"{indent}  ") if is_terminal() else indent + text)
+    echo(click.wrap_text(text, console.width, indent, f"{indent}  ") if is_terminal() else indent + text)

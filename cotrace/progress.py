@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-import click
-
+from cotrace.terminal import echo
+from schemas.text import printable
 from schemas.wording import money, seconds
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(printable(what), total=None)
         try:
             yield lambda done, total: bar.update(task, completed=done, total=total)
         except KeyboardInterrupt as error:
@@ -47,7 +47,8 @@ def playing_bar() -> Iterator[Callable[[PlayProgress], None]]:
     told: list[PlayProgress] = []
     console = Console(stderr=True)
     lines = _Lines()
-    with Progress(BarColumn(), TextColumn("{task.description}"), console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+    columns = (BarColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("playing", total=None)
 
         def show(now: PlayProgress) -> None:
@@ -70,7 +71,7 @@ class _Lines:
     def __call__(self, told: PlayProgress) -> None:
         if time.monotonic() - self._written_at >= _A_LINE_EVERY_S:
             self._written_at = time.monotonic()
-            click.echo(_in_words(told), err=True)
+            echo(_in_words(told), err=True)
 
 
 def _in_words(told: PlayProgress) -> str:

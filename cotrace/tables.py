@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
+from cotrace.terminal import echo, is_terminal
 from schemas import wording
 from schemas.text import printable
 
@@ -81,11 +79,6 @@ def _cut(cells: list[list[str]]) -> list[list[str]]:
     return [list(line) for line in zip(*found, strict=True)]
 
 
-def is_terminal() -> bool:
-    """Whether output goes to a terminal. Rich would say so of a pipe too where FORCE_COLOR is set, and wrap what goes into it."""
-    return sys.stdout.isatty()
-
-
 def without_ends(columns: Sequence[str], every: Sequence[str]) -> list[str]:
     """The columns but those of an interval whose number is among them: a terminal shows it in the number's cell.
 
@@ -148,16 +141,16 @@ def _print_lines(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None
     widths = [min(max(len(name), *(len(line[index]) for line in cells), 0), _WIDEST_PADDING) for index, name in enumerate(columns)]
     lines = (columns, ["-" * width for width in widths], *cells)
     padded = ("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
-    click.echo("\n".join(padded))  # at once: a disk that is full is told once, and not again when Python ends
+    echo("\n".join(padded))  # at once: a disk that is full is told once, and not again when Python ends
 
 
 def _print_blocks(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     """One row a block, a line a column: for rows that are wider than the terminal."""
     width = max(map(len, columns))
     for number, line in enumerate(cells, start=1):
-        click.echo(f"-- {number}")
+        echo(f"-- {number}")
         for name, cell in zip(columns, line, strict=True):
-            click.echo(f"{name.replace('_', ' '):<{width}}  {cell}")
+            echo(f"{name.replace('_', ' '):<{width}}  {cell}")
 
 
 def _cell(row: Mapping[str, object], name: str, units: Mapping[str, str], ends: _Ends, *, in_print: bool) -> str:

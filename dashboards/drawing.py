@@ -22,7 +22,7 @@ from dashboards.requests import tell
 from dashboards.shell import navigation
 from schemas.errors import CotraceError, UsageError
 from schemas.stores import state_of
-from schemas.text import in_shell
+from schemas.text import in_shell, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,7 +151,7 @@ def _or_why(draw: Callable[[], T], instead: Callable[[Part], T]) -> T:
 def _title(page: ModuleType, read: Reader) -> str:
     """What the tab is called: what is shown first, for tabs are narrow."""
     own: Callable[[Reader], str] | None = getattr(page, "title", None)
-    return own(read) if own else " · ".join(filter(None, [page.TITLE, filters.in_words(read)]))
+    return printable(own(read) if own else " · ".join(filter(None, [page.TITLE, filters.in_words(read)])))
 
 
 def _empty(store: Store) -> Part:

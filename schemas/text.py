@@ -9,6 +9,8 @@ from typing import Any, Final
 
 __all__ = [
     "excerpt",
+    "in_json",
+    "in_markdown",
     "in_name",
     "in_shell",
     "in_sql",
@@ -23,6 +25,7 @@ __all__ = [
 _PLAIN: Final = re.compile(r"[\w.-]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 """Control characters, and those that change the direction of the text behind them."""
+_SIGN: Final = re.compile(r"[!-/:-@\[-`{-~]")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -36,6 +39,16 @@ def printable(text: str) -> str:
 def without_control(text: str) -> str:
     """The text with control characters and changes of direction replaced, line ends and tabs kept: nothing steers a terminal or a page."""
     return _CONTROL.sub("\ufffd", text)
+
+
+def in_json(written: str) -> str:
+    """JSON text with its control characters and changes of direction escaped: programs read the same, and no terminal obeys it."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def in_markdown(text: str) -> str:
+    """A text as it appears in Markdown: one line in which every sign is itself, so that it is no link, no HTML and no table."""
+    return _SIGN.sub(r"\\\g<0>", printable(text))
 
 
 def excerpt(text: str, length: int = 200) -> str:

@@ -12,6 +12,7 @@ from analytics.exports.tables import write_rows
 from analytics.query import condition, query
 from schemas.store import Store
 from schemas.tables import table
+from schemas.text import in_markdown
 
 __all__ = ["export_dataset"]
 
@@ -82,7 +83,7 @@ def _card(store: Store, written: list[tuple[Path, int]]) -> str:
     benchmarks = query(store, "SELECT benchmark, count(*) AS games FROM episodes GROUP BY ALL ORDER BY ALL").rows()
     configs = "".join(_config(path) for path, _ in written)
     lines = "".join(f"| `{path.stem}` | {count} | {_DOCS.get(path.stem) or table(path.stem).grain} |\n" for path, count in written)
-    counted = ", ".join(f"{name} ({count})" for name, count in benchmarks)
+    counted = ", ".join(f"{in_markdown(name)} ({count})" for name, count in benchmarks)
     return (
         f"---\nconfigs:\n{configs}tags:\n- multi-agent\n- llm-evaluation\n- cotrace\n---\n\n"
         "# Games of teams of LLM agents\n\n"

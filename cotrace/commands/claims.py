@@ -11,8 +11,10 @@ import click
 from cotrace.judging.reading import have_read, refuse_batch_of_rules, tell_collected
 from cotrace.options.models import model_options
 from cotrace.options.shared import format_option, say, store_option
+from cotrace.terminal import echo
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
+from schemas.text import in_json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,7 +130,7 @@ def _of_file(file: TextIO, benchmark: str | None) -> int:
             say(f"{file.name}, line {number}: {' '.join(str(error).split())}")
             refused += 1
             continue
-        click.echo(json.dumps(found, ensure_ascii=False))
+        echo(in_json(json.dumps(found, ensure_ascii=False)))
         read += 1
     say(f"{read} messages read, {refused} lines refused")
     return 1 if refused else 0

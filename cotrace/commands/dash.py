@@ -10,6 +10,7 @@ import click
 from cotrace.options.models import named, tell_models
 from cotrace.options.seats import refuse_contradictions
 from cotrace.options.shared import Number, say, store_option
+from cotrace.terminal import echo
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell, near
@@ -115,7 +116,7 @@ def _print_page(store: Store, address: str, folders: tuple[Path, ...]) -> None:
     paths = [page.PATH for page in pages()]
     if path not in paths:
         raise UsageError(f"--page {address}: there is no page {path}{near(path, paths)}")
-    click.echo(page_file(store, Address.parse(path, search), folders, raises=True))
+    echo(page_file(store, Address.parse(path, search), folders, raises=True))
     say(f"{address} of {store.path} as one self-contained page; open it in a browser")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from cotrace.options.shared import say, writing_to
+from cotrace.terminal import echo
 from schemas.extras import needed
 from schemas.store import Store
 from schemas.text import in_shell, printable
@@ -141,6 +142,6 @@ def _tell(store: Store) -> None:
     for topic, title in TOPICS.items():
         for place, one in enumerate(finding for finding in found if finding.topic == topic):
             if place == 0:
-                click.echo(f"\n{title}")
-            click.echo(f"  {printable(one.sentence)}\n    cotrace report {one.report} --store {in_shell(store.path)}")
-    click.echo()
+                echo(f"\n{title}")
+            echo(f"  {printable(one.sentence)}\n    cotrace report {one.report} --store {in_shell(store.path)}")
+    echo()

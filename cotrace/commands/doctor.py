@@ -15,6 +15,7 @@ import click
 
 from cotrace import __version__
 from cotrace.options.shared import say, store_option
+from cotrace.terminal import echo
 from providers.catalogue import PROVIDERS
 from schemas.errors import CotraceError
 from schemas.extras import EXTRAS
@@ -55,7 +56,7 @@ def command(store: Store) -> int:
     found = list(findings(store))
     width = max(len(finding.what) for finding in found)
     for finding in found:
-        click.echo(f"{finding.mark:>2}  {finding.what:<{width}}  {finding.said}")
+        echo(f"{finding.mark:>2}  {finding.what:<{width}}  {finding.said}")
     wrong = sum(finding.mark == "!" for finding in found)
     say(f"{wrong} to be mended" if wrong else "nothing to be mended")
     return 1 if wrong else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cotrace.options.shared import say
+from cotrace.terminal import echo
 
 __all__ = ["command"]
 
@@ -22,5 +23,5 @@ def command() -> None:
     found = formats()
     width = max(len(name) for name, _ in found)
     for name, text in found:
-        click.echo(f"{name:<{width}}  {text}")
+        echo(f"{name:<{width}}  {text}")
     say(f"{len(found)} formats; next: cotrace ingest PATH, or --format NAME where a file does not say what it is")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cotrace.options.shared import say, store_option
+from cotrace.terminal import echo
 from schemas.store import Store
-from schemas.text import printable
 
 if TYPE_CHECKING:
     from analytics.papers.tables import PaperTable
@@ -46,20 +46,14 @@ def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str
     items = items_of(name)
     ensure_installed(store)
     if notes:
-        _print(as_notes(store, notes_of(name)))
+        echo(as_notes(store, notes_of(name)).rstrip("\n"))
         return
     wanted = [("table", number) for number in tables] + [("figure", number) for number in figures]
     found = [paper_table(store, name, *one) for one in wanted or [(item.kind, item.number) for item in items]]
     formats = {"text": as_text, "csv": as_csv, "tex": as_tex, "html": as_html}
-    _print(formats[output_format](name, found))
+    echo(formats[output_format](name, found).rstrip("\n"))
     _say_missing(found)
     say(f"{len(found)} tables and figures of {name} from {store.path}; docs/papers.md explains them, --notes says what does not add up")
-
-
-def _print(text: str) -> None:
-    """Line by line: names come from logs, and may hold what a terminal would obey."""
-    for line in text.splitlines():
-        click.echo(printable(line))
 
 
 def _say_missing(found: list[PaperTable]) -> None:

@@ -11,6 +11,7 @@ import click
 from cotrace.commands.judge import judge_all
 from cotrace.options.models import asking, asking_options, named, tell_models
 from cotrace.options.shared import Number, say, store_option
+from cotrace.terminal import echo
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -50,8 +51,8 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
 
     if "list" in kinds:
         for name, kind in known_kinds().items():
-            click.echo(f"{name}: {kind.doc} (the right answer: {kind.expects})")
-        click.echo("variant=NAME: the rubric's variant of that name, such as published (the right answer: same)")
+            echo(f"{name}: {kind.doc} (the right answer: {kind.expects})")
+        echo("variant=NAME: the rubric's variant of that name, such as published (the right answer: same)")
         return 0
     judge, model, base_url, key_variable = (options.pop(name) for name in ("judge", "model", "base_url", "key_variable"))
     if (judge is None) == (model is None):

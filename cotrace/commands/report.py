@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from cotrace.options.shared import COUNT, format_option, say, store_option
+from cotrace.terminal import echo
 from schemas.store import Store
 from schemas.text import printable, where_option
 
@@ -111,7 +112,7 @@ def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_t
     if name == "all" and where != "true":
         raise UsageError("report all: each report has columns of its own, so that --where fits none of them all; name one")
     chosen = report_names() if name == "all" else (name,)
-    click.echo(document(store, {key: report(store, key, where, **options) for key in chosen}))
+    echo(document(store, {key: report(store, key, where, **options) for key in chosen}))
     say(f"one self-contained page with {len(chosen)} reports from {store.path}; open it in a browser")
 
 
@@ -145,12 +146,12 @@ def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:
     parts = rows.with_columns(pl.Series(prose, sentences, dtype=pl.String)).partition_by(rows.columns[0], maintain_order=True)
     for part in parts:
         heading = printable(str(part.item(0, 0)))
-        click.echo(f"\n{heading}")
+        echo(f"\n{heading}")
         shown = part[prose] if most is None or len(parts) == 1 else part[prose].head(most)
         for sentence in shown:
             tell(sentence, indent="  ")
         if len(part) > len(shown):
-            click.echo(f"  {len(part) - len(shown)} more: {where_option(rows.columns[0], heading)}")
+            echo(f"  {len(part) - len(shown)} more: {where_option(rows.columns[0], heading)}")
 
 
 def _with_identity(sentence: str, more: list[str]) -> str:

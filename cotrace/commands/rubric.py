@@ -8,6 +8,7 @@ from typing import get_args
 import click
 
 from cotrace.options.shared import StoreParameter, say, writing_to
+from cotrace.terminal import echo, write
 from judges.rubric.model import UnitKind
 from schemas.store import Store
 from schemas.text import in_shell
@@ -40,10 +41,10 @@ def list_(folders: tuple[Path, ...]) -> None:
     from judges.rubric_files.reading import clashes, load, names
 
     own = decisive_error()
-    click.echo(f"{own.name:28} {own.unit:11} {', '.join(own.benchmarks):28} {' '.join(own.questions)}")
+    echo(f"{own.name:28} {own.unit:11} {', '.join(own.benchmarks):28} {' '.join(own.questions)}")
     for name, path in sorted(names(folders).items()):
         rubric = load(path)
-        click.echo(f"{name:28} {rubric.unit:11} {', '.join(rubric.benchmarks):28} {' '.join(rubric.questions)}")
+        echo(f"{name:28} {rubric.unit:11} {', '.join(rubric.benchmarks):28} {' '.join(rubric.questions)}")
     for clash in clashes(folders):
         say(f"left out: {clash}")
 
@@ -62,12 +63,12 @@ def show(name: str, folders: tuple[Path, ...]) -> None:
     from judges.rubric_files.reading import find, names
 
     if name == RUBRIC:
-        click.echo(FILE.read_text(encoding="utf-8"), nl=False)
+        write(FILE.read_text(encoding="utf-8"))
         say(f"{FILE}, hash {decisive_error().hash}; ask it with cotrace judge --rubric {RUBRIC} --variant MANNER --model provider/model")
         return
     found = find(name, folders)
     path = names(folders).get(found.name, Path(name))
-    click.echo(path.read_text(encoding="utf-8"), nl=False)
+    write(path.read_text(encoding="utf-8"))
     say(f"{path}, hash {found.hash}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from cotrace.options.shared import Number, say
+from cotrace.terminal import echo
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
@@ -156,4 +157,4 @@ def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: 
 def show_prompt(messages: Sequence[Message]) -> None:
     """Print what a model would be sent."""
     for message in messages:
-        click.echo(f"--- {message['role']}\n{message['content']}")
+        echo(f"--- {message['role']}\n{message['content']}")

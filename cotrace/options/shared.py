@@ -11,11 +11,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from cotrace.terminal import echo
 from schemas.cluster import using
 from schemas.errors import UsageError
 from schemas.store import DEFAULT_STORE, Store
 from schemas.stores import store_at
-from schemas.text import without_control
 
 __all__ = ["COUNT", "MOST", "Number", "StoreParameter", "format_option", "on_option", "say", "spent", "store_option", "writing_to"]
 
@@ -128,4 +128,4 @@ def spent(cost: float | None) -> str:
 
 def say(message: str) -> None:
     """Tell the user something; everything that is not data goes to stderr. Names and places in it may come out of a log."""
-    click.echo(without_control(_ONE_OF_MANY.sub(r"1 \1", message)), err=True)
+    echo(_ONE_OF_MANY.sub(r"1 \1", message), err=True)

@@ -1,0 +1,78 @@
+"""Finds templates that are filled in and might come from a log: `str.format` reads attributes and allocates by what a template says.
+
+`python tools/format_strings.py` prints each place and exits with 1 if there is one. A template is a literal, a constant (`_FORM`,
+`FORMS[key]`), or a text of the package's own YAML files, which only the modules in `_FILL_OWN_TEXTS` fill in.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+_ROOT: Final = Path(__file__).resolve().parent.parent
+_PACKAGES: Final = ("schemas", "providers", "games", "ingest", "judges", "analytics", "dashboards", "cotrace")
+_FILLS: Final = frozenset({"format", "format_map", "vformat"})
+_FILL_OWN_TEXTS: Final = frozenset(
+    {
+        "analytics/agreement/units.py",
+        "analytics/exports/games.py",
+        "dashboards/overcooked/board.py",
+        "dashboards/pages/failures.py",
+        "dashboards/tables.py",
+        "games/asympuzl/players/wording.py",
+        "games/asympuzl/prompts.py",
+        "games/coordination/kitchen/macros.py",
+        "games/coordination/seats/agent.py",
+        "games/coordination/seats/log.py",
+        "games/craft/text/prompts.py",
+        "games/einstein/players/speech.py",
+        "games/einstein/players/traces.py",
+        "games/overcooked/text/prompts.py",
+        "ingest/coordination/csv_consistency.py",
+        "judges/coordination/situation.py",
+        "schemas/lake/bucket.py",
+        "schemas/wording.py",
+    }
+)
+
+
+def templates_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and expression of each template of a file that is neither a literal nor a constant."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _FILLS
+            and not _is_own(node.func.value)
+        ):
+            yield node.lineno, ast.unparse(node.func.value)
+
+
+def _is_own(template: ast.expr) -> bool:
+    if isinstance(template, ast.Call) and isinstance(template.func, ast.Name) and template.func.id == "str" and len(template.args) == 1:
+        return _is_own(template.args[0])
+    while isinstance(template, ast.Subscript):
+        template = template.value
+    is_named = isinstance(template, ast.Name) and (template.id.isupper() or template.id == "self")
+    return is_named or isinstance(template, ast.Constant)
+
+
+def main() -> int:
+    """Print every place; 1 if there is one."""
+    found = 0
+    for package in _PACKAGES:
+        for path in sorted((_ROOT / package).rglob("*.py")):
+            name = path.relative_to(_ROOT).as_posix()
+            for line, text in () if name in _FILL_OWN_TEXTS else templates_of(path):
+                found += 1
+                print(
+                    f"{name}:{line}: {text!r} is filled in as a template: use an f-string, or a constant; a text of a log must never be one"
+                )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
