@@ -202,8 +202,8 @@ def test_what_callbacks_send_to_a_browser_steers_nothing(hostile: Store) -> None
     output = "..head.children...filters.children...page.children...title.data.."
     for address in addresses(hostile):
         path, mark, search = address.partition("?")
-        values = (path, mark + search, None)
-        asked = [one | {"value": value} for one, value in zip(inputs, values, strict=True)]
+        values: tuple[str | None, ...] = (path, mark + search, None)
+        asked = [{**one, "value": value} for one, value in zip(inputs, values, strict=True)]
         sent = client.post("/_dash-update-component", json={"output": output, "outputs": outputs, "inputs": asked, "changedPropIds": []})
         assert sent.status_code == HTTPStatus.OK, (address, sent.text)
         found = [(key, text) for key, text in strings(sent.json["response"]) if STEERING.search(text)]
