@@ -128,7 +128,10 @@ def _of_board(store: Store, board: _Board, losses: _Losses) -> Iterator[Finding]
     yield Finding("who", board.benchmark, _who(board), "leaderboard" if len(board.rows) == 1 else "compare")
     sentences = (
         ("where", _where(store, about), "decisive-turns"),
-        *(("why", losses.get((board.benchmark, about.model, condition)), "lost") for condition in _conditions(board, about)),
+        *(
+            ("why", losses.get((board.benchmark, about.name if about.is_team else None, condition)), "lost")
+            for condition in _conditions(board, about)
+        ),
         ("why", _failures(store, about), "failures"),
         ("why", _spirals(store, about), "spirals"),
     )
@@ -245,7 +248,7 @@ def _team(row: Row) -> str:
 
 
 def _losses(store: Store) -> _Losses:
-    """Benchmark, model and condition -> who lost its games and by what, where that was attributed; model None: all of a condition."""
+    """Benchmark, team and condition -> who lost its games and by what, where that was attributed; team None: all of a condition."""
     if query(store, "SELECT 1 FROM attributions LIMIT 1").is_empty():
         return {}
     import polars as pl
@@ -253,7 +256,7 @@ def _losses(store: Store) -> _Losses:
     from analytics.losses.lost import lost_report
 
     found = lost_report(store).filter(pl.col("what").is_in(["model", "condition"]), pl.col("lost") > 0)
-    return {(row["benchmark"], row["model"], row["condition"]): row["sentence"] for row in found.iter_rows(named=True)}
+    return {(row["benchmark"], row["team"], row["condition"]): row["sentence"] for row in found.iter_rows(named=True)}
 
 
 def _where(store: Store, about: _About) -> str | None:

@@ -6,6 +6,7 @@
 --   condition  text  the condition of the run, as in run_conditions
 --   model  text  the evaluated model
 --   builder  text  the builder's model; null where the team has no builder
+--   team_name  text  the team in short, as in team_names
 --   task_id  text  the structure, puzzle, order or question
 --   level  text  the task's tier; null if the log does not say
 --   agent  text  whose; null: no agent's, or status is not answered
@@ -21,7 +22,7 @@
 --   status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
 -- Shows: model, task_id, turn, agent, link, status, cost, evidence
--- Reads: attributions, agents, games, turn_costs.
+-- Reads: attributions, agents, games, team_names, turn_costs.
 create or replace view attributed_costs as
 
 select
@@ -31,6 +32,7 @@ select
     games.condition,
     games.model,
     games.builder,
+    team_names.team_name,
     games.task_id,
     games.level,
     found.agent,
@@ -46,5 +48,6 @@ select
     found.status
 from attributions as found
 inner join games using (episode_id)
+inner join team_names using (episode_id)
 left join agents on found.episode_id = agents.episode_id and found.agent = agents.agent
 left join turn_costs on found.episode_id = turn_costs.episode_id and found.turn = turn_costs.turn;

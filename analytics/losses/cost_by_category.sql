@@ -1,21 +1,22 @@
 -- cost_by_category: which failure categories carry the cost: what the turns of each category lost together.
--- One row is a category of a taxonomy in the games of one model under one condition.
+-- One row is a category of a taxonomy in the games of one team under one condition.
 --   benchmark  text  the benchmark
 --   model  text  the evaluated model
+--   team_name  text  the team in short, as in team_names
 --   condition  text  the condition of the run, as in run_conditions
 --   taxonomy  text  name of the taxonomy
 --   category  text  category inside it
 --   turns  count  turns with the category
 --   cost  number  what they lost together, in `unit`
 --   cost_a_turn  number  what one of them lost on the average, in `unit`
---   share  0..1  of all that the model's games lost under the condition; null where they lost nothing
+--   share  0..1  of all that the team's games lost under the condition; null where they lost nothing
 --   unit  text  progress (0 to 1), steps, turns, points or probability
--- Report: cost-by-category, ordered by benchmark, model, condition, taxonomy, cost desc, category
+-- Report: cost-by-category, ordered by benchmark, team_name, condition, taxonomy, cost desc, category
 -- Reads: failure_turns, turn_costs.
 create or replace view cost_by_category as
 
 with lost as (
-    select benchmark, model, condition, unit, sum(greatest(cost, 0)) as cost
+    select benchmark, model, team_name, condition, unit, sum(greatest(cost, 0)) as cost
     from turn_costs
     where isfinite(cost)
     group by all
@@ -30,6 +31,7 @@ found as (
     select
         turn_costs.benchmark,
         turn_costs.model,
+        turn_costs.team_name,
         turn_costs.condition,
         marked.taxonomy,
         marked.category,
@@ -45,6 +47,7 @@ found as (
 select
     found.benchmark,
     found.model,
+    found.team_name,
     found.condition,
     found.taxonomy,
     found.category,
@@ -54,4 +57,4 @@ select
     case when lost.cost > 0 then found.cost / lost.cost end as share,
     found.unit
 from found
-inner join lost using (benchmark, model, condition, unit);
+inner join lost using (benchmark, model, team_name, condition, unit);

@@ -1,15 +1,16 @@
 -- cost_in_spirals: what a turn inside a correction spiral loses, against a turn outside, within the same team.
--- One row is a model under one condition with games that have values.
+-- One row is a team under one condition with games that have values.
 --   benchmark  text  the benchmark
 --   model  text  the evaluated model
+--   team_name  text  the team in short, as in team_names
 --   condition  text  the condition of the run, as in run_conditions
 --   turns_inside  count  turns inside a spiral of any kind
 --   turns_outside  count  the other turns
 --   cost_inside  number  what a turn inside lost on the average, in `unit`; null without one
 --   cost_outside  number  what a turn outside lost on the average, in `unit`; null without one
---   share_inside  0..1  part of the model's losses that lies inside; null where nothing was lost
+--   share_inside  0..1  part of the team's losses that lies inside; null where nothing was lost
 --   unit  text  progress (0 to 1), steps, turns, points or probability
--- Report: cost-in-spirals, ordered by benchmark, model, condition
+-- Report: cost-in-spirals, ordered by benchmark, team_name, condition
 -- Reads: correction_spirals, turn_costs.
 create or replace view cost_in_spirals as
 
@@ -21,6 +22,7 @@ with inside as (
 select
     benchmark,
     model,
+    team_name,
     condition,
     count(inside.turn) as turns_inside,
     count(*) - count(inside.turn) as turns_outside,
@@ -34,4 +36,4 @@ select
 from turn_costs
 left join inside using (episode_id, turn)
 where isfinite(cost)
-group by benchmark, model, condition, unit;
+group by benchmark, model, team_name, condition, unit;

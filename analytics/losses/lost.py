@@ -28,33 +28,35 @@ _EVIDENCE: Final = 160
 
 _COSTS: Final = f"""
     WITH costs AS (
-        SELECT turns.episode_id, turns.turn, games.benchmark, games.model, games.condition, games.task_id, turns.unit, turns.value_before,
+        SELECT turns.episode_id, turns.turn, turns.benchmark, turns.model, turns.team_name AS team, turns.condition, turns.task_id,
+            turns.unit, turns.value_before,
             greatest(turns.cost, 0) AS cost, turns.episode_id IN (SELECT episode_id FROM attributions) AS attributed
-        FROM turn_costs AS turns INNER JOIN games USING (episode_id)
+        FROM turn_costs AS turns
         WHERE isfinite(turns.cost) AND turns.episode_id NOT IN (SELECT episode_id FROM turn_costs WHERE kind = 'none')
     ),
-    totals AS (SELECT benchmark, model, condition, episode_id, attributed, sum(cost) AS lost FROM costs GROUP BY ALL),
+    totals AS (SELECT benchmark, team, condition, episode_id, attributed, sum(cost) AS lost FROM costs GROUP BY ALL),
     teams AS (
-        SELECT benchmark, model, condition, bool_or(lost > {_NOTHING} AND NOT attributed) AS is_open FROM totals GROUP BY ALL
+        SELECT benchmark, team, condition, bool_or(lost > {_NOTHING} AND NOT attributed) AS is_open FROM totals GROUP BY ALL
     )
     SELECT costs.* FROM costs
     INNER JOIN teams ON costs.benchmark = teams.benchmark
-        AND costs.model IS NOT DISTINCT FROM teams.model AND costs.condition IS NOT DISTINCT FROM teams.condition
+        AND costs.team IS NOT DISTINCT FROM teams.team AND costs.condition IS NOT DISTINCT FROM teams.condition
     WHERE attributed OR (NOT is_open AND costs.benchmark IN (SELECT benchmark FROM costs WHERE attributed)) ORDER BY ALL
     """
 """Attributed games, and of families that have some those that lost nothing, where there is nothing to attribute: a mean without them would
 be one of the games that went wrong. Not those of a team with losses that nobody has attributed: of it they alone would count."""
 _FOUND: Final = """
-    SELECT episode_id, turn, agent, role, archetype, link, cost, evidence,
-        CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS holder
+    SELECT episode_id, turn, agent, role, agent_model, archetype, link, cost, evidence,
+        CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS part,
+        part || coalesce(' ' || CASE WHEN agent_model <> team_name THEN agent_model END, '') AS holder
     FROM attributed_costs
     WHERE starts_with(judge, 'engine') AND cost > 0 AND isfinite(cost) ORDER BY ALL
     """
 _CATEGORIES: Final = """
-    SELECT * FROM cost_by_category
-    WHERE share IS NOT NULL ORDER BY benchmark, model, condition, round(share, 9) DESC, category, taxonomy
+    SELECT *, team_name AS team FROM cost_by_category
+    WHERE share IS NOT NULL ORDER BY benchmark, team_name, condition, round(share, 9) DESC, category, taxonomy
     """
-_SPIRALS: Final = "SELECT * FROM cost_in_spirals WHERE share_inside IS NOT NULL ORDER BY benchmark, model, condition"
+_SPIRALS: Final = "SELECT *, team_name AS team FROM cost_in_spirals WHERE share_inside IS NOT NULL ORDER BY benchmark, team_name, condition"
 
 _UP_TO_ONE: Final = frozenset(("progress", "probability"))
 
@@ -67,7 +69,8 @@ def lost_report(store: Store) -> pl.DataFrame:
     Columns, in order:
 
     - what: `model`, `role`, `archetype`, `condition`, `link`, `category`, `spirals` or `game`: what a row is about; name: which one.
-    - benchmark, model, condition: as in the view games; null in rows about all of them.
+    - benchmark, model, condition: as in the view games; team: as in the view team_names; null in rows about all of them. Rows of kind
+      `model` are about one team each.
     - games: attributed games, and games that lost nothing, of the condition or model, that the row is about. turns: with a loss.
     - lost: what it lost a game, in `unit`; of a category or of spirals what one of its turns lost. low, high: the 95 % interval of the mean
       over games (`losses_interval`); null below two games, where losses without a bound are all alike, and for categories and spirals.
@@ -86,7 +89,7 @@ def lost_report(store: Store) -> pl.DataFrame:
 
     costs, found = query(store, _COSTS), query(store, _FOUND)
     joined = found.join(
-        costs.select("episode_id", "benchmark", "model", "condition", "task_id", "unit").unique(), on="episode_id", how="inner"
+        costs.select("episode_id", "benchmark", "model", "team", "condition", "task_id", "unit").unique(), on="episode_id", how="inner"
     )
     rows = [
         *_most_games_first(_models(costs, joined)),
@@ -110,7 +113,7 @@ def _schema() -> dict[str, Any]:
     import polars as pl
 
     text, number, count = pl.String(), pl.Float64(), pl.Int64()
-    names = dict.fromkeys(("what", "name", "benchmark", "model", "condition"), text)
+    names = dict.fromkeys(("what", "name", "benchmark", "model", "team", "condition"), text)
     return (
         names
         | dict.fromkeys(("games", "turns"), count)
@@ -161,16 +164,21 @@ def _with_interval(row: _Row) -> str:
 
 
 def _models(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
-    """A row a model and condition, then one a condition."""
-    for by, keys in (("model", ("benchmark", "unit", "condition", "model")), ("condition", ("benchmark", "unit", "condition"))):
+    """A row a team and condition, then one a condition."""
+    for by, keys in (("model", ("benchmark", "unit", "condition", "model", "team")), ("condition", ("benchmark", "unit", "condition"))):
         for key, part in costs.group_by(*keys, maintain_order=True):
             about = dict(zip(keys, key, strict=True))
             games = _per_game(part)
-            row = {"what": by, "name": about[by], "games": len(games), "share": 1.0} | about | _mean(games, about["unit"])
+            row = (
+                {"what": by, "name": about["team" if by == "model" else by], "games": len(games), "share": 1.0}
+                | about
+                | _mean(games, about["unit"])
+            )
             row["turns"] = len(part.filter(part["cost"] > _NOTHING))
             own = found.filter(*(found[name] == value for name, value in about.items()))
+            part_by = "holder" if by == "model" else "part"  # a condition's builders may be of several models: none of them is meant
             words = f"{_who(row) if by == 'model' else row['name']} ({counted(len(games), 'game')}): {_with_interval(row)} a game was lost"
-            yield row | {"sentence": f"{words}{_shares(own, sum(games))}."}
+            yield row | {"sentence": f"{words}{_shares(own, sum(games), part_by)}."}
 
 
 def _per_game(part: pl.DataFrame) -> list[float]:
@@ -181,20 +189,20 @@ def _per_game(part: pl.DataFrame) -> list[float]:
 
 
 def _who(row: _Row) -> str:
-    """The model, or the condition where no log says which model it was."""
-    return str(row["condition"] if row["model"] in (None, "unknown") and row["condition"] else row["model"])
+    """The team, or the condition where no log says which model it was."""
+    return str(row["condition"] if row["team"] in (None, "unknown") and row["condition"] else row["team"])
 
 
 def _turns_in_words(turns: int) -> str:
     return "1 turn" if turns == 1 else f"{turns} turns"
 
 
-def _shares(found: pl.DataFrame, total: float) -> str:
+def _shares(found: pl.DataFrame, total: float, by: str) -> str:
     """`; director 61 %, mostly ...; nobody 30 %; unattributed 9 %: message not understood`."""
     if total <= _NOTHING:
         return ""
     told = []
-    for (holder,), part in sorted(found.group_by("holder"), key=_costliest):
+    for (holder,), part in sorted(found.group_by(by), key=_costliest):
         share = f"{holder} {100 * float(part['cost'].sum()) / total:.0f} %"
         more = "" if holder in ("nobody", "undecided") else f", mostly {of_link(_most(part, 'link'))}"
         told.append(f"{share}: message not understood" if holder == "unattributed" else share + more)
@@ -217,10 +225,10 @@ def _most(part: pl.DataFrame, column: str) -> str:
 
 
 def _parts(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
-    """What each role, archetype and link lost, by model and condition; games in which it lost nothing count, too."""
+    """What each role, archetype and link lost, by team and condition; games in which it lost nothing count, too."""
     import polars as pl
 
-    team = ["benchmark", "unit", "condition", "model"]
+    team = ["benchmark", "unit", "condition", "model", "team"]
     games = costs.group_by(*team, "episode_id", maintain_order=True).agg(pl.col("cost").sum().alias("all"))
     for by in ("role", "archetype", "link"):
         for key, part in found.drop_nulls(by).group_by(*team, by, maintain_order=True):
@@ -258,7 +266,7 @@ def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
     for found in rows.iter_rows(named=True):
         yield found | {
             "what": "spirals",
-            "name": found["model"],
+            "name": found["team"],
             "turns": found["turns_inside"],
             "lost": found["cost_inside"],
             "share": found["share_inside"],
@@ -284,7 +292,7 @@ def _games(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
     by_game = dict(iter(found.group_by("episode_id")))
     for (episode,), part in costs.filter("attributed").group_by("episode_id", maintain_order=True):
         first, lost = part.row(0, named=True), float(part["cost"].sum())
-        row = {name: first[name] for name in ("benchmark", "model", "condition", "unit")}
+        row = {name: first[name] for name in ("benchmark", "model", "team", "condition", "unit")}
         row |= {"what": "game", "name": str(episode), "games": 1, "turns": int((part["cost"] > _NOTHING).sum()), "lost": lost, "share": 1.0}
         told = [f"{_who(first)} on {first['task_id']}: {_of_start(lost, first)}"]
         if (episode,) in by_game:

@@ -6,6 +6,7 @@
 --   condition  text  the condition of the run, as in run_conditions
 --   model  text  the evaluated model
 --   builder  text  the builder's model; null where the team has no builder
+--   team_name  text  the team in short, as in team_names
 --   task_id  text  the structure, puzzle, order or question
 --   level  text  the task's tier; null if the log does not say
 --   measure  text  the benchmark's main measure, as in turn_values
@@ -16,7 +17,7 @@
 --   kind  text  exact or bound
 --   lost_before  flag  success could not be reached before the turn either; null as `lost`
 --   lost  flag  success can no more be reached after the turn; null if the log does not say how long the game lasts
--- Reads: games, every family's turn_costs.
+-- Reads: games, team_names, every family's turn_costs.
 create or replace view turn_costs as
 
 select
@@ -26,6 +27,7 @@ select
     games.condition,
     games.model,
     games.builder,
+    team_names.team_name,
     games.task_id,
     games.level,
     valued.measure,
@@ -37,4 +39,5 @@ select
     valued.lost_before,
     valued.lost
 from every_family('turn_costs') as valued
-inner join games using (episode_id);
+inner join games using (episode_id)
+inner join team_names using (episode_id);

@@ -50,9 +50,11 @@ _STAGES: Final[Mapping[str, tuple[str, ...]]] = {
 """Where the chain from view to action broke -> links."""
 
 _FLOWS: Final = """
-    SELECT model, link, CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS role,
+    SELECT team_name AS team, link, CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS part,
+        part || coalesce(' ' || CASE WHEN agent_model <> team_name THEN agent_model END, '') AS role,
         sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
-    FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL ORDER BY cost DESC, model, link, role
+    FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL
+    ORDER BY cost DESC, team, link, role
     """
 _COUNT: Final = """
     SELECT count(DISTINCT (episode_id, turn)) AS turns FROM attributions
@@ -61,25 +63,26 @@ _COUNT: Final = """
 _BENCHMARKS: Final = "SELECT DISTINCT benchmark FROM games WHERE {filters} AND episode_id IN (SELECT episode_id FROM attributions)"
 _CURVE: Final = """
     WITH lost AS (
-        SELECT model, episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE {filters} AND isfinite(cost)
+        SELECT team_name AS team, episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE {filters} AND isfinite(cost)
     ),
-    games AS (SELECT model, count(DISTINCT episode_id) AS games FROM lost GROUP BY model),
-    turns AS (SELECT model, turn, sum(cost) AS cost FROM lost GROUP BY model, turn)
-    SELECT model, turn, sum(cost) OVER (PARTITION BY model ORDER BY turn) / games AS lost_so_far
-    FROM turns INNER JOIN games USING (model) ORDER BY model, turn
+    games AS (SELECT team, count(DISTINCT episode_id) AS games FROM lost GROUP BY team),
+    turns AS (SELECT team, turn, sum(cost) AS cost FROM lost GROUP BY team, turn)
+    SELECT team, turn, sum(cost) OVER (PARTITION BY team ORDER BY turn) / games AS lost_so_far
+    FROM turns INNER JOIN games USING (team) ORDER BY team, turn
     """
 _TURNS: Final = """
-    SELECT model, task_id, turn, coalesce(agent, if(status = 'answered', 'nobody', status)) AS whose, link, cost, evidence, episode_id
+    SELECT team_name, task_id, turn, coalesce(agent, if(status = 'answered', 'nobody', status)) AS whose, agent_model, link, cost, evidence,
+        episode_id
     FROM attributed_costs WHERE {filters} AND benchmark = $benchmark AND cost > 0 AND isfinite(cost)
     ORDER BY cost DESC, episode_id, turn, whose
     """
 _CATEGORIES: Final = """
-    SELECT model, condition, taxonomy, category, turns, cost_a_turn, share FROM cost_by_category
-    WHERE {filters} AND benchmark = $benchmark AND share IS NOT NULL ORDER BY share DESC, model, condition, taxonomy, category
+    SELECT team_name, condition, taxonomy, category, turns, cost_a_turn, share FROM cost_by_category
+    WHERE {filters} AND benchmark = $benchmark AND share IS NOT NULL ORDER BY share DESC, team_name, condition, taxonomy, category
     """
 _SPIRALS: Final = """
-    SELECT model, condition, turns_inside, turns_outside, cost_inside, cost_outside, share_inside FROM cost_in_spirals
-    WHERE {filters} AND benchmark = $benchmark AND share_inside IS NOT NULL ORDER BY share_inside DESC, model, condition
+    SELECT team_name, condition, turns_inside, turns_outside, cost_inside, cost_outside, share_inside FROM cost_in_spirals
+    WHERE {filters} AND benchmark = $benchmark AND share_inside IS NOT NULL ORDER BY share_inside DESC, team_name, condition
     """
 
 
@@ -172,7 +175,7 @@ def _teams(flows: pl.DataFrame) -> list[str]:
     """Those that lost most first: the order in which both figures give them their colours."""
     import polars as pl
 
-    return flows.group_by("model").agg(pl.col("cost").sum()).sort("cost", "model", descending=[True, False])["model"].to_list()
+    return flows.group_by("team").agg(pl.col("cost").sum()).sort("cost", "team", descending=[True, False])["team"].to_list()
 
 
 def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
@@ -182,7 +185,7 @@ def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
     teams = _teams(flows)
     bands: dict[tuple[str, str], float] = {}
     for row in flows.iter_rows(named=True):
-        team = row["model"] if row["model"] in teams[:_MOST_TEAMS] else "other teams"
+        team = row["team"] if row["team"] in teams[:_MOST_TEAMS] else "other teams"
         stage = _stage(row["link"])
         end = in_words(row["link"]) + ("" if row["role"] in _NO_ROLE else f", {row['role']}")
         for ends in ((team, stage), (stage, end)):
@@ -238,15 +241,15 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
-    order = [*teams, *sorted({*rows["model"].to_list()} - {*teams})]
-    for (model,), part in rows.group_by("model", maintain_order=True):
+    order = [*teams, *sorted({*rows["team"].to_list()} - {*teams})]
+    for (team,), part in rows.group_by("team", maintain_order=True):
         drawn.add_scatter(
             x=part["turn"].to_list(),
             y=part["lost_so_far"].to_list(),
             mode="lines+markers",
-            line={"shape": "hv", "color": color_of(str(model), order)},
+            line={"shape": "hv", "color": color_of(str(team), order)},
             marker={"size": 5},
-            name=plain(model),
+            name=plain(team),
             hovertemplate="turn %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
         )
     drawn.update_xaxes(title="turn")
@@ -260,9 +263,10 @@ def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
 def _turns(_: Reader, benchmark: str) -> TableRows:
     columns = {
         "turn": GridColumn(heading="Turn", kind="count"),
-        "model": GridColumn(heading="Team"),
+        "team_name": GridColumn(heading="Team"),
         "task_id": GridColumn(heading="Task", kind="name"),
         "whose": GridColumn(heading="Whose"),
+        "agent_model": GridColumn(heading="Its model"),
         "link": GridColumn(heading="Broken link", kind="name"),
         "cost": GridColumn(heading="Cost", kind="cost"),
         "evidence": GridColumn(heading="Evidence", kind="words"),
@@ -278,7 +282,7 @@ def _turns(_: Reader, benchmark: str) -> TableRows:
 
 def _categories(_: Reader, benchmark: str) -> TableRows:
     columns = {
-        "model": GridColumn(heading="Team"),
+        "team_name": GridColumn(heading="Team"),
         "condition": GridColumn(heading="Condition", kind="condition"),
         "taxonomy": GridColumn(heading="Taxonomy", kind="name"),
         "category": GridColumn(heading="Category", kind="name"),
@@ -291,7 +295,7 @@ def _categories(_: Reader, benchmark: str) -> TableRows:
 
 def _spirals(_: Reader, benchmark: str) -> TableRows:
     columns = {
-        "model": GridColumn(heading="Team"),
+        "team_name": GridColumn(heading="Team"),
         "condition": GridColumn(heading="Condition", kind="condition"),
         "turns_inside": GridColumn(heading="Turns inside", kind="count"),
         "turns_outside": GridColumn(heading="Turns outside", kind="count"),

@@ -10,7 +10,12 @@ import pytest
 
 from analytics.losses.lost import losses_interval, lost_report
 from analytics.query import query
+from dashboards.address import Address
+from dashboards.pages import why
+from dashboards.reader import reader
+from judges.attribution.job import attribute_games
 from schemas.store import Store
+from tests.games.seats import ingested, play, seat_server
 from tests.played import played_store
 
 
@@ -61,7 +66,12 @@ def test_a_team_that_lost_nothing_has_a_row(store: Store, tmp_path: Path) -> Non
     games = query(store, "SELECT episode_id FROM games WHERE model = 'over_remover'")["episode_id"]
     spared = changed(store, tmp_path, *(text.format(game) for game in games for text in (NOTHING_LOST, NOT_ATTRIBUTED)))
     row = lost_report(spared).filter(what="model", model="over_remover").row(0, named=True)
-    assert (row["games"], row["turns"], row["lost"], row["sentence"]) == (3, 0, 0, "over_remover (3 games): 0 [0, .56] a game was lost.")
+    assert (row["games"], row["turns"], row["lost"], row["sentence"]) == (
+        3,
+        0,
+        0,
+        "director over_remover, builder literal (3 games): 0 [0, .56] a game was lost.",
+    )
 
 
 def test_of_a_team_that_is_attributed_in_part_only_that_part_counts(store: Store, tmp_path: Path) -> None:
@@ -77,7 +87,7 @@ def test_of_a_team_that_is_attributed_in_part_only_that_part_counts(store: Store
 
 def test_a_side_without_turns_has_no_loss(store: Store, tmp_path: Path) -> None:
     """Where no turn was in a spiral, none can have lost 0 there."""
-    rows = query(store, "SELECT model, turns_inside, turns_outside FROM cost_in_spirals").rows()
+    rows = query(store, "SELECT team_name, turns_inside, turns_outside FROM cost_in_spirals").rows()
     told = {row["name"]: row["sentence"] for row in lost_report(store).filter(what="spirals").iter_rows(named=True)}
     for model, inside, outside in rows:
         assert ("no turn was inside" in told.get(model, "no turn was inside")) == (inside == 0 or model not in told), (
@@ -154,3 +164,23 @@ def test_an_evidence_without_spaces_is_quoted_all_the_same(store: Store, tmp_pat
     said = changed(store, tmp_path, f"UPDATE attributions SET evidence = 'D1: {'说' * 300}'")
     told = " ".join(lost_report(said).filter(what="game")["sentence"])
     assert f": D1: {'说' * 156} ...)" in told
+
+
+def test_builders_of_different_models_are_not_pooled_and_the_one_at_fault_is_named(tmp_path: Path) -> None:
+    """Directors of one script, two models as builders: a row a team, and what the builder lost is never put down to the directors' name."""
+    for model in ("openai/stub-a", "openai/stub-b"):
+        with seat_server("garbage") as address:
+            seats = ["directors=script:plain", f"builder={model}"]
+            play("craft", tmp_path / "logs", seats, "--structures", "1", "--turns", "3", "--base-url", f"{address}/v1")
+    store = ingested(tmp_path)
+    attribute_games(store)
+    rows = lost_report(store).filter(what="model").to_dicts()
+    assert [row["model"] for row in rows] == ["script:plain"] * 2
+    assert {row["name"] for row in rows} == {f"director script:plain, builder openai/stub-{letter}" for letter in "ab"}
+    for row in rows:
+        assert f"; builder {row['name'].rpartition(' ')[2]} 100 %, mostly answers that cannot be read" in row["sentence"]
+    with reader(store, Address(why.PATH, {})) as read:
+        drawn = why.report_figure(read)
+    assert drawn is not None
+    assert "script:plain" not in drawn.data[0].node.label
+    assert {"format, builder openai/stub-a", "format, builder openai/stub-b"} <= {*drawn.data[0].node.label}

@@ -83,7 +83,7 @@ def test_a_model_takes_a_seat_in_the_middle(folder: Path, tmp_path: Path) -> Non
         asked = stats(address)["requests"]
         told = replay(
             folder, episode, "--turn", "4", "--seat", "builder=openai/stub", "--turns", "2", "--repeats", "3",
-            "--base-url", f"{address}/v1", "--out", str(tmp_path),
+            "--base-url", f"{address}/v1", "--out", str(tmp_path), code=1,
         )  # fmt: skip
         assert stats(address)["requests"] - asked == 2 * 3
     assert "3 games with 15 turns played" in told
