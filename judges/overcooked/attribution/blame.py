@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import AGENTS, Layout
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator import refusal
 from games.overcooked.text.spoken import heard
 from judges.attribution.findings import Link
-from judges.evidence.transcript import ActionView, Transcript, TurnView
+from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 from judges.overcooked.attribution.moves import needless, stood, world_of
 from judges.overcooked.attribution.requests import TrackedRequest, asked_of, note_done, own_turns
 from judges.overcooked.conversations import action_call
@@ -128,11 +129,29 @@ class History:
         if not verified:
             return None
         if stood(view, _CHEF):
-            return BrokenLink(_CHEF, "idle", f"waited; it could {verified[0]}")
+            useful = next((call for call in verified if not self._is_stated_wait(view, call)), None)
+            return None if useful is None else BrokenLink(_CHEF, "idle", f"waited; it could {useful}")
         turn, action = self._next(view.turn, _CHEF)
         if action is None or action in _verified(self.game.turn(turn), _CHEF):
             return None
         return BrokenLink(_CHEF, "acted_wrong", f"went to {action}, which does not bring the order on; it could {verified[0]}")
+
+    def _is_stated_wait(self, view: TurnView, call: str) -> bool:
+        """Whether a product can be taken early: the prompt states the cooking time, and who waits as long has done what it was told.
+
+        The step of `cook` counts for the kitchen's clock, so that the product is there one step before the stated time has passed.
+        """
+        action = parse_call(call)
+        utensil = action.arguments[1] if action is not None and action.name == "pickup" and len(action.arguments) > 1 else None
+        began = [
+            before.turn
+            for before in self.game.turns
+            if before.turn < view.turn
+            and utensil is not None
+            and _timer(before.state_after, utensil)
+            and not _timer(before.state_before, utensil)
+        ]
+        return bool(began) and view.turn - began[-1] <= self.task.layout.cook_time
 
     # -- the Assistant ----------------------------------------------------------------------------
 
@@ -220,6 +239,11 @@ def _cooks(view: TurnView, layout: Layout) -> bool:
 
 def _refused(view: TurnView, agent: int) -> ActionView | None:
     return next((action for action in view.actions if action.accepted is False and action.agent == AGENTS[agent]), None)
+
+
+def _timer(state: JsonObject, utensil: str) -> int:
+    pot = state.get("utensils", {}).get(utensil)
+    return int(pot["timer"]) if pot else 0
 
 
 def _dropped_wait(view: TurnView, agent: int) -> BrokenLink | None:

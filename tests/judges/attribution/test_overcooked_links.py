@@ -33,7 +33,7 @@ PLANTED: dict[str, Sequence[tuple[int, str, str, float, str]]] = {
     "silent": [],
     "slow": [
         *((turn, CHEF, "idle", 1.0, "waited; it could pickup(egg,counter)") for turn in (6, 7, 8)),
-        *((turn, CHEF, "idle", 1.0, "waited; it could pickup(boiled_egg,pot0)") for turn in (16, 17, 18)),
+        *((turn, CHEF, "idle", 1.0, "waited; it could pickup(boiled_egg,pot0)") for turn in (17, 18)),
     ],
     "wrong-ingredient": [
         (1, CHEF, "said_wrong", 0.0, APPLE),
@@ -66,7 +66,8 @@ PLANTED: dict[str, Sequence[tuple[int, str, str, float, str]]] = {
         (15, HELPER, "format", 0.0, UNREAD),
     ],
 }
-"""Policy -> turn, whose, link, steps lost, evidence. A boiled egg takes 16 steps, of which every needless wait is one more."""
+"""Policy -> turn, whose, link, steps lost, evidence. A boiled egg takes 16 steps, of which every needless wait is one more.
+The egg cooks from step 13 and is ready at 16; the prompt states 3 timesteps, so that waiting in 16 is no fault."""
 
 FOLLOWED = {
     "optimal": ["fully", "fully"],
