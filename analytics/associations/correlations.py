@@ -52,12 +52,13 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
 
     Columns, in order:
 
-    - benchmark; unit: games or turns; x: a number of the game, or of the turn; y: `metric` of the game, or gain (progress of the turn).
+    - benchmark; game: null where a benchmark has one kind of score, else rows are of one game.
+    - unit: games or turns; x: a number of the game, or of the turn; y: `metric` of the game, or gain (progress of the turn).
     - kind: one of `KINDS`. n: units, or teams between teams; teams; tasks.
     - pearson, pearson_low, pearson_high; spearman, ..._low, ..._high: with 95 % intervals over tasks (each left out in turn; between teams
       over teams); null ends where there are fewer than four, where leaving one out changes nothing (all on one line), and, but for between
       teams, where the numbers are hardly ever other than usual (`analytics.associations.unit_values.say_little`).
-    - p: of no linear relation; p_holm: corrected for all rows of the benchmark. advice: what follows, and what does not.
+    - p: of no linear relation; p_holm: corrected for all rows of the game. advice: what follows, and what does not.
 
     Args:
         store: a store with the views.
@@ -73,10 +74,10 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
     if benchmark is not None:
         games = games.filter(pl.col("benchmark") == benchmark)
     rows: list[_Row] = []
-    for name in sorted({*games["benchmark"], *turns["benchmark"]}):
-        of_turns, of_games = (part.filter(pl.col("benchmark") == name) for part in (turns, games))
+    for name, game in pl.concat(part.select("benchmark", "game") for part in (turns, games)).unique().sort(pl.all()).iter_rows():
+        of_turns, of_games = (part.filter(pl.col("benchmark") == name, pl.col("game").eq_missing(pl.lit(game))) for part in (turns, games))
         family = [
-            {"benchmark": name} | row
+            {"benchmark": name, "game": game} | row
             for unit, part, y in (("games", of_games, metric), ("turns", of_turns, "gain"))
             for x in _columns(part, unit)
             if x != y
@@ -93,7 +94,7 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
 def _schema() -> dict[str, pl.DataType]:
     import polars as pl
 
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "unit", "x", "y", "kind"), pl.String())
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "unit", "x", "y", "kind"), pl.String())
     schema |= dict.fromkeys(("n", "teams", "tasks"), pl.Int64())
     measured = [f"{name}{end}" for name in ("pearson", "spearman") for end in ("", "_low", "_high")]
     return schema | dict.fromkeys((*measured, "p", "p_holm"), pl.Float64()) | {"advice": pl.String()}
@@ -103,7 +104,7 @@ def _games(store: Store, metric: str) -> pl.DataFrame:
     """Each game that has the metric, with all other numbers it has as columns."""
     import polars as pl
 
-    games = game_values(store, metric).select("episode_id", "benchmark", "team_name", "task", pl.col("value").alias(metric))
+    games = game_values(store, metric).select("episode_id", "benchmark", "game", "team_name", "task", pl.col("value").alias(metric))
     for name in _METRICS:
         if name != metric:
             found = numbers_of_games(store, name).select("episode_id", pl.col("value").alias(name))

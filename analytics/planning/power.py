@@ -70,7 +70,8 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
 
     Columns, in order:
 
-    - benchmark, metric; design: paired (both teams play the same tasks) or unpaired (each its own).
+    - benchmark; game: null where a benchmark has one kind of score, else a plan is of one game.
+    - metric; design: paired (both teams play the same tasks) or unpaired (each its own).
     - difference: to be seen, in units of the metric; sd: standard deviation over tasks of the difference of two teams (paired), of a team's
       means (unpaired), pooled over the teams of the store; sd_low, sd_high: its 95 % interval; pairs: teams or pairs it comes from.
     - power: chance to see the difference with p below 0.05. tasks: needed for it (unpaired: for each team); tasks_low, tasks_high: if the
@@ -93,13 +94,15 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
         raise UsageError(f"--difference {difference:g}: give a number above 0, in units of {metric}")
     games = game_values(store, metric)
     rows: list[_Row] = []
-    for (name,), part in games.group_by("benchmark", maintain_order=True):
+    for (name, game), part in games.group_by("benchmark", "game", maintain_order=True):
         if benchmark not in (None, name):
             continue
         spreads = list(_spreads(part))
         for spread in spreads:
             steps = (difference,) if difference else [_rounded(share * spreads[-1].sd) for share in _SHARES]
-            rows += [{"benchmark": name, "metric": metric} | _planned(spread, step, wished) for step in steps for wished in _POWERS]
+            rows += [
+                {"benchmark": name, "game": game, "metric": metric} | _planned(spread, step, wished) for step in steps for wished in _POWERS
+            ]
     if benchmark is None:
         rows += labels_rows(store, metric)
     return pl.DataFrame([{column: row.get(column) for column in _schema()} for row in rows], schema=_schema(), orient="row")
@@ -108,7 +111,7 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
 def power_curves(store: Store, *, metric: str = "score", benchmark: str | None = None, difference: float | None = None) -> pl.DataFrame:
     """One row for each design, difference and number of tasks: the points of the curves.
 
-    Columns: benchmark, metric, design, difference, tasks (of each team, if unpaired); tasks_now: of which the spread is known; power:
+    Columns: benchmark, game, metric, design, difference, tasks (of each team, if unpaired); tasks_now: of which the spread is known; power:
     chance to see the difference; power_low, power_high: the same if the standard deviation is at the ends of its interval.
 
     Args:
@@ -125,10 +128,10 @@ def power_curves(store: Store, *, metric: str = "score", benchmark: str | None =
     planned = (
         power(store, metric=metric, benchmark=benchmark, difference=difference)
         .filter(pl.col("design").is_in(("paired", "unpaired")))
-        .unique(["benchmark", "design", "difference"], maintain_order=True)
+        .unique(["benchmark", "game", "design", "difference"], maintain_order=True)
     )
     rows = [
-        {name: row[name] for name in ("benchmark", "metric", "design", "difference")}
+        {name: row[name] for name in ("benchmark", "game", "metric", "design", "difference")}
         | {"tasks": tasks, "tasks_now": row["tasks_now"]}
         | {
             name: power_of(row["design"], row["difference"], row[sd], tasks)
@@ -137,7 +140,7 @@ def power_curves(store: Store, *, metric: str = "score", benchmark: str | None =
         for row in planned.iter_rows(named=True)
         for tasks in _GRID
     ]
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "metric", "design"), pl.String()) | {"difference": pl.Float64()}
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "metric", "design"), pl.String()) | {"difference": pl.Float64()}
     schema |= dict.fromkeys(("tasks", "tasks_now"), pl.Int64()) | dict.fromkeys(("power", "power_low", "power_high"), pl.Float64())
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -146,7 +149,7 @@ def _schema() -> dict[str, pl.DataType]:
     import polars as pl
 
     number, count = pl.Float64(), pl.Int64()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "metric", "design"), pl.String())
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "metric", "design"), pl.String())
     schema |= dict.fromkeys(("difference", "sd", "sd_low", "sd_high"), number) | {"pairs": count, "power": number}
     schema |= dict.fromkeys(("tasks", "tasks_low", "tasks_high", "tasks_now"), count)
     return schema | {"power_now": number, "detectable_now": number, "advice": pl.String()}

@@ -59,7 +59,8 @@ def ability(store: Store, *, metric: str = "score", benchmark: str | None = None
 
     Columns, in order:
 
-    - benchmark, metric; kind: team or task; name; condition, max_turns: of a team.
+    - benchmark; game: null where a benchmark has one kind of score, else a scale is of one game.
+    - metric; kind: team or task; name; condition, max_turns: of a team.
     - scale: log odds (metric of 0 and 1 only) or the metric's own units.
     - games; partners: tasks of the team, or teams of the task; observed: mean of the metric.
     - value, low, high: ability of the team, or difficulty of the task: a team succeeds on a task the better, the more its ability is above
@@ -80,9 +81,9 @@ def ability(store: Store, *, metric: str = "score", benchmark: str | None = None
 
     games = game_values(store, metric)
     rows: list[_Row] = []
-    for (name,), part in games.group_by("benchmark", maintain_order=True):
+    for (name, game), part in games.group_by("benchmark", "game", maintain_order=True):
         if benchmark in (None, name):
-            rows += [{"benchmark": name, "metric": metric} | row for row in _of_benchmark(part)]
+            rows += [{"benchmark": name, "game": game, "metric": metric} | row for row in _of_benchmark(part)]
     return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
 
 
@@ -90,7 +91,7 @@ def _schema() -> dict[str, pl.DataType]:
     import polars as pl
 
     text, count, number = pl.String(), pl.Int64(), pl.Float64()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "metric", "kind", "name", "condition"), text)
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "metric", "kind", "name", "condition"), text)
     schema |= {"max_turns": count, "scale": text, "games": count, "partners": count}
     return schema | dict.fromkeys(("observed", "value", "low", "high", "expected"), number) | {"island": count, "advice": text}
 

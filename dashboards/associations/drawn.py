@@ -43,8 +43,8 @@ def correlation_figure(rows: pl.DataFrame) -> go.Figure | None:
     """Pearson's coefficients, the kinds of a pair on one line."""
     dots = [
         Dot(
-            line=f"{in_words(row['x'])}, {in_words(row['y'])}",
-            detail=str(row["unit"]),
+            line=f"{in_words(row['x'])}, {in_words(row['y'])}\0{row['game']}",
+            detail=", ".join(filter(None, (row["game"] and printable(in_words(row["game"])), row["unit"]))),
             value=row["pearson"],
             low=row["pearson_low"],
             high=row["pearson_high"],
@@ -100,8 +100,9 @@ def ability_figure(rows: pl.DataFrame) -> go.Figure | None:
         names = short_names(own["name"].to_list()) if kind == "team" else {}
         dots += [
             Dot(
-                line=f"{printable(names.get(row['name'], row['name']))}\0{kind} {row['condition']} {row['max_turns']}",
-                detail=f"{kind}, {counted(row['games'], 'game')}" + (f", {row['condition']}" if row["condition"] else ""),
+                line=f"{printable(names.get(row['name'], row['name']))}\0{kind} {row['game']} {row['condition']} {row['max_turns']}",
+                detail=f"{kind}, {printable(in_words(row['game'])) + ', ' if row['game'] else ''}{counted(row['games'], 'game')}"
+                + (f", {row['condition']}" if row["condition"] else ""),
                 value=row["value"],
                 low=row["low"],
                 high=row["high"],

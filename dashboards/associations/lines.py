@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from analytics.comparison.team_names import short_names
 from dashboards.figures.curves import Curve, curves
 from schemas.text import printable
-from schemas.wording import number
+from schemas.wording import in_words, number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,13 +45,13 @@ def power_figure(rows: pl.DataFrame) -> go.Figure | None:
     """Of `power-curves`: the chance to see each difference, by tasks; dashed where the teams play different ones."""
     drawn = [
         Curve(
-            name=f"{number(float(str(difference)))}, {design}",
+            name=", ".join(filter(None, (game and printable(in_words(game)), number(float(str(difference))), str(design)))),
             x=part["tasks"].to_list(),
             y=part["power"].to_list(),
             low=part["power_low"].to_list(),
             high=part["power_high"].to_list(),
             is_dashed=design != "paired",
         )
-        for (design, difference), part in rows.group_by("design", "difference", maintain_order=True)
+        for (game, design, difference), part in rows.group_by("game", "design", "difference", maintain_order=True)
     ]
     return curves(drawn[:_MOST], across="tasks", up="chance to see it", line_at=_WISHED) if drawn else None

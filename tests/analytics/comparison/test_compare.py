@@ -18,19 +18,22 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import cotrace
+from analytics.associations.correlations import correlations
 from analytics.associations.effects import effects
 from analytics.comparison.compare import compare
 from analytics.comparison.differences import MeanDifference, ValueRange, paired, unpaired
 from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
 from analytics.findings import headlines
+from analytics.planning.power import power, power_curves
 from analytics.reports import report
+from analytics.scales.ability import ability
 from analytics.statistics.intervals import wilson
 from analytics.statistics.permutation import exchange_p, sign_flip_p
 from cotrace.cli import cli
 from schemas.errors import UsageError
 from schemas.store import Store
-from tests.analytics.little_games import Game, store_with
+from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.masters import published_store
 
 Floats = NDArray[np.float64]
@@ -419,3 +422,30 @@ def test_teams_are_compared_and_effects_are_found_within_one_game(tmp_path: Path
     assert len(boards) == len(GAMES)
     for game, board in zip(GAMES, boards, strict=True):
         assert f"under {game} b is behind m under {game} a by 0.275 " in board
+
+
+def test_scales_plans_and_correlations_are_of_one_game(tmp_path: Path) -> None:
+    """Points of Hanabi and scores of CollabCapture were on one scale, in one spread and in one correlation."""
+    played = [
+        Game(
+            [Step("{}", (Move("go"),), followed=step < (task + place) % 4, progress=step / 10) for step in range(4)],
+            name=f"{game}{name}{task}",
+            benchmark="coordination",
+            condition=f"{game} {name}",
+            condition_json={"game": game},
+            task=f"t{task}",
+            score=least + (task % 3 + place) / 4 + task % 2 / 20 * place,
+        )
+        for game, least in GAMES.items()
+        for place, name in enumerate("ab")
+        for task in range(12)
+    ]
+    store = store_with(tmp_path, played)
+    for rows in (ability(store), power(store), power_curves(store), correlations(store)):
+        assert set(rows["game"]) == GAMES.keys()
+    teams = ability(store).filter(pl.col("kind") == "team")
+    assert teams.group_by("game").len()["len"].to_list() == [2, 2]
+    spans = {game: [row["observed"] for row in teams.to_dicts() if row["game"] == game] for game in GAMES}
+    assert min(spans["hanabi"]) > max(spans["collab_capture"]) + 10
+    assert power(store).filter(pl.col("sd") > 1).is_empty()
+    assert set(correlations(store).filter(pl.col("unit") == "games", pl.col("kind") == "pooled")["n"]) == {24}
