@@ -33,6 +33,7 @@ __all__ = [
     "interval",
     "money",
     "number",
+    "of_unknown_cost",
     "p_is",
     "p_value",
     "score",
@@ -41,6 +42,7 @@ __all__ = [
     "share_interval",
     "share_of",
     "signed",
+    "spent",
     "truth",
     "without_zero",
 ]
@@ -121,6 +123,21 @@ def money(value: float | None) -> str:
     if 0 < value < _CENT:
         return f"${value:.{1 - math.floor(math.log10(value))}f}"
     return f"${value:,.2f}".replace(",", _THIN)
+
+
+def spent(value: float | None, unknown: int) -> str:
+    """A sum of money of which some parts may not be known: `$1.20`, `at least $1.20`, and nothing where no part is known.
+
+    Args:
+        value: sum of the known costs in US dollars; None: none is known.
+        unknown: how many calls have a cost that is not known.
+    """
+    return f"at least {money(value)}" if unknown and _is_number(value) else money(value)
+
+
+def of_unknown_cost(unknown: int) -> str:
+    """`3 calls of unknown cost`; empty where there are none."""
+    return f"{counted(unknown, 'call')} of unknown cost" if unknown else ""
 
 
 def seconds(value: float | None) -> str:

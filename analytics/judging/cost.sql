@@ -11,13 +11,14 @@
 --   tokens_in  tokens  prompt tokens as billed; null if the server has not counted those of all jobs
 --   tokens_out  tokens  completion tokens likewise
 --   runs_priced  count  jobs whose model has a price
+--   calls_unpriced  count  calls of the other jobs, whose cost is not known: where there are any, cost_usd is a lower bound
 --   cost_usd  USD  cost of the priced jobs; null if there is none
 --   cost_per_unit_usd  USD  cost of the priced jobs / their units; null if there is none
 --   wall_s  s  time from start to finish, summed over jobs that ended; null if none did
 --   first_started_at  UTC  start of the first job
 --   last_started_at  UTC  start of the last job
 -- Report: cost, ordered by last_started_at
--- Shows: rubric, judge, units, calls, tokens_in, tokens_out, cost_usd
+-- Shows: rubric, judge, units, calls, tokens_in, tokens_out, cost_usd, calls_unpriced
 -- Reads: judge_runs.
 create or replace view cost as
 
@@ -33,6 +34,7 @@ select
     case when count(tokens_in) = count(*) then sum(tokens_in)::bigint end as tokens_in,
     case when count(tokens_out) = count(*) then sum(tokens_out)::bigint end as tokens_out,
     count(cost) as runs_priced,
+    coalesce(sum(calls) filter (cost is null), 0)::bigint as calls_unpriced,
     sum(cost) as cost_usd,
     sum(cost) / nullif(sum(units) filter (cost is not null), 0) as cost_per_unit_usd,
     sum(epoch(finished_at - started_at)) as wall_s,

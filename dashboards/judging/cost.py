@@ -11,7 +11,7 @@ from dashboards.judging.common import WHOLE_STORE
 from dashboards.parts import Part, card, stat
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
-from schemas.wording import NOTHING, count, money
+from schemas.wording import NOTHING, count, money, of_unknown_cost, spent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,7 +39,7 @@ _SUMS = """
     sum(units)::BIGINT AS units, sum(calls)::BIGINT AS calls, sum(verdicts)::BIGINT AS verdicts, sum(failed)::BIGINT AS failed,
     CASE WHEN count(tokens_in) = count(*) THEN sum(tokens_in)::BIGINT END AS tokens_in,
     CASE WHEN count(tokens_out) = count(*) THEN sum(tokens_out)::BIGINT END AS tokens_out,
-    sum(seconds) AS seconds, sum(cost) AS cost,
+    sum(seconds) AS seconds, sum(cost) AS cost, coalesce(sum(calls) FILTER (cost IS NULL), 0)::BIGINT AS unpriced,
     1000 * sum(tokens_in + tokens_out) / nullif(sum(verdicts) FILTER (tokens_in + tokens_out IS NOT NULL), 0) AS tokens_per_1000,
     1000 * sum(cost) / nullif(sum(verdicts) FILTER (cost IS NOT NULL), 0) AS cost_per_1000
 """
@@ -52,6 +52,7 @@ _NUMBERS: Final = {
     "tokens_out": GridColumn(heading="Tokens out", kind="count"),
     "seconds": GridColumn(heading="Time", kind="seconds"),
     "cost": GridColumn(heading="Cost", kind="money"),
+    "unpriced": GridColumn(heading="Calls of unknown cost", kind="count"),
     "tokens_per_1000": GridColumn(heading="Tokens / 1000 verdicts", kind="count"),
     "cost_per_1000": GridColumn(heading="Cost / 1000 verdicts", kind="money"),
 }
@@ -79,14 +80,16 @@ def _tiles(by_judge: pl.DataFrame) -> Part:
     tokens = by_judge["tokens_in"] + by_judge["tokens_out"]
     priced = by_judge["cost"].drop_nulls()
     known = int(sum(by_judge.filter(by_judge["cost"].is_not_null())["verdicts"]))
-    spent = float(priced.sum()) if len(priced) else None
+    total, unknown = float(priced.sum()) if len(priced) else None, int(by_judge["unpriced"].sum())
     return html.Div(
         [
             stat("calls", count(calls), "retries included"),
             stat("verdicts", count(verdicts)),
             stat("tokens", NOTHING, "a server did not count all") if tokens.has_nulls() else stat("tokens", count(int(tokens.sum()))),
-            stat("spent", money(spent), "by the price file" if len(priced) else "no model has a price"),
-            stat("per 1000 verdicts", money(1000 * spent / known if spent is not None and known else None)),
+            stat(
+                "spent", spent(total, unknown), of_unknown_cost(unknown) or ("by the price file" if len(priced) else "no model has a price")
+            ),
+            stat("per 1000 verdicts", money(1000 * total / known if total is not None and known else None)),
         ],
         className="stats",
     )

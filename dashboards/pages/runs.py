@@ -10,7 +10,7 @@ from dashboards.address import GAME, game_at
 from dashboards.grid import Grid, grid, table_links
 from dashboards.parts import Part, card, data, link_choices, stat
 from dashboards.tables import GridColumn, TableRows
-from schemas.wording import count, counted, money
+from schemas.wording import count, counted, of_unknown_cost, spent
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader
@@ -36,11 +36,14 @@ _TOTALS: Final = """
         (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM games) AS games, (SELECT count(*) FROM repeated_episodes) AS again,
         (SELECT count(*) FROM judge_runs) AS jobs, (SELECT count(*) FROM judge_runs WHERE status IN ('running', 'submitted')) AS running,
         (SELECT count(*) FROM rejects) AS rejects, (SELECT count(*) FROM calls WHERE status = 'failed') AS failed,
-        (SELECT sum(cost) FROM judge_runs) AS cost_of_judges, (SELECT sum(cost) FROM calls WHERE purpose = 'player') AS cost_of_players
+        (SELECT sum(cost) FROM judge_runs) AS cost_of_judges, (SELECT sum(cost) FROM calls WHERE purpose = 'player') AS cost_of_players,
+        (SELECT coalesce(sum(calls) FILTER (cost IS NULL), 0)::BIGINT FROM judge_runs) AS unknown_of_judges,
+        (SELECT count(*) FILTER (cost IS NULL) FROM calls WHERE purpose = 'player') AS unknown_of_players
 """
 _PLAYED: Final = """
     WITH paid AS (
-        SELECT run_id, sum(calls.cost) AS cost, count(*) AS calls FROM calls INNER JOIN episodes USING (episode_id)
+        SELECT run_id, sum(calls.cost) AS cost, count(*) FILTER (calls.cost IS NULL) AS unpriced
+        FROM calls INNER JOIN episodes USING (episode_id)
         WHERE purpose = 'player' GROUP BY run_id
     )
     SELECT
@@ -49,7 +52,7 @@ _PLAYED: Final = """
         strftime(any_value(runs.started_at), '%Y-%m-%d %H:%M') AS at,
         count(games.episode_id) AS games, count(*) FILTER (games.success) AS won,
         count(*) FILTER (games.ending = 'cut') AS cut, count(*) FILTER (games.ending = 'not_set_up') AS broke,
-        any_value(paid.cost) AS cost, run_id
+        any_value(paid.cost) AS cost, any_value(paid.unpriced) AS unpriced, run_id
     FROM runs INNER JOIN episodes USING (run_id) INNER JOIN run_conditions USING (run_id)
     LEFT JOIN games USING (episode_id) LEFT JOIN paid USING (run_id)
     GROUP BY run_id, runs.benchmark ORDER BY "at" DESC NULLS LAST, name, run_id
@@ -112,8 +115,11 @@ def _tiles(totals: dict[str, Any]) -> Part:
                 "experiment" if totals["runs"] == 1 else "experiments", count(totals["runs"]), f"{counted(totals['games'], 'game')}{again}"
             ),
             stat("scoring job" if totals["jobs"] == 1 else "scoring jobs", count(totals["jobs"])),
-            stat("spent on judges", money(totals["cost_of_judges"])),
-            stat("spent on players", money(totals["cost_of_players"])),
+            *(
+                stat(f"spent on {whom}", spent(totals[f"cost_of_{whom}"], unknown), of_unknown_cost(unknown))
+                for whom in ("judges", "players")
+                for unknown in [totals[f"unknown_of_{whom}"]]
+            ),
         ],
         className="stats",
     )
@@ -133,6 +139,7 @@ def _played(read: Reader, _: str) -> TableRows:
             "cut": GridColumn(heading="Cut", kind="count"),
             "broke": GridColumn(heading="Broke", kind="count"),
             "cost": GridColumn(heading="Cost", kind="money"),
+            "unpriced": GridColumn(heading="Calls of unknown cost", kind="count"),
         },
         link=lambda row: read.address.narrowed(GAME, benchmark=row["benchmark"], condition=row["condition"]),
     )

@@ -11,6 +11,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from analytics.query import query
 from analytics.statistics.intervals import clustered_sem
+from dashboards.address import Address
+from dashboards.page_file import page_file
 from schemas import batches
 from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import Store
@@ -261,17 +263,18 @@ def test_two_judges_and_two_variants_are_compared_once(tmp_path: Path) -> None:
 
 
 def test_cost_sums_priced_jobs_only(tmp_path: Path) -> None:
-    """A job without a price is counted but not taken for free."""
+    """A job without a price is counted but not taken for free: the sum is a lower bound, and report and pages say so."""
     runs = [
         job("a", judge="llm:x/y", cost=0.5),
         job("b", judge="llm:x/y", cost=0.25, status="interrupted"),
         job("c", judge="llm:x/y"),
     ]
-    found = query(
-        judged(tmp_path, runs, []),
-        "select runs, unfinished, units, calls, tokens_in, tokens_out, runs_priced, cost_usd, cost_per_unit_usd, wall_s from cost",
-    )
-    assert found.rows() == [(3, 1, 6, 9, 300, 30, 2, 0.75, 0.1875, 60.0)]
+    store = judged(tmp_path, runs, [])
+    columns = "runs, unfinished, units, calls, tokens_in, tokens_out, runs_priced, calls_unpriced, cost_usd, cost_per_unit_usd, wall_s"
+    assert query(store, f"select {columns} from cost").rows() == [(3, 1, 6, 9, 300, 30, 2, 3, 0.75, 0.1875, 60.0)]
+    page = page_file(store, Address("/runs"), raises=True)
+    assert "at least $0.75" in page
+    assert "3 calls of unknown cost" in page
 
 
 def test_candidates_that_are_not_listed_do_not_make_an_outcome(tmp_path: Path) -> None:
