@@ -58,7 +58,8 @@ def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     if report.calls or report.from_journal:
         before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
-        say(f"  {report.calls} calls{before}; {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
+        late = f", {report.timed_out} requests timed out (see --timeout and --concurrency)" if report.timed_out else ""
+        say(f"  {report.calls} calls{before}{late}; {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
     if report.stopped:
         say(f"  the budget allows no further call: {report.stopped} games left waiting; start again with a higher one to play them on")
     if report.failed:

@@ -18,7 +18,7 @@ def play(experiment: str | Path, *, on_progress: OnProgress | None = None, **cha
     Args:
         experiment: the file.
         on_progress: told now and then how far it is.
-        changes: what this start does otherwise than the file says: `out`, `take`, `base_url`, `max_cost`, `concurrency`.
+        changes: what this start does otherwise than the file says: `out`, `take`, `base_url`, `max_cost`, `prices`, `concurrency`.
 
     Raises:
         UsageError: something in the file is wrong, or a model's key is missing.

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar that lives on a terminal; elsewhere nothing, or of what takes hours a line now and then."""
+"""Progress on stderr: a bar that lives on a terminal; elsewhere a line a minute."""
 
 from __future__ import annotations
 
@@ -22,16 +22,22 @@ _A_LINE_EVERY_S: Final = 60.0
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that is told how many of how many are done; Ctrl-C carries away how far it was."""
+    """Give a function that is told how many of how many are done; Ctrl-C and signals carry away how far it was."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
+    lines = _Lines()
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(printable(what), total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+            lines(lambda: f"{what}: {done} of {total} done")
+
         try:
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            yield show
         except KeyboardInterrupt as error:
             found = bar.tasks[0]
             error.add_note(f"{what}: {found.completed:.0f} of {found.total:.0f} done" if found.total else f"{what}: not begun")
@@ -54,8 +60,7 @@ def playing_bar() -> Iterator[Callable[[PlayProgress], None]]:
         def show(now: PlayProgress) -> None:
             told[:] = [now]
             bar.update(task, completed=now.games, total=now.total, description=_in_words(now))
-            if not sys.stderr.isatty():
-                lines(now)
+            lines(lambda: _in_words(now))
 
         try:
             yield show
@@ -65,13 +70,15 @@ def playing_bar() -> Iterator[Callable[[PlayProgress], None]]:
 
 
 class _Lines:
+    """Where no terminal shows a bar."""
+
     def __init__(self) -> None:
         self._written_at = time.monotonic()
 
-    def __call__(self, told: PlayProgress) -> None:
-        if time.monotonic() - self._written_at >= _A_LINE_EVERY_S:
+    def __call__(self, words: Callable[[], str]) -> None:
+        if not sys.stderr.isatty() and time.monotonic() - self._written_at >= _A_LINE_EVERY_S:
             self._written_at = time.monotonic()
-            echo(_in_words(told), err=True)
+            echo(words(), err=True)
 
 
 def _in_words(told: PlayProgress) -> str:

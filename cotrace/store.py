@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenStore", "open_store"]
 
+_AT_ONCE = 32
+"""Calls under way, where the server's slots are not known."""
+
 Paths = str | Path | Sequence[str | Path]
 
 
@@ -89,7 +92,7 @@ class OpenStore:
         repeats: int | None = None,
         where: str | None = None,
         max_cost: float | None = None,
-        concurrency: int = 32,
+        concurrency: int | None = None,
         variant: str | None = None,
         rubrics: Sequence[str | Path] = (),
         reader: str = "rules",
@@ -105,7 +108,7 @@ class OpenStore:
             repeats: how often each unit is asked; None: as the rubric says.
             where: SQL condition over episodes and turns.
             max_cost: USD that may be spent.
-            concurrency: calls under way at once.
+            concurrency: calls under way at once; None: the server's slots, where they are known, else 32.
             variant: a variant of the rubric.
             rubrics: folders with rubrics of your own.
             reader: who reads texts for the engine: `rules`, `planted`, `llm:<provider/model>`, `both:<one of the last two>`.
@@ -120,20 +123,24 @@ class OpenStore:
         from judges.rubric_files.reading import find
         from judges.runs.job import JudgeRequest
         from judges.runs.runner import run
+        from providers.profile import fitted
         from providers.provider import ModelSettings
 
         if (judge is None) == (model is None) or judge not in (None, "engine"):
             raise UsageError('say who judges: judge="engine", or model="provider/model" (one of the two)')
         reads, asked = reader_named(reader), find(str(rubric), tuple(Path(folder) for folder in rubrics)).with_variant(variant)
-        limits: Any = {"where": where, "max_cost": max_cost, "concurrency": concurrency}
-        if judge is not None and reads.model is not None:
-            model_settings = ModelSettings(model=reads.model, base_url=base_url, **settings)
-            reading = ReadingRequest(settings=model_settings, benchmarks=benchmarks_of([asked]), earlier=True, **limits)
+        limits: Any = {"where": where, "max_cost": max_cost}
+        plainly = [ModelSettings(model=name, base_url=base_url, **settings) for name in (model or reads.model,) if name is not None]
+        questions = None if model is None else len(asked.questions)
+        models, at_once = fitted(plainly, settings, concurrency=concurrency, usual=_AT_ONCE, questions=questions)
+        if judge is not None and models:
+            reading = ReadingRequest(settings=models[0], benchmarks=benchmarks_of([asked]), earlier=True, concurrency=at_once, **limits)
             outside_of_loops(lambda: read_texts(reading, self._store))
         request = JudgeRequest(
             rubric=asked,
             reader=reads,
-            settings=None if model is None else ModelSettings(model=model, base_url=base_url, **settings),
+            settings=None if model is None else models[0],
+            concurrency=at_once,
             repeats=repeats,
             **limits,
         )

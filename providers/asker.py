@@ -157,7 +157,7 @@ class Asker:
         call = call_of(request, shown(asked), asked_at, taken, self._priced)
         if self._journal is not None and taken.status != "unasked":
             await self._journal.write(JournalEntry(request.key, request.note, call, taken.completion), forced=self._forced)
-        return Reply(call=call, completion=taken.completion, answer=taken.answer)
+        return Reply(call=call, completion=taken.completion, answer=taken.answer, timed_out=taken.timed_out)
 
     async def _least_busy(self, question: ModelQuestion) -> Taken:
         """Ask the least busy server; where one turns out hopeless, the others go on without it.

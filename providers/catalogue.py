@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from providers.provider import Mode, ModelSettings
+from providers.provider import Mode, ModelSettings, is_own
 from schemas.errors import UsageError
 from schemas.secrets import use_secret
 from schemas.text import excerpt
 
-__all__ = ["PROVIDERS", "Provider", "address_of", "key_in", "key_of", "provider_of"]
+__all__ = ["PROVIDERS", "Provider", "address_of", "is_at_own_server", "key_in", "key_of", "provider_of"]
 
 Protocol = Literal["openai", "azure", "anthropic", "google", "bedrock", "litellm"]
 
@@ -84,6 +84,13 @@ def provider_of(settings: ModelSettings) -> Provider:
         f"--model {settings.model}: there is no provider {settings.provider}; {meant}known are {', '.join(PROVIDERS)}; "
         "others through litellm/PROVIDER/MODEL, or name a server of your own with --base-url"
     )
+
+
+def is_at_own_server(settings: ModelSettings) -> bool:
+    """Whether the model is asked at an address of this machine or a private network."""
+    provider = PROVIDERS.get(settings.provider)
+    named = os.environ.get(provider.url_variable) if provider and provider.url_variable else None
+    return is_own(settings.base_url or named or (provider.base_url if provider else None))
 
 
 def address_of(settings: ModelSettings) -> str | None:

@@ -25,6 +25,7 @@ __all__ = [
     "NodeLost",
     "OversizeError",
     "RefusedError",
+    "TimedOut",
     "TooLarge",
     "Unusable",
     "beyond_bounds",
@@ -166,6 +167,14 @@ class NobodyThere(Fault):
     """Nobody listens at the address, or no host has such a name: a second try a moment later finds the same."""
 
     def __init__(self, reason: str) -> None:
+        super().__init__(reason, status=None, retry_after_s=None, again=True)
+
+
+class TimedOut(Fault):
+    """No complete reply came in time; a server that works on few calls at once may not have begun with this one."""
+
+    def __init__(self, timeout_s: float) -> None:
+        reason = f"no complete reply within {timeout_s:g} s: raise --timeout, or lower --concurrency or --max-tokens"
         super().__init__(reason, status=None, retry_after_s=None, again=True)
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-__all__ = ["Gate", "MinuteLimit"]
+__all__ = ["Crowd", "Gate", "MinuteLimit"]
 
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 15.0
@@ -49,6 +51,40 @@ class Gate:
     def succeeded(self) -> None:
         """A request was answered."""
         self._next_pause_s = max(_FIRST_PAUSE_S, self._next_pause_s * _SHORTER_BY_A_SUCCESS)
+
+
+class Crowd:
+    """How many requests are at the server at once: half as many after one that timed out while others were there.
+
+    A server that works on four calls at once lets the others wait in a queue of its own, where they time out. Requests that were sent
+    before the last halving do not halve again; the limit never rises again, since the queue would only fill anew.
+    """
+
+    def __init__(self) -> None:
+        self._limit: int | None = None
+        """None: as many as are sent."""
+        self._there = 0
+        self._lowered_at = float("-inf")
+        self._left = asyncio.Condition()
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Wait for a place at the server, and hold it."""
+        async with self._left:
+            await self._left.wait_for(lambda: self._limit is None or self._there < self._limit)
+            self._there += 1
+        try:
+            yield
+        finally:
+            self._there -= 1
+            async with self._left:
+                self._left.notify()
+
+    def timed_out(self, sent_at: float) -> None:
+        """A request that was sent at that time has had no reply in time."""
+        if self._there > 1 and sent_at >= self._lowered_at:
+            self._limit = max(1, self._there // 2)
+            self._lowered_at = time.monotonic()
 
 
 class MinuteLimit:

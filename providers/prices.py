@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from providers.catalogue import PROVIDERS
+from providers.catalogue import PROVIDERS, is_at_own_server
 from providers.completion import Completion, Tokens
+from providers.provider import ModelSettings
 from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.yaml_lines import read_yaml
@@ -34,6 +35,8 @@ __all__ = [
 
 _CHARACTERS_A_TOKEN = 3.0
 """A low guess (English has about four), used until the server's own counts are known."""
+_USUAL_TOKENS_A_CHARACTER = 0.25
+"""Of English, until the server has counted a prompt."""
 _FREE = ("ollama", "local")
 """Providers that run on one's own machine."""
 
@@ -94,30 +97,32 @@ class _Entry(BaseModel):
     reasoning: float | None = Field(default=None, ge=0)
 
 
-def price_of(model: str, own_file: Path | None = None) -> Price | None:
-    """The price of provider/model; None if it is not known.
+def price_of(settings: ModelSettings, own_file: Path | None = None) -> Price | None:
+    """The price of a model at its address; None if it is not known.
 
     Raises:
         UsageError: a price file cannot be read or is malformed.
     """
-    line = price_line(model, own_file)
+    line = price_line(settings, own_file)
     return None if line is None else line.price
 
 
-def price_line(model: str, own_file: Path | None = None) -> PriceLine | None:
-    """The price of provider/model from the user's own file, or else from the list that genai-prices keeps; None if neither knows it.
+def price_line(settings: ModelSettings, own_file: Path | None = None) -> PriceLine | None:
+    """The price of a model from the user's own file, or else from the list that genai-prices keeps; None if neither knows it.
 
-    Of prices that depend on the length of a prompt it is the one of short prompts.
+    Of prices that depend on the length of a prompt it is the one of short prompts. The list says nothing of a server on this machine or in
+    a private network, whatever name its model has.
 
     Raises:
         UsageError: a price file cannot be read or is malformed.
     """
-    listed = None if model.partition("/")[0] in _FREE else _listed(model)
+    model, is_free = settings.model, settings.provider in _FREE
+    listed = None if is_free or is_at_own_server(settings) else _listed(model)
     for pattern, entry in _read(own_file).items() if own_file else ():
         if fnmatchcase(model, pattern):
             is_guess = pattern != model and listed is None and model.partition("/")[0] in PROVIDERS
             return PriceLine(Price(**entry.model_dump()), f"{own_file}: {pattern}", is_guess)
-    if model.partition("/")[0] in _FREE:
+    if is_free:
         return PriceLine(Price(0.0, 0.0), "one's own machine", is_guess=False)
     return listed
 
@@ -131,13 +136,16 @@ def cost_of(completion: Completion, price: Price | None) -> float | None:
     return price.of(completion.tokens)
 
 
-def refuse_unpriced(model: str, price: Price | None, max_cost: float | None) -> None:
+def refuse_unpriced(settings: ModelSettings, price: Price | None, max_cost: float | None) -> None:
     """See that a limit of what may be spent can be kept; None: there is no limit.
+
+    A server of the user's own without a price is asked all the same: what it bills in its replies counts.
 
     Raises:
         UsageError: there is one, and the model has no price.
     """
-    if max_cost is not None and price is None:
+    model = settings.model
+    if max_cost is not None and price is None and not is_at_own_server(settings):
         raise UsageError(
             f"--max-cost needs a price for {model}: give one with --prices FILE (a line such as {model}: {{input: 0.15, output: 0.60}})"
         )
@@ -206,6 +214,7 @@ class TokenEstimate:
 
     def __init__(self) -> None:
         self._tokens_a_character = 1 / _CHARACTERS_A_TOKEN
+        self._characters = self._tokens = 0
 
     def tokens(self, characters: int) -> float:
         """How many tokens a prompt of that many characters will hardly exceed."""
@@ -214,6 +223,11 @@ class TokenEstimate:
     def learn(self, characters: int, tokens: int) -> None:
         """The server counted that many tokens for a prompt of that many characters."""
         self._tokens_a_character = max(self._tokens_a_character, tokens / max(characters, 1))
+        self._characters, self._tokens = self._characters + characters, self._tokens + tokens
+
+    def usual(self, characters: int) -> float:
+        """How many tokens a prompt of that many characters has on the average."""
+        return characters * (self._tokens / self._characters if self._tokens else _USUAL_TOKENS_A_CHARACTER)
 
 
 class BudgetSpentError(Exception):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 import yaml
 
-__all__ = ["EFFORTS", "LONGER", "Effort", "Mode", "ModelSettings"]
+__all__ = ["EFFORTS", "LONGER", "Effort", "Mode", "ModelSettings", "is_own"]
 
 Effort = Literal["none", "minimal", "low", "medium", "high"]
 Mode = Literal["tools", "json", "json_schema"]
@@ -22,6 +25,8 @@ EFFORTS: Final[Mapping[Effort, int]] = {"none": 0, "minimal": 1024, "low": 2048,
 _MODELS: Final = Path(__file__).parent / "models.yaml"
 LONGER: Final = 2
 """By how much the longest reply is multiplied when a reply was cut."""
+_LOCAL_NAME: Final = re.compile(r"(?:^|\.)localhost$|\.(?:local|lan|internal|home|test)$|^[^.:]+$")
+"""Hosts that only a machine or a private network knows."""
 _MOST_BYTES_A_TOKEN: Final = 64
 _MOST_BYTES_BESIDES: Final = 2**20
 
@@ -60,6 +65,8 @@ class ModelSettings:
     """How long a call goes on trying while all the server says, to any call, is 429."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+    context: int | None = None
+    """Tokens that the server takes in one call, prompt and reply together; None: not known."""
 
     @property
     def provider(self) -> str:
@@ -115,6 +122,18 @@ class ModelSettings:
         chosen = {"top_p": self.top_p, "reasoning_effort": self.reasoning_effort, "mode": self.mode, "logprobs": self.logprobs or None}
         found: dict[str, object] = {"temperature": self.sampling_temperature, "max_tokens": self.max_tokens}
         return found | {name: value for name, value in chosen.items() if value is not None}
+
+
+def is_own(base_url: str | None) -> bool:
+    """Whether an address is one of this machine or of a private network: what a server there costs is on no price list."""
+    host = urlsplit(base_url or "").hostname
+    if host is None:
+        return False
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return _LOCAL_NAME.search(host) is not None
+    return address.is_private or address.is_loopback or address.is_link_local
 
 
 @cache

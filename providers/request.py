@@ -65,6 +65,8 @@ class Reply:
     """What the completion comes to; None if none came."""
     source: Source = "model"
     """Where it comes from; only what comes from the model was paid for now."""
+    timed_out: int = 0
+    """Requests without a complete reply in time."""
 
     @property
     def answered(self) -> bool:
@@ -108,6 +110,8 @@ class Usage:
     """Calls without a usable reply."""
     requests: int = 0
     """HTTP requests, retries and re-asks included."""
+    timed_out: int = 0
+    """Those of them without a complete reply in time."""
     tokens_in: int | None = 0
     """None if the server of a call has not counted its tokens."""
     tokens_out: int | None = 0
@@ -127,6 +131,7 @@ class Usage:
             self.first_error = self.first_error or call.error
         if reply.source == "model":
             self.requests += call.attempts
+            self.timed_out += reply.timed_out
             self.tokens_in = added(self.tokens_in, call.tokens_in)
             self.tokens_out = added(self.tokens_out, call.tokens_out)
             self.cost = added(self.cost, call.cost)

@@ -16,11 +16,11 @@ from providers.answers import Answer, read_answer
 from providers.catalogue import provider_of
 from providers.completion import NO_TOKENS, Completion, Tokens
 from providers.endpoints.connection import connect_to
-from providers.faults import Adapted, Fault, HopelessError, NobodyThere, NodeLost, RefusedError, TooLarge, Unusable, wait_after
+from providers.faults import Adapted, Fault, HopelessError, NobodyThere, NodeLost, RefusedError, TimedOut, TooLarge, Unusable, wait_after
 from providers.forms import Form, reask
 from providers.health import Health
 from providers.messages import Message, Tool
-from providers.pacing import Gate, MinuteLimit
+from providers.pacing import Crowd, Gate, MinuteLimit
 from providers.prices import Budget, BudgetSpentError, Price, TokenEstimate, cost_of
 from providers.protocols.protocol import Sheet
 from providers.provider import LONGER, Mode, ModelSettings
@@ -31,6 +31,8 @@ _BAD_REQUEST: Final = frozenset({400, 413, 422})
 _BAD_REQUESTS_BEFORE_GIVING_UP: Final = 5
 _STARVED_CALLS_BEFORE_GIVING_UP: Final = 3
 _TRIES_TO_REACH_A_SERVER: Final = 3
+_SURELY: Final = 0.85
+"""A prompt that by estimate is so much of what fits, and no more, may still fit."""
 _MODES: Final[tuple[Mode, ...]] = ("json_schema", "json", "tools")
 """Ways of asking for a form."""
 _MOST_LIMITED_TRIES: Final = 100
@@ -61,9 +63,11 @@ class Taken:
     """What one question has taken and brought so far."""
 
     attempts: int = 0
+    timed_out: int = 0
+    """Requests without a complete reply in time."""
     tokens: Tokens = NO_TOKENS
     latency_s: float | None = None
-    """Of the last request that was answered, in seconds."""
+    """Seconds of all requests together, from sending to the last byte or to the end of waiting; None if none was sent."""
     completion: Completion | None = None
     """The last one that came, whether it could be used or not."""
     answer: Answer | None = None
@@ -89,6 +93,7 @@ class Server:
         self._budget = budget
         self._estimate = TokenEstimate()
         self._gate = Gate()
+        self._crowd = Crowd()
         self._health = Health()
         self._requests_limit = MinuteLimit(settings.requests_per_minute)
         self._tokens_limit = MinuteLimit(settings.tokens_per_minute)
@@ -229,10 +234,29 @@ class Server:
 
     async def _request(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> None:
         length = _length(sheet)
+        self._refuse_too_large(length)
         await self._tokens_limit.take(self._estimate.tokens(length))
         await self._requests_limit.take(1)
-        async with self._health.turn(), self._first_alone():
+        async with self._health.turn(), self._first_alone(), self._crowd.place():
             await self._send(sheet, question, taken, length)
+
+    def _refuse_too_large(self, length: int) -> None:
+        """See that the prompt fits into the server's context, as far as that is known; the estimate errs on the side of asking.
+
+        Raises:
+            TooLarge: it does not; nothing was sent.
+        """
+        context, reply = self._settings.context, self._settings.limit
+        if context is None:
+            return
+        tokens = self._estimate.usual(length)
+        if tokens * _SURELY + reply > context:
+            raise TooLarge(
+                f"the prompt has about {tokens:.0f} tokens; the server takes {context} for prompt and reply, and the reply may have "
+                f"{reply}: leave the unit out with --where, lower --max-tokens, or start the server with a larger context "
+                "and run cotrace doctor again; nothing was sent",
+                None,
+            )
 
     @asynccontextmanager
     async def _first_alone(self) -> AsyncIterator[None]:
@@ -248,7 +272,7 @@ class Server:
         longest, expected = sheet.room * self._settings.limit, self._estimate.tokens(length)
         reserved = self._dearer * self._price.most(expected, longest) if self._price else 0.0
         await self._budget.reserve(reserved)
-        spent = 0.0
+        spent = sent_at = 0.0
         try:
             sent_at = await self._gate.wait()
             taken.attempts += 1
@@ -258,7 +282,7 @@ class Server:
             spent = reserved if cost is None else cost
             if self._price is not None and (most := self._price.most(completion.tokens.input or expected, longest)):
                 self._dearer = max(self._dearer, spent / most)
-            self._count(completion, taken, length, time.monotonic() - sent_at)
+            self._count(completion, taken, length)
             taken.cost = None if taken.cost is None or cost is None else taken.cost + cost
             taken.answer = question.answer(completion)
             _see_that_it_counts(taken.answer)
@@ -267,10 +291,15 @@ class Server:
             self._health.failed(fault)
             if fault.status is not None:
                 spent = 0.0
+            if isinstance(fault, TimedOut):
+                taken.timed_out += 1
+                self._crowd.timed_out(sent_at)
             if fault.again:
                 self._pause(fault, sent_at)
             raise
         finally:
+            if sent_at:
+                taken.latency_s = (taken.latency_s or 0.0) + time.monotonic() - sent_at
             await self._budget.settle(reserved, spent)
 
     def _pause(self, fault: Fault, sent_at: float) -> None:
@@ -279,13 +308,13 @@ class Server:
         if fault.limited:
             self._gate.limited(sent_at, fault.retry_after_s)
 
-    def _count(self, completion: Completion, taken: Taken, length: int, latency_s: float) -> None:
+    def _count(self, completion: Completion, taken: Taken, length: int) -> None:
         self._billed = True
         self._gate.succeeded()
         self._health.succeeded()
         self._reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
         self._estimate.learn(length, completion.tokens.input)
-        taken.completion, taken.latency_s = completion, latency_s
+        taken.completion = completion
         taken.tokens = taken.tokens.plus(completion.tokens)
         taken.uncounted = taken.uncounted or not completion.is_counted
         taken.unlisted += completion.unlisted != 0

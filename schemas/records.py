@@ -475,7 +475,10 @@ class Call(NamedTuple):
             "as the server states it, or else by the price list; null if neither is known, or the server has not counted the tokens", "USD"
         ),
     ]
-    latency_s: Annotated[float | None, Col("of the last request, from sending to the last byte; null if no reply came", "s")]
+    latency_s: Annotated[
+        float | None,
+        Col("of all requests together, each until its last byte or its timeout, without pauses; null if none was sent", "s"),
+    ]
     attempts: Annotated[int, Col("requests sent: retries, and replies that could not be used, included", "count")]
     status: Annotated[str, Col("answered, failed, or unasked (the budget allowed no further request)")]
     error: Annotated[str | None, Col("why there is no usable reply; null if there is one")]

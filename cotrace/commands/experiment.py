@@ -26,6 +26,9 @@ __all__ = ["command"]
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the logs, in place of the file's.")
 @click.option("--base-url", help="Address of an OpenAI-compatible server for all models.")
 @click.option("--max-cost", type=Number(min=0), help="USD for the whole experiment, in place of the file's.")
+@click.option(
+    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML), in place of the file's."
+)
 @click.option("--concurrency", type=click.IntRange(min=1), help="Games under way at once, in place of the file's.")
 @click.option(
     "--stop-when",
@@ -44,6 +47,7 @@ def command(
     out: Path | None,
     base_url: str | None,
     max_cost: float | None,
+    prices: Path | None,
     concurrency: int | None,
     stop_when: float | None,
     rubrics: tuple[str, ...],
@@ -67,7 +71,7 @@ def command(
 
     if judge_model and not rubrics:
         raise UsageError("--judge-model says who judges; say by what: --judge RUBRIC")
-    changes = Changes(out=out, take=take, base_url=base_url, max_cost=max_cost, concurrency=concurrency)
+    changes = Changes(out=out, take=take, base_url=base_url, max_cost=max_cost, prices=prices, concurrency=concurrency)
     experiment = load(file, changes)
     if dry_run:
         _tell_forecast(file, experiment, changes)

@@ -11,7 +11,7 @@ from cotrace.judging.decisive import ask_decisive
 from cotrace.judging.reading import have_read, tell_collected
 from cotrace.next_steps import after_judging
 from cotrace.options.models import endpoints_of, model_options, named, show_prompt, tell_models
-from cotrace.options.shared import on_option, say, spent, store_option, tokens
+from cotrace.options.shared import on_option, requested, say, spent, store_option, tokens
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell
@@ -209,11 +209,11 @@ def _collect(store: Store) -> int:
 def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> JudgeRequest:
     from judges.runs.job import JudgeRequest
 
-    job = {key: options[key] for key in ("repeats", "where", "concurrency", "max_cost", "prices")}
+    job = {key: options[key] for key in ("repeats", "where", "max_cost", "prices")}
     if model is None:
         return JudgeRequest(rubric=rubric, reader=options["reader"], **job)
-    first, *others = endpoints_of(named(model), options)
-    return JudgeRequest(rubric=rubric, settings=first, more_endpoints=tuple(others), cache=options["cache"], **job)
+    (first, *others), concurrency = endpoints_of(named(model), options, len(rubric.questions))
+    return JudgeRequest(rubric=rubric, settings=first, more_endpoints=tuple(others), cache=options["cache"], concurrency=concurrency, **job)
 
 
 def _tell(request: JudgeRequest, report: JudgeReport, at_once: int) -> None:
@@ -227,7 +227,7 @@ def _tell(request: JudgeRequest, report: JudgeReport, at_once: int) -> None:
     if report.from_cache:
         say(f"  answered out of the cache: {report.from_cache} calls")
     if report.requests:
-        say(f"  {report.requests} requests, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
+        say(f"  {requested(report.requests, report.timed_out)}, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
     if report.first_error:
         say(f"  first failure: {report.first_error}; all: cotrace sql \"SELECT unit_id, reason FROM verdicts WHERE status = 'failed'\"")
     if request.max_cost is not None and report.cost is not None and report.cost > request.max_cost:

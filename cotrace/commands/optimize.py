@@ -12,7 +12,7 @@ import click
 from cotrace.judging.search import in_figures, searched, upper_cost
 from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
-from cotrace.options.shared import say, spent, store_option, tokens
+from cotrace.options.shared import requested, say, spent, store_option, tokens
 from schemas import wording
 from schemas.extras import needed
 from schemas.store import Store
@@ -118,6 +118,7 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
         say(f"left out, {question}: {why}")
     rubric = narrowed(parent, questions)
     possible = _possible(rubric)
+    judge, concurrency = asked_model(options)
 
     def agreement(cases: Sequence[Case], said: Sequence[Answers]) -> float:
         return mean_agreement(options["metric"], _judged(cases, said), possible)
@@ -126,7 +127,7 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
         rubric=rubric,
         parts=parts.of(rubric),
         optimizer=options["optimizer"],
-        asked=(judge := asked_model(options)),
+        asked=judge,
         writer=writer_of(judge, options),
         balanced=METRICS[options["metric"]].corrects_for_answers,
         agreement=agreement,
@@ -136,7 +137,7 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
         cache=cache_of(options, store),
         max_cost=options["max_cost"],
         prices=options["prices"],
-        concurrency=options["concurrency"],
+        concurrency=concurrency,
     )
 
 
@@ -175,8 +176,9 @@ def _games(cases: Sequence[Case]) -> int:
 
 def _tell_usage(found: OptimizationResult) -> None:
     usage = found.usage
+    sent = requested(usage.requests, usage.timed_out)
     say(
-        f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; {usage.requests} requests, "
+        f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; {sent}, "
         f"{tokens(usage.tokens_in, usage.tokens_out)}, {spent(usage.cost)}"
     )
     if usage.first_error:

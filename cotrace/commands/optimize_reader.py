@@ -106,7 +106,7 @@ def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
     benchmark, seed = options["benchmark"], options["seed"]
     prompt = prompt_in(options["prompt"])
     cases = reader_cases(store, benchmark, per_author=options["texts"], seed=seed, where=options["where"])
-    reader = asked_model(options)
+    reader, concurrency = asked_model(options)
     return ReaderOptimization(
         benchmark=benchmark,
         instructions=prompt.instructions.get(benchmark, Room(reading_room(benchmark)).instructions),
@@ -120,7 +120,7 @@ def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
         cache=cache_of(options, store),
         max_cost=options["max_cost"],
         prices=options["prices"],
-        concurrency=options["concurrency"],
+        concurrency=concurrency,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cotrace.commands.judge import judge_all
-from cotrace.options.models import asking, asking_options, named, tell_models
+from cotrace.options.models import AT_ONCE, asking, asking_options, concurrency_option, fit, named, tell_models
 from cotrace.options.shared import Number, say, store_option
 from cotrace.terminal import echo
 from schemas.errors import UsageError
@@ -27,7 +27,7 @@ __all__ = ["command"]
 @click.option("--key-env", "key_variable", help="Environment variable with the key.")
 @click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; from 2 on, chance is told from being swayed.")
 @click.option("--where", "where", help="SQL condition over episodes and turns: which units are probed.")
-@click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
+@concurrency_option(AT_ONCE)
 @click.option("--max-cost", type=Number(min=0), help="USD that may be spent on each kind, and on the plain answers.")
 @asking_options(temperature=0.0, max_tokens=1500)
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
@@ -60,8 +60,11 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     store.check()
     plain = find(rubric_name, folders)
     told = [plain.with_variant(kind.removeprefix(_VARIANT)) if kind.startswith(_VARIANT) else as_probe(plain, kind) for kind in kinds]
-    settings = None if model is None else ModelSettings(model=named(model), base_url=base_url, key_variable=key_variable, **asking(options))
-    job = {name: options[name] for name in ("repeats", "where", "concurrency", "max_cost", "prices")}
+    job = {name: options[name] for name in ("repeats", "where", "max_cost", "prices")}
+    settings = None
+    if model is not None:
+        plainly = ModelSettings(model=named(model), base_url=base_url, key_variable=key_variable, **asking(options))
+        [settings], job["concurrency"] = fit([plainly], options["concurrency"], AT_ONCE, questions=len(plain.questions))
     request = JudgeRequest(rubric=plain, settings=settings, **job)
     tell_models([settings] if settings else [], options["prices"], options["max_cost"])
     requests = [replace(request, rubric=rubric) for rubric in (plain, *told)]

@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
-from cotrace.options.models import asking, asking_options, tell_models
+from cotrace.options.models import asking, asking_options, concurrency_option, fit, tell_models
 from cotrace.options.seats import refuse_contradictions
 from cotrace.options.shared import Number, say, writing_to
 from schemas.text import in_shell
 
 __all__ = ["command"]
+
+_AT_ONCE = 8
 
 
 @click.command()
@@ -26,9 +28,9 @@ __all__ = ["command"]
 @click.option("--trials", default=3, show_default=True, type=click.IntRange(min=1), help="How often each question is asked.")
 @asking_options(temperature=0.6, max_tokens=1500, typed=False)
 @click.option("--max-cost", type=Number(min=0), help="USD that all answers may cost, those of earlier starts included.")
-@click.option("--concurrency", default=8, show_default=True, type=click.IntRange(min=1), help="Requests under way at once.")
+@concurrency_option(_AT_ONCE)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the answers.")
-def command(questions: Path, model: str | None, seat: str | None, trials: int, concurrency: int, out: Path, **options: Any) -> int:
+def command(questions: Path, model: str | None, seat: str | None, trials: int, concurrency: int | None, out: Path, **options: Any) -> int:
     """Ask a model, a script or a person the questions of CoordinationQA, from the published question file (which cotrace does not ship).
 
     Each answer is kept as it comes; start the same command again after an interruption and only what is missing is asked.
@@ -51,12 +53,12 @@ def command(questions: Path, model: str | None, seat: str | None, trials: int, c
     where = {name: options[name] for name in ("base_url", "key_variable")}
     money = {name: options[name] for name in ("prices", "max_cost")}
     settings = ModelSettings(model=player if is_model(player) else "", **where, **asking(options))
+    at_once = concurrency or _AT_ONCE
     if is_model(player):
+        [settings], at_once = fit([settings], concurrency, _AT_ONCE, typed=False)
         refuse_contradictions([settings], **money)
         tell_models([settings], **money)
-    request = AskRequest(
-        questions=questions, out=out, respondent=player, settings=settings, trials=trials, concurrency=concurrency, **money
-    )
+    request = AskRequest(questions=questions, out=out, respondent=player, settings=settings, trials=trials, concurrency=at_once, **money)
     with writing_to(out), progress_bar("asking") as show:
         report = ask_questions(request, show)
     say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")

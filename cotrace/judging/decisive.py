@@ -6,7 +6,7 @@ from typing import Any
 
 from cotrace.next_steps import next_line
 from cotrace.options.models import endpoints_of, named, tell_models
-from cotrace.options.shared import say, spent, tokens
+from cotrace.options.shared import requested, say, spent, tokens
 from schemas.store import Store
 
 __all__ = ["ask_decisive"]
@@ -18,15 +18,17 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
     from cotrace.progress import progress_bar
     from judges.attribution.model_job import AskingRequest, ask_games
 
-    first, *others = endpoints_of(named(model), options)
+    (first, *others), concurrency = endpoints_of(named(model), options)
     tell_models([first], options["prices"], options["max_cost"])
-    limits = {name: options[name] for name in ("cache", "concurrency", "max_cost", "prices")}
-    request = AskingRequest(settings=first, more_endpoints=tuple(others), manner=manner, where=where, **limits)
+    limits = {name: options[name] for name in ("cache", "max_cost", "prices")}
+    request = AskingRequest(settings=first, more_endpoints=tuple(others), manner=manner, where=where, concurrency=concurrency, **limits)
     ensure_installed(store)
     with progress_bar(f"{manner} by {model}") as show:
         report = ask_games(request, store, show)
     say(f"{report.games} games: {report.answered} answered, {report.undecided} without a decisive error, {report.failed} failed")
-    say(f"  {report.requests} requests, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
+    say(f"  {requested(report.requests, report.timed_out)}, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
+    if report.first_error:
+        say(f"  first failure: {report.first_error}")
     if report.not_asked:
         say(f"  stopped before --max-cost would be exceeded: {report.not_asked} games not asked about; start again with a higher one")
     say(next_line(store, "cotrace report attribution-accuracy") or "")

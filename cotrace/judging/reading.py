@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cotrace.options.models import endpoints_of, show_prompt, tell_models
-from cotrace.options.shared import say, spent, tokens
+from cotrace.options.shared import requested, say, spent, tokens
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["have_read", "refuse_batch_of_rules", "tell_collected"]
 
-_LIMITS = ("where", "concurrency", "max_cost", "prices", "cache")
+_LIMITS = ("where", "max_cost", "prices", "cache")
 
 
 def have_read(
@@ -47,11 +47,12 @@ def have_read(
     """
     if reader.model is None:
         return 0
+    from cotrace.progress import progress_bar
     from judges.claims.job import read_texts
     from judges.claims.prompt_file import prompt_in
     from judges.claims.questions import ReadingRequest, benchmarks_of, plan_reading
 
-    first, *others = endpoints_of(reader.model, options)
+    (first, *others), concurrency = endpoints_of(reader.model, options)
     tell_models([first], options["prices"], options["max_cost"])
     limits = {name: options[name] for name in _LIMITS}
     request = ReadingRequest(
@@ -60,6 +61,7 @@ def have_read(
         prompt=prompt_in(prompt),
         benchmarks=benchmarks_of(rubrics),
         earlier=bool(rubrics),
+        concurrency=concurrency,
         **limits,
     )
     if dry_run:
@@ -69,7 +71,11 @@ def have_read(
         say(f"  about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}")
         show_prompt(plan.example)
         return 0
-    return _submit(reader, request, store) if batch else _tell(reader, read_texts(request, store))
+    if batch:
+        return _submit(reader, request, store)
+    with progress_bar(f"reading by {reader.model}") as show:
+        report = read_texts(request, store, show)
+    return _tell(reader, report)
 
 
 def refuse_batch_of_rules(reader: Reader, *, batch: bool) -> None:
@@ -110,7 +116,7 @@ def tell_collected(store: Store) -> list[CollectedReading]:
 def _tell(reader: Reader, report: ReadingReport) -> int:
     say(f"read by {reader.model}: {report.read} of {report.texts} texts, {report.claims} claims; {report.read_before} were read before")
     if report.requests:
-        say(f"  {report.requests} requests, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
+        say(f"  {requested(report.requests, report.timed_out)}, {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
     if report.failed:
         say(f"  {report.failed} texts without a usable answer, first: {report.first_error}; start again to ask for them once more")
     if report.not_asked:

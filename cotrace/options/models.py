@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from cotrace.options.shared import Number, say
 from cotrace.terminal import echo
@@ -16,14 +17,26 @@ if TYPE_CHECKING:
     from providers.messages import Message
     from providers.provider import ModelSettings
 
-__all__ = ["asking", "asking_options", "endpoints_of", "model_options", "named", "show_prompt", "tell_models"]
+__all__ = [
+    "asking",
+    "asking_options",
+    "concurrency_option",
+    "endpoints_of",
+    "fit",
+    "model_options",
+    "named",
+    "show_prompt",
+    "tell_models",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _EFFORTS: Final = ("none", "minimal", "low", "medium", "high")
 _MODES: Final = ("tools", "json", "json_schema")
-_FIELDS: Final = ("max_tokens", "reasoning_effort", "mode")
-_LIMITS: Final = ("logprobs", "timeout_s", "requests_per_minute", "tokens_per_minute")
+_FIELDS: Final = ("max_tokens", "reasoning_effort", "mode", "timeout_s")
+_LIMITS: Final = ("logprobs", "requests_per_minute", "tokens_per_minute")
+AT_ONCE: Final = 32
+"""Calls under way, where the server's slots are not known."""
 _NO_PROBABILITIES: Final = frozenset({"anthropic", "bedrock"})
 """Protocols that have none."""
 
@@ -60,6 +73,13 @@ def asking_options(*, temperature: float, max_tokens: int, typed: bool = True) -
             help="How much the model may reason before it answers.",
         ),
         *([mode] if typed else []),
+        click.option(
+            "--timeout",
+            "timeout_s",
+            type=Number(min=0, min_open=True),
+            show_default="by the server's speed after `cotrace doctor --model`; else 120, at a server of your own 600",
+            help="Seconds before a request is given up; a wait in the server's queue counts.",
+        ),
         click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML)."),
     )
 
@@ -72,11 +92,17 @@ def _with(options: Iterable[Callable[[F], F]], command: F) -> F:
     return command
 
 
+def concurrency_option(usual: int, what: str = "Calls") -> Callable[[F], F]:
+    """`--concurrency`; None: all slots of the servers, or the usual number where they are not known."""
+    default = f"the server's slots, where it states them; else {usual}"
+    return click.option("--concurrency", type=click.IntRange(min=1), show_default=default, help=f"{what} under way at once.")
+
+
 _OPTIONS: Final = (
     click.option("--base-url", "base_urls", multiple=True, help="Server of the provider's kind, else OpenAI's; repeat to share calls out."),
     click.option("--key-env", "key_variables", multiple=True, help="Environment variable with a key; repeat for several keys."),
     click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content: what is in it is not paid again."),
-    click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once."),
+    concurrency_option(AT_ONCE),
     click.option(
         "--requests-per-minute",
         type=Number(min=0, min_open=True),
@@ -86,14 +112,6 @@ _OPTIONS: Final = (
         "--tokens-per-minute", type=Number(min=0, min_open=True), help="Never use more tokens a minute than this, at each server and key."
     ),
     asking_options(temperature=0.0, max_tokens=1500),
-    click.option(
-        "--timeout",
-        "timeout_s",
-        default=120.0,
-        show_default=True,
-        type=Number(min=0, min_open=True),
-        help="Seconds before a request is given up.",
-    ),
     click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more."),
 )
 
@@ -105,7 +123,8 @@ def model_options(command: F) -> F:
 
 def asking(options: Mapping[str, Any]) -> dict[str, Any]:
     """What the options say, as fields of `ModelSettings`."""
-    return {**options["temperature"], **{name: options[name] for name in _FIELDS if name in options}}
+    fields = {name: options[name] for name in _FIELDS if name in options}
+    return {**options["temperature"], **{name: value for name, value in fields.items() if (name, value) != ("timeout_s", None)}}
 
 
 def named(model: str, option: str = "--model") -> str:
@@ -119,8 +138,13 @@ def named(model: str, option: str = "--model") -> str:
     return model
 
 
-def endpoints_of(model: str, options: Mapping[str, Any]) -> tuple[ModelSettings, ...]:
-    """The model once for each server and key, asked as all options say.
+def endpoints_of(model: str, options: Mapping[str, Any], questions: int | None = None) -> tuple[tuple[ModelSettings, ...], int]:
+    """The model once for each server and key, asked as all options say and its profile knows, and how many calls are under way at once.
+
+    Args:
+        model: provider/model.
+        options: of the command.
+        questions: of one call, where a rubric is asked.
 
     Raises:
         UsageError: several servers and keys, but not equally many.
@@ -129,7 +153,27 @@ def endpoints_of(model: str, options: Mapping[str, Any]) -> tuple[ModelSettings,
     from providers.provider import ModelSettings
 
     limits = {name: options[name] for name in _LIMITS if name in options}
-    return endpoints(ModelSettings(model=model, **asking(options), **limits), options["base_urls"], options["key_variables"])
+    found = endpoints(ModelSettings(model=model, **asking(options), **limits), options["base_urls"], options["key_variables"])
+    return fit(found, options["concurrency"], AT_ONCE, questions=questions)
+
+
+def fit(
+    models: Sequence[ModelSettings], concurrency: int | None, usual: int, *, questions: int | None = None, typed: bool = True
+) -> tuple[tuple[ModelSettings, ...], int]:
+    """The settings with what is known of their servers, and how many calls are under way at once; an option that was given counts.
+
+    Args:
+        models: the same model, once for each server and key.
+        concurrency: as given; None: it was not.
+        usual: calls at once where a server's slots are not known.
+        questions: of one call, where a rubric is asked.
+        typed: whether replies fill in forms.
+    """
+    from providers.profile import fitted
+
+    context = click.get_current_context()
+    given = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    return fitted(models, given if typed else given | {"mode"}, concurrency=concurrency, usual=usual, questions=questions)
 
 
 def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: float | None) -> None:
@@ -138,11 +182,11 @@ def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: 
     Raises:
         UsageError: there is no such provider, or a price file is malformed.
     """
-    from providers.catalogue import provider_of
+    from providers.catalogue import is_at_own_server, provider_of
     from providers.prices import price_line, similar_models
 
     for settings in dict.fromkeys(models):
-        protocol, line = provider_of(settings).protocol, price_line(settings.model, prices)
+        protocol, line = provider_of(settings).protocol, price_line(settings, prices)
         names_are_own = settings.base_url is not None or protocol == "azure"
         if (line is None and not names_are_own) or (line is not None and line.is_guess):
             similar = [] if names_are_own else similar_models(settings.model)
@@ -150,6 +194,8 @@ def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: 
             say(f"warning: {settings.model} is on no price list: its name may be wrong{meant}")
         if line is not None and (max_cost is not None or line.is_guess):
             say(f"{settings.model}: {line.price.input:g} USD a million tokens in, {line.price.output:g} out ({line.line})")
+        if line is None and max_cost is not None and is_at_own_server(settings):
+            say(f"warning: {settings.model} has no price at {settings.base_url}: --max-cost counts what replies state; --prices gives one")
         if settings.logprobs and protocol in _NO_PROBABILITIES:
             say(f"warning: {settings.provider}/ tells no probabilities of tokens: --logprobs changes nothing")
 

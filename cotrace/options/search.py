@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from cotrace.options.models import asking, asking_options, named
+from cotrace.options.models import asking, asking_options, concurrency_option, fit, named
 from cotrace.options.shared import Number
 from schemas.store import Store
 
@@ -20,6 +20,7 @@ __all__ = ["asked_model", "cache_of", "demonstrations_of", "search_options", "wr
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_AT_ONCE = 16
 _LONGEST_TEXT = 4_000
 """Tokens of a reply of the model that writes instructions."""
 
@@ -36,7 +37,7 @@ _SEARCH: Final = (
     ),
     click.option("--demonstrations", type=click.IntRange(min=0), help="Most labelled cases in one prompt [default: by optimiser]."),
     click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the split and of the optimiser."),
-    click.option("--concurrency", default=16, show_default=True, type=click.IntRange(min=1), help="Calls under way at once."),
+    concurrency_option(_AT_ONCE),
     asking_options(temperature=0.0, max_tokens=1500),
     click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more."),
     click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content [default: beside the store]."),
@@ -51,16 +52,18 @@ def search_options(command: F) -> F:
     return command
 
 
-def asked_model(options: Mapping[str, Any]) -> ModelSettings:
-    """The model that is to get better."""
+def asked_model(options: Mapping[str, Any]) -> tuple[ModelSettings, int]:
+    """The model that is to get better, and how many calls are under way at once."""
     from providers.provider import ModelSettings
 
-    return ModelSettings(
+    plainly = ModelSettings(
         model=named(options["model"]),
         base_url=options["base_url"],
         key_variable=options["key_variable"],
         **asking(options),
     )
+    [settings], concurrency = fit([plainly], options["concurrency"], _AT_ONCE)
+    return settings, concurrency
 
 
 def writer_of(asked: ModelSettings, options: Mapping[str, Any]) -> ModelSettings:
@@ -69,7 +72,8 @@ def writer_of(asked: ModelSettings, options: Mapping[str, Any]) -> ModelSettings
     base_url = options["reflection_base_url"] or (asked.base_url if model == asked.model else None)
     key_variable = asked.key_variable if model == asked.model else None
     warm = replace(asked, usual_temperature=1.0, temperature=None if asked.temperature is None else "default", max_tokens=_LONGEST_TEXT)
-    return replace(warm, model=model, base_url=base_url, key_variable=key_variable)
+    is_same = (model, base_url) == (asked.model, asked.base_url)
+    return replace(warm, model=model, base_url=base_url, key_variable=key_variable, context=asked.context if is_same else None)
 
 
 def demonstrations_of(options: Mapping[str, Any]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cotrace.options.models import asking, asking_options, tell_models
+from cotrace.options.models import AT_ONCE, asking, asking_options, concurrency_option, fit, tell_models
 from cotrace.options.shared import COUNT, Number, on_option
 from schemas.errors import UsageError
 
@@ -48,7 +48,7 @@ _OPTIONS = (
     click.option("--key-env", "key_variable", help="Environment variable with the models' key."),
     asking_options(temperature=0.7, max_tokens=2000, typed=False),
     click.option("--max-cost", type=Number(min=0), help="USD that the models may cost."),
-    click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Games under way at once."),
+    concurrency_option(AT_ONCE, "Games"),
     on_option,
 )
 
@@ -60,13 +60,16 @@ def terms_of(options: Mapping[str, Any]) -> RunTerms:
 
     settings = ModelSettings(model="", base_url=options["base_url"], key_variable=options["key_variable"], **asking(options))
     named = {player for _, _, player in (seat.partition("=") for seat in click.get_current_context().params["seats"]) if "/" in player}
-    models = [replace(settings, model=model) for model in sorted(named)]
-    refuse_contradictions(models, options["prices"], options["max_cost"])
-    tell_models(models, options["prices"], options["max_cost"])
+    fitting = {model: fit([replace(settings, model=model)], options["concurrency"], AT_ONCE, typed=False) for model in sorted(named)}
+    models = {model: found for model, ([found], _) in fitting.items()}
+    refuse_contradictions(models.values(), options["prices"], options["max_cost"])
+    tell_models(models.values(), options["prices"], options["max_cost"])
     return RunTerms(
         settings=settings,
+        models=models,
+        calls={model: at_once for model, ([found], at_once) in fitting.items() if found.context is not None},
         prices=options["prices"],
-        concurrency=options["concurrency"],
+        concurrency=options["concurrency"] or min((at_once for _, at_once in fitting.values()), default=AT_ONCE),
         max_cost=options["max_cost"],
         after_game=_ask_people,
     )

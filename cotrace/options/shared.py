@@ -121,6 +121,12 @@ def tokens(taken: int | None, written: int | None) -> str:
     return "tokens not counted by the server" if taken is None or written is None else f"{taken} + {written} tokens"
 
 
+def requested(requests: int, timed_out: int) -> str:
+    """How many requests were sent, in words, and how many of them had no reply in time."""
+    late = f" ({timed_out} timed out: see --timeout and --concurrency)" if timed_out else ""
+    return f"{requests} requests{late}"
+
+
 def spent(cost: float | None) -> str:
     """What something has cost, in words."""
     return "cost not known: no price, or tokens that the server does not count" if cost is None else f"{cost:.4f} USD"

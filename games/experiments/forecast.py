@@ -123,7 +123,7 @@ class _CountingPlayer:
 def _price(name: str, expected: Expected, experiment: Experiment) -> None:
     terms = experiment.table.terms
     expected.most_tokens_out = expected.calls * terms.of(name).max_tokens
-    price = price_of(name, terms.prices)
+    price = price_of(terms.of(name), terms.prices)
     if price is not None:
         expected.cost = price.cost(expected.tokens_in, expected.most_tokens_out)
         expected.most_cost = expected.cost * (expected.most_calls / expected.calls if expected.calls else 1.0)

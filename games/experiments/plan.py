@@ -13,10 +13,11 @@ from typing import Any, Final
 from games.experiments.family import ExperimentGame, Match, Part, Task, game_of
 from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
 from games.players.limits import contradiction
-from games.players.running import Job, RunTerms, Seating
+from games.players.running import CALLS, Job, RunTerms, Seating
 from games.players.sampling import with_sampling
 from games.players.seats import Seats, is_model, seated
 from games.playing import check_seeds
+from providers.profile import fitted
 from providers.provider import ModelSettings
 from schemas.errors import BadInputError, UsageError
 
@@ -39,6 +40,7 @@ class Changes:
     """For all models."""
     max_cost: float | None = None
     concurrency: int | None = None
+    prices: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +140,17 @@ def _terms(content: ExperimentFile, changes: Changes, source: Source, teams: Seq
     models = {name: _with(replace(base, model=name), content.models.get(name, ModelEntry())) for name in used}
     if changes.base_url is not None:
         models = {name: replace(settings, base_url=changes.base_url) for name, settings in models.items()}
+    calls: dict[str, int] = {}
+    for name, settings in models.items():
+        given = {"mode", *content.models.get(name, default).model_fields_set, *default.model_fields_set}
+        [models[name]], calls[name] = fitted([settings], given, concurrency=None, usual=CALLS)
     terms = RunTerms(
         settings=base,
         models=models,
+        calls=calls,
         concurrency=changes.concurrency or limits.concurrency,
         max_cost=limits.max_cost if changes.max_cost is None else changes.max_cost,
-        prices=None if limits.prices is None else source.path.parent / limits.prices,
+        prices=changes.prices or (None if limits.prices is None else source.path.parent / limits.prices),
     )
     for settings in models.values():
         _check_limits(settings, terms, source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from providers.catalogue import is_at_own_server
 from providers.prices import price_of
 from providers.provider import ModelSettings
 
@@ -29,7 +30,9 @@ def contradiction(settings: ModelSettings, max_cost: float | None, prices: Path 
         )
     if max_cost is None:
         return None
-    price = price_of(name, prices)
+    price = price_of(settings, prices)
+    if price is None and is_at_own_server(settings):
+        return None
     if price is None:
         return Contradiction("max_cost", f"max_cost needs a price for {name}: give a file of prices, or no max_cost")
     dearest = price.cost(0, most)

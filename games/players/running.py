@@ -21,16 +21,15 @@ from providers.asker import Asker, JournalEntry
 from providers.asker import JobTerms as AskerTerms
 from providers.event_loop import run_to_end
 from providers.journal import Journal
-from providers.prices import Budget, Price, price_of
+from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.request import Usage
-from schemas.errors import UsageError
 from schemas.game import Header, state_of_file
 from schemas.replies import NOT_READ, Read
 
 __all__ = ["Job", "RunReport", "RunTerms", "Seating", "run_games"]
 
-_CALLS = 256
+CALLS = 256
 """Requests of a model under way at once; how many games there are bounds them already."""
 
 
@@ -44,6 +43,8 @@ class RunTerms:
     """How single models are asked otherwise, by provider/model."""
     concurrency: int = 32
     """Games under way at once."""
+    calls: Mapping[str, int] = field(default_factory=dict)
+    """How many calls single models take at once, by provider/model."""
     max_cost: float | None = None
     """USD for all games, earlier starts included; None: no limit."""
     prices: Path | None = None
@@ -111,6 +112,8 @@ class RunReport:
     """Requests to models that were paid for now."""
     from_journal: int = 0
     """Replies that an interrupted run had left."""
+    timed_out: int = 0
+    """Requests without a complete reply in time."""
     failed: int = 0
     """Calls without a usable reply; the games went on as published loops do."""
     tokens_in: int | None = 0
@@ -155,12 +158,15 @@ async def _run(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | No
     table.journal.parent.mkdir(parents=True, exist_ok=True)
     journal: Journal[dict[str, str], JournalEntry] = Journal(table.journal, {"job": "play"}, JournalEntry)
     usage, done = Usage(), False
+    askers: dict[str, Asker] = {}
     try:
         async with AsyncExitStack() as stack:
             budget = _budget(jobs, table, journal, report)
             # turns follow one another: to wait for the disk each time would slow every game down
-            terms = AskerTerms(budget=budget, journal=journal, forced=False, concurrency=_CALLS, usage=usage)
-            askers = {name: await stack.enter_async_context(Asker([table.terms.of(name)], price, terms)) for name, price in prices.items()}
+            terms = AskerTerms(budget=budget, journal=journal, forced=False, concurrency=CALLS, usage=usage)
+            for name, price in prices.items():
+                bounded = replace(terms, concurrency=table.terms.calls.get(name, CALLS))
+                askers[name] = await stack.enter_async_context(Asker([table.terms.of(name)], price, bounded))
             watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=usage, tell=on_progress)
             report.reads, report.limits = watch.reads, tuple(sorted({table.terms.of(name).max_tokens for name in prices}))
             await _play_all(left, _PlayersOfJobs(table, askers, watch), report)
@@ -183,12 +189,9 @@ def _models(jobs: Sequence[Job]) -> set[str]:
 
 
 def _price(model: str, terms: RunTerms) -> Price | None:
-    price = price_of(model, terms.prices)
-    if price is None and terms.max_cost is not None:
-        raise UsageError(
-            f"a budget of {terms.max_cost:g} USD needs a price for {model}: give a price file "
-            f"(a line such as {model}: {{input: 0.15, output: 0.60}}), or no budget"
-        )
+    settings = terms.of(model)
+    price = price_of(settings, terms.prices)
+    refuse_unpriced(settings, price, terms.max_cost)
     return price
 
 
@@ -251,6 +254,7 @@ def _count(usage: Usage, report: RunReport) -> None:
     report.calls = usage.asked - usage.from_journal - usage.from_cache
     report.from_journal = usage.from_journal
     report.failed = usage.failed
+    report.timed_out = usage.timed_out
     report.tokens_in = usage.tokens_in
     report.tokens_out = usage.tokens_out
     report.cost = usage.cost

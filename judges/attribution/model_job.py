@@ -67,11 +67,15 @@ class AskingReport:
     not_asked: int = 0
     """Games about which the budget allowed no (further) question: they have no verdict."""
     requests: int = 0
+    timed_out: int = 0
+    """Those of them without a complete reply in time."""
     tokens_in: int | None = 0
     """None if the server has not counted all tokens."""
     tokens_out: int | None = 0
     cost: float | None = None
     """USD; None if the model has no price."""
+    first_error: str | None = None
+    """Why the first failed game failed."""
 
 
 def ask_games(request: AskingRequest, store: Store, on_progress: Callable[[int, int], None] | None = None) -> AskingReport:
@@ -93,8 +97,8 @@ def ask_games(request: AskingRequest, store: Store, on_progress: Callable[[int, 
 class _Job:
     def __init__(self, request: AskingRequest, store: Store) -> None:
         self._request, self._store = request, store
-        self._price = price_of(request.settings.model, request.prices)
-        refuse_unpriced(request.settings.model, self._price, request.max_cost)
+        self._price = price_of(request.settings, request.prices)
+        refuse_unpriced(request.settings, self._price, request.max_cost)
         self.report = AskingReport(cost=0.0 if self._price else None)
         self._calls: list[Call] = []
         self._stored: frozenset[str] = frozenset()
@@ -126,6 +130,13 @@ class _Job:
         request = self._request
         journal: Journal[dict[str, str], JournalEntry] = Journal(self._journal_path(), {"job": RUBRIC}, JournalEntry)
         done = False
+
+        async def of_game(asker: Asker, game: Transcript) -> list[Verdict]:
+            verdicts = await self._of_game(asker, game)
+            if on_progress is not None:
+                on_progress(self.report.games + self.report.not_asked, len(episodes))
+            return verdicts
+
         try:
             await asyncio.to_thread(self._take_up, journal.before)
             with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
@@ -133,10 +144,8 @@ class _Job:
                 async with Asker((request.settings, *request.more_endpoints), self._price, terms) as asker:
                     for start in range(0, len(episodes), _GAMES_AT_ONCE):
                         games = load(self._store, episodes[start : start + _GAMES_AT_ONCE])
-                        verdicts = await asyncio.gather(*(self._of_game(asker, game) for game in games))
+                        verdicts = await asyncio.gather(*(of_game(asker, game) for game in games))
                         await asyncio.to_thread(self._save, [one for two in verdicts for one in two], "running")
-                        if on_progress is not None:
-                            on_progress(self.report.games + self.report.not_asked, len(episodes))
             await asyncio.to_thread(self._save, [], "stopped_by_budget" if self.report.not_asked else "finished")
             done = not self.report.not_asked
         except BaseException:
@@ -172,7 +181,7 @@ class _Job:
             key = f"{game.episode_id} {hashlib.blake2b(orjson.dumps(messages), digest_size=8).hexdigest()}"
             asked = Request(messages=messages, form=form, key=key, purpose="judge", run=self._run.judge_run_id, episode_id=game.episode_id)
             reply = await asker.ask(asked)
-            self._spend(reply.call, paid=reply.source == "model")
+            self._spend(reply)
             replies.append(reply)
             if reply.filled is None:
                 failed.append(reply.call.error or reply.call.status)
@@ -186,6 +195,8 @@ class _Job:
         status = "answered" if found else "failed" if failed else "undecided"
         self.report.answered += status == "answered"
         self.report.failed += status == "failed"
+        if status == "failed":
+            self.report.first_error = self.report.first_error or failed[0]
         self.report.undecided += status == "undecided"
         reason = found.reason if found else failed[0] if failed else "no turn was named"
         whence = [reply.call for reply in replies if found is None or reply.filled is found.form][-1:]
@@ -217,12 +228,14 @@ class _Job:
             agent_spoke=found.agent_spoke if found else None,
         )
 
-    def _spend(self, call: Call, *, paid: bool) -> None:
+    def _spend(self, reply: Reply) -> None:
+        call = reply.call
         if call.attempts and call.call_id not in self._stored:
             self._calls.append(call)
-        if paid:
+        if reply.source == "model":
             report = self.report
             report.requests += call.attempts
+            report.timed_out += reply.timed_out
             report.tokens_in = added(report.tokens_in, call.tokens_in)
             report.tokens_out = added(report.tokens_out, call.tokens_out)
             report.cost = added(report.cost, call.cost)

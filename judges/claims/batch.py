@@ -129,7 +129,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
     """
     store.check()
     store.create()
-    settings, price = request.settings, price_of(request.settings.model, request.prices)
+    settings, price = request.settings, price_of(request.settings, request.prices)
     with batch_client(settings, batches.MOST_BYTES_TOLD) as client, starting(store):
         refuse_if_reading(request, store)
         found, texts, before = open_texts(request, store)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,8 @@ class ReadingReport:
     not_asked: int = 0
     """Texts that no money was left for."""
     requests: int = 0
+    timed_out: int = 0
+    """Those of them without a complete reply in time."""
     tokens_in: int | None = 0
     """None if the server has not counted all tokens."""
     tokens_out: int | None = 0
@@ -55,8 +57,8 @@ class ReadingReport:
     first_error: str | None = None
 
 
-def read_texts(request: ReadingRequest, store: Store) -> ReadingReport:
-    """Have a model read every selected text that it has not read yet.
+def read_texts(request: ReadingRequest, store: Store, on_progress: Callable[[int, int], None] | None = None) -> ReadingReport:
+    """Have a model read every selected text that it has not read yet; how many calls of how many are done is reported after each.
 
     Raises:
         HopelessError: no request can succeed.
@@ -66,16 +68,17 @@ def read_texts(request: ReadingRequest, store: Store) -> ReadingReport:
     """
     store.check()
     store.create()  # one that an older cotrace has made may lack tables and columns
-    job = _Job(request, store)
+    job = _Job(request, store, on_progress)
     questions = job.prepare()  # outside of the event loop, which would let Ctrl-C wait for the end of it
     return run_to_end(job.go(questions)) if questions else job.report
 
 
 class _Job:
-    def __init__(self, request: ReadingRequest, store: Store) -> None:
-        self._request, self._store = request, store
-        self._price = price_of(request.settings.model, request.prices)
-        refuse_unpriced(request.settings.model, self._price, request.max_cost)
+    def __init__(self, request: ReadingRequest, store: Store, on_progress: Callable[[int, int], None] | None) -> None:
+        self._request, self._store, self._on_progress = request, store, on_progress
+        self._done = self._calls_to_make = 0
+        self._price = price_of(request.settings, request.prices)
+        refuse_unpriced(request.settings, self._price, request.max_cost)
         self.report = ReadingReport(cost=0.0 if self._price else None)
         self._rows: list[Claim] = []
         self._calls: list[Call] = []
@@ -83,6 +86,7 @@ class _Job:
     def prepare(self) -> list[ReadingQuestion]:
         """What is to be asked."""
         questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
+        self._calls_to_make = len(questions)
         if questions:
             refuse_if_reading(self._request, self._store)
         return questions
@@ -123,6 +127,9 @@ class _Job:
             agent=first.said.agent,
         )
         self._take(one, await asker.ask(asked))
+        self._done += 1
+        if self._on_progress is not None:
+            self._on_progress(self._done, self._calls_to_make)
 
     def _take(self, one: ReadingQuestion, reply: Reply) -> None:
         report = self.report
@@ -146,6 +153,7 @@ class _Job:
             self._calls.append(call)
         if reply.source == "model":
             report.requests += call.attempts
+            report.timed_out += reply.timed_out
             report.tokens_in = added(report.tokens_in, call.tokens_in)
             report.tokens_out = added(report.tokens_out, call.tokens_out)
             report.cost = added(report.cost, call.cost)

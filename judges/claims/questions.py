@@ -147,7 +147,7 @@ def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:
         UsageError: the condition is no SQL, or a price file is malformed.
     """
     questions, count, before = open_texts(request, store)
-    price = price_of(request.settings.model, request.prices)
+    price = price_of(request.settings, request.prices)
     tokens_in, tokens_out = _tokens(questions)
     cost = price.cost(tokens_in, tokens_out) if price else None
     return ReadingPlan(count, before, len(questions), tokens_in, tokens_out, cost, questions[0].messages if questions else [])

@@ -75,8 +75,8 @@ class SearchTerms:
         Raises:
             UsageError: a price file is malformed.
         """
-        asked = price_of(self.asked.model, self.prices)
-        return asked, price_of(self.writer.model, self.prices) if OPTIMIZERS[self.optimizer].writes else asked
+        asked = price_of(self.asked, self.prices)
+        return asked, price_of(self.writer, self.prices) if OPTIMIZERS[self.optimizer].writes else asked
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,7 +138,7 @@ def opened(
         raise UsageError(f"--candidates {terms.candidates}: try at least {_FEWEST_CANDIDATES}")
     asked, writer = (Priced(*pair) for pair in zip((terms.asked, terms.writer), terms.priced(), strict=True))
     for one in (asked, writer):
-        refuse_unpriced(one.settings.model, one.price, terms.max_cost)
+        refuse_unpriced(one.settings, one.price, terms.max_cost)
     try:
         with dispatching(manner, asked, writer, Conditions(terms.cache, terms.max_cost, terms.concurrency, on_call)) as dispatcher:
             yield dispatcher

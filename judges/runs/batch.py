@@ -78,7 +78,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
         raise UsageError("--batch is for models: the engine answers at once, leave it out")
     store.check()
     store.create()
-    maker, price = PromptMaker(request.rubric), price_of(settings.model, request.prices)
+    maker, price = PromptMaker(request.rubric), price_of(settings, request.prices)
     run, outcomes = new_run(request, price)._replace(status="submitted"), Outcomes(request.rubric)
     with batch_client(settings, batches.MOST_BYTES_TOLD) as client, starting(store) as folder:
         take_up(store, folder, run)

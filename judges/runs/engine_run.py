@@ -144,6 +144,7 @@ class _Sink:
             skipped=self.counts["skipped"],
             from_cache=0,
             requests=0,
+            timed_out=0,
             tokens_in=0,
             tokens_out=0,
             cost=None,

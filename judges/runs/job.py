@@ -110,6 +110,8 @@ class JudgeReport:
     """Calls whose answers were taken from the cache."""
     requests: int
     """HTTP requests, retries and re-asks included."""
+    timed_out: int
+    """Those of them without a complete reply in time."""
     tokens_in: int | None
     """None if the server has not counted all tokens."""
     tokens_out: int | None

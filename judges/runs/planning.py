@@ -97,7 +97,7 @@ def plan(request: JudgeRequest, store: Store) -> RunPlan:
             example = example or messages
             tokens_in += estimate.tokens(sum(len(message["content"]) for message in messages))
             tokens_out += _TOKENS_A_QUESTION * len(maker.groups[call.prompt.group].questions)
-    tally, price = calls.tally, price_of(request.settings.model, request.prices) if request.settings else None
+    tally, price = calls.tally, price_of(request.settings, request.prices) if request.settings else None
     return RunPlan(
         units=tally.units,
         calls=tally.calls - tally.skipped,

@@ -30,6 +30,7 @@ from providers.journal import Journal
 from providers.journal_folder import starting
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
+from providers.request import Usage
 from schemas.store import Store
 
 __all__ = ["run", "run_together", "together"]
@@ -94,11 +95,12 @@ class _ModelRun:
 
     def __init__(self, request: JudgeRequest, settings: ModelSettings, store: Store, on_progress: OnProgress | None) -> None:
         self._request, self._settings, self._store, self._on_progress = request, settings, store, on_progress
-        self._price = price_of(settings.model, request.prices)
-        refuse_unpriced(settings.model, self._price, request.max_cost)
+        self._price = price_of(settings, request.prices)
+        refuse_unpriced(settings, self._price, request.max_cost)
         self._maker, self._outcomes = PromptMaker(request.rubric), Outcomes(request.rubric)
         self._queue: asyncio.Queue[OpenCall | None] = asyncio.Queue(_READ_AHEAD)
         self._out_of_money = False
+        self._usage = Usage()
         self._told_at = 0.0
         self._began = time.monotonic()
 
@@ -137,7 +139,8 @@ class _ModelRun:
 
     def _connected(self, cache: ReplyCache | None) -> Asker:
         budget = Budget(self._request.max_cost)
-        terms = JobTerms(budget=budget, cache=cache, journal=self._journal, concurrency=self._request.concurrency)
+        concurrency = self._request.concurrency
+        terms = JobTerms(budget=budget, cache=cache, journal=self._journal, concurrency=concurrency, usage=self._usage)
         return Asker((self._settings, *self._request.more_endpoints), self._price, terms)
 
     async def _score(self, calls: Iterator[OpenCall]) -> None:
@@ -231,6 +234,7 @@ class _ModelRun:
             skipped=counts["skipped"],
             from_cache=self._recorder.from_cache,
             requests=run.calls,
+            timed_out=self._usage.timed_out,
             tokens_in=run.tokens_in,
             tokens_out=run.tokens_out,
             cost=run.cost,

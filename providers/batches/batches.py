@@ -78,7 +78,7 @@ def affordable(limit: float | None, characters: Iterable[int], settings: ModelSe
     Raises:
         UsageError: a limit without a price.
     """
-    refuse_unpriced(settings.model, price, limit)
+    refuse_unpriced(settings, price, limit)
     if limit is None or price is None:
         return None
     estimate, reserved = TokenEstimate(), 0.0

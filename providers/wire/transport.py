@@ -11,7 +11,7 @@ import errno
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from providers.faults import DamagedError, Fault, HopelessError, NobodyThere, OversizeError
+from providers.faults import DamagedError, Fault, HopelessError, NobodyThere, OversizeError, TimedOut
 from providers.wire.proxy import proxy_of
 from providers.wire.unpacking import Counted
 from schemas.errors import UsageError
@@ -88,7 +88,7 @@ class Transport:
             async with asyncio.timeout(self._timeout_s):
                 return await self._post(body)
         except TimeoutError as error:
-            raise Fault(f"no complete reply within {self._timeout_s:g} s", status=None, retry_after_s=None, again=True) from error
+            raise TimedOut(self._timeout_s) from error
         except OversizeError as error:
             raise Fault(str(error), status=None, retry_after_s=None, again=False, came=True) from error
         except DamagedError as error:

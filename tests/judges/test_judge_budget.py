@@ -10,6 +10,7 @@ from judges.runs.job import RunProgress
 from judges.runs.planning import plan
 from judges.runs.runner import run
 from providers.prices import Price, price_of
+from providers.provider import ModelSettings
 from schemas.errors import UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
@@ -70,7 +71,7 @@ def test_a_budget_for_a_model_without_a_price_is_refused(tmp_path: Path) -> None
     """A limit that cannot be kept is no limit; the error says how to give a price."""
     store = store_of(tmp_path / "s.duckdb", turns=1)
     with pytest.raises(UsageError, match=r"needs a price for house/fake: give one with --prices"):
-        run(ask_model("http://127.0.0.1:9/v1", model="house/fake", max_cost=1.0), store)
+        run(ask_model("https://models.example.org/v1", model="house/fake", max_cost=1.0), store)
 
 
 def test_a_plan_says_what_a_run_would_do_and_does_nothing(tmp_path: Path, prices: Path) -> None:
@@ -109,10 +110,10 @@ def test_the_users_price_comes_first_and_ours_is_the_fallback(tmp_path: Path) ->
     own = tmp_path / "own.yaml"
     own.write_text("openai/gpt-4o-mini: {input: 9, output: 9}\n")
 
-    assert price_of("openai/gpt-4o-mini", own) == Price(9, 9)
-    assert price_of("openai/gpt-4o-mini") == Price(0.15, 0.60, cached=0.075)
-    assert price_of("openai/gpt-4o") == Price(2.50, 10.00, cached=1.25)
-    assert price_of("house/unheard-of") is None
+    assert price_of(ModelSettings(model="openai/gpt-4o-mini"), own) == Price(9, 9)
+    assert price_of(ModelSettings(model="openai/gpt-4o-mini")) == Price(0.15, 0.60, cached=0.075)
+    assert price_of(ModelSettings(model="openai/gpt-4o")) == Price(2.50, 10.00, cached=1.25)
+    assert price_of(ModelSettings(model="house/unheard-of")) is None
 
 
 @pytest.mark.parametrize(
@@ -131,4 +132,4 @@ def test_a_bad_price_file_is_named_with_the_place(tmp_path: Path, text: str | No
     if text is not None:
         path.write_text(text)
     with pytest.raises(UsageError, match=rf"price file .*prices\.yaml.*{message}"):
-        price_of("a/b", path)
+        price_of(ModelSettings(model="a/b"), path)

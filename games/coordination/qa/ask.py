@@ -194,7 +194,7 @@ async def _seat(request: AskRequest, spent: float, stack: AsyncExitStack) -> Pla
         name = request.player.removeprefix(SCRIPT)
         return ScriptPlayer(name, SCRIPTS[RESPONDENT][name])
     budget = Budget(None if request.max_cost is None else request.max_cost - spent)
-    price = price_of(request.settings.model, request.prices)
+    price = price_of(request.settings, request.prices)
     asker = await stack.enter_async_context(Asker([request.settings], price, JobTerms(budget=budget, concurrency=request.concurrency)))
     return ModelPlayer(request.settings.model, asker, run=str(request.out), game="coordqa")
 

@@ -186,12 +186,14 @@ def test_one_budget_for_all_models_and_all_starts(server: str, tmp_path: Path) -
     models: {default: {max_tokens: 10}}
     """
     path, out = written(tmp_path, text), tmp_path / "logs"
-    whole = load(path, Changes(out=tmp_path / "whole", base_url=server))
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai/*: {input: 0.15, output: 0.60}\n")
+    whole = load(path, Changes(out=tmp_path / "whole", base_url=server, prices=prices))
     cost = run_games(whole.jobs, whole.table).cost or 0.0
     budgets = [0.3 * cost, 0.6 * cost, 2 * cost]
     stopped: list[int] = []
     for budget in budgets:
-        experiment = load(path, Changes(out=out, base_url=server, max_cost=budget))
+        experiment = load(path, Changes(out=out, base_url=server, max_cost=budget, prices=prices))
         report = run_games(experiment.jobs, experiment.table)
         assert (report.cost_before or 0.0) + (report.cost or 0.0) <= budget
         stopped.append(report.stopped)
@@ -200,7 +202,9 @@ def test_one_budget_for_all_models_and_all_starts(server: str, tmp_path: Path) -
     assert sum(call["cost"] for call in calls(out)) == pytest.approx(cost)
     ids = [call["call_id"] for call in calls(out)]
     assert len(ids) == len(set(ids)) > 20
-    done = cotrace("play", path, "--out", tmp_path / "poor", "--base-url", server, "--max-cost", f"{0.3 * cost}", code=1)
+    done = cotrace(
+        "play", path, "--out", tmp_path / "poor", "--base-url", server, "--max-cost", f"{0.3 * cost}", "--prices", prices, code=1
+    )
     assert re.search(r"the budget allows no further call: \d+ games? left waiting", done.stderr)
 
 
