@@ -10,10 +10,11 @@ import os
 import re
 import select
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 
@@ -101,7 +102,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise
     except BaseException as error:  # noqa: BLE001 - the one place where anything unforeseen (panics of libraries too) becomes a line
         code = _stopped_by(error)
-    sys.exit(code if isinstance(code, int) else 0)
+    _leave(code if isinstance(code, int) else 0)
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit. A page that is still drawn by a thread would abort the process: Python ends such threads inside of libraries' code."""
+    if any(thread.name.startswith("waitress-") for thread in threading.enumerate()):
+        sys.stdout.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _prepare_streams() -> None:

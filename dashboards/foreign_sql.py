@@ -26,7 +26,7 @@ from schemas.stores import store_at
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MOST_BYTES_OF_A_FILE", "MOST_BYTES_OF_A_PAGE", "foreign_rows", "warm_up"]
+__all__ = ["MOST_BYTES_OF_A_FILE", "MOST_BYTES_OF_A_PAGE", "foreign_rows", "stop", "warm_up"]
 
 _LONGEST_S: Final = 60.0
 """A query that takes longer is stopped."""
@@ -50,6 +50,7 @@ _BESIDES: Final = 2**30
 _NICE: Final = 5
 """Pages of other visitors come first."""
 
+_STOPPED: Final = "SQL: the dashboard was ended while the query ran"
 _BUSY: Final = "two queries of the SQL page are running, which is the limit: try again in a moment"
 
 
@@ -75,6 +76,11 @@ def foreign_rows(
 def warm_up() -> None:
     """Start a child, so that the first query need not wait for it."""
     _CHILDREN.warm_up()
+
+
+def stop() -> None:
+    """End the queries under way: each is answered at once with an error, so that the server's threads can end. `warm_up` begins anew."""
+    _CHILDREN.stop()
 
 
 def _most_memory() -> int:
@@ -130,8 +136,12 @@ class _Child:
         except (OSError, IndexError, ValueError):
             return 0
 
-    def kill(self) -> None:
+    def end(self) -> None:
+        """Kill the process; the thread that waits for its answer finds its end of the pipe closed."""
         self._process.kill()
+
+    def kill(self) -> None:
+        self.end()
         self._pipe.close()
 
 
@@ -140,6 +150,8 @@ class _Children:
 
     def __init__(self) -> None:
         self._idle: list[_Child] = []
+        self._busy: list[_Child] = []
+        self._is_stopped = False
         self._changing = threading.Lock()
         self._places = threading.Semaphore(_AT_ONCE)
         self._asking = threading.Semaphore(_AT_ONCE + _WAITING)
@@ -164,21 +176,37 @@ class _Children:
 
     def warm_up(self) -> None:
         with self._changing:
+            self._is_stopped = False
             self._idle = [child for child in self._idle if child.is_usable]
             if not self._idle:
                 self._idle.append(_Child())
 
+    def stop(self) -> None:
+        with self._changing:
+            self._is_stopped = True
+            while self._idle:
+                self._idle.pop().kill()
+            for child in self._busy:
+                child.end()
+
     def _taken(self) -> _Child:
         with self._changing:
-            while self._idle:
-                child = self._idle.pop()
-                if child.is_usable:
-                    return child
-        return _Child()
+            if self._is_stopped:
+                raise UsageError(_STOPPED)
+            child = next((child for child in iter(self._popped, None) if child.is_usable), None) or _Child()
+            self._busy.append(child)
+            return child
+
+    def _popped(self) -> _Child | None:
+        return self._idle.pop() if self._idle else None
 
     def _given_back(self, child: _Child) -> None:
         with self._changing:
-            self._idle.append(child if child.is_usable else _Child())
+            self._busy.remove(child)
+            if self._is_stopped:
+                child.kill()
+            else:
+                self._idle.append(child if child.is_usable else _Child())
 
 
 _CHILDREN: Final = _Children()

@@ -11,10 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from flask import Flask
 from waitress.server import create_server
+from waitress.task import ThreadedTaskDispatcher
 
 from dashboards.access import Access, is_loopback, new_token
 from dashboards.ahead import keeping_ahead
 from dashboards.app import create_app
+from dashboards.foreign_sql import stop as stop_queries
 from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
 from schemas.errors import CotraceError
@@ -24,8 +26,19 @@ __all__ = ["ServedAt", "serve", "serve_tables"]
 
 _THREADS: Final = 8
 _EVERYWHERE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - to tell that it is
+_LAST_S: Final = 3
+"""How long pages under way are waited for when the server ends."""
 _MOST_BYTES: Final = 4 * 2**20
 """Of a request; the largest that a page sends is a few KB."""
+
+
+class _Threads(ThreadedTaskDispatcher):
+    """Those that answer requests. The server's end ends queries of visitors first: threads that wait for them would not end."""
+
+    def shutdown(self, cancel_pending: bool = True, timeout: int = _LAST_S) -> bool:  # noqa: FBT001, FBT002 - waitress' signature
+        """End the threads, those that draw a page after some seconds."""
+        stop_queries()
+        return bool(super().shutdown(cancel_pending, timeout))
 
 
 class ServedAt(NamedTuple):
@@ -70,8 +83,10 @@ def _serve(place: ServedAt, make: Callable[[Access], Flask], on_ready: Callable[
     access = Access(token if local else token or new_token(), any_host=not local)
     app = make(access)
     getLogger("waitress.queue").setLevel(ERROR)  # it warns whenever a page asks for more cards at once than there are threads
+    threads = _Threads()
+    threads.set_thread_count(_THREADS)
     try:
-        server = create_server(app, host=host, port=port, threads=_THREADS, ident="cotrace", max_request_body_size=_MOST_BYTES)
+        server = create_server(app, host=host, port=port, _dispatcher=threads, ident="cotrace", max_request_body_size=_MOST_BYTES)
     except (OSError, ValueError) as error:
         raise CotraceError(f"cannot serve on {host}:{port} ({error}): is the port taken? name another with --port") from error
     with closing(server), suppress(KeyboardInterrupt):  # waitress takes it for the ordinary end too, once it runs

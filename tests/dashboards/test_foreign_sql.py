@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
+from urllib.request import urlopen
 
 import pytest
 from flask.testing import FlaskClient
@@ -151,3 +156,38 @@ def test_a_child_that_ends_as_its_query_comes_gives_one_line(played: Store) -> N
     with pytest.raises(UsageError, match="ended its process"):
         child.rows(str(played.path), "SELECT 1", None, 1000)
     assert foreign_sql.foreign_rows(played, "SELECT 1 AS n")["n"].to_list() == [1]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 0)])
+def test_a_dashboard_that_is_ended_leaves_no_query_behind(number: signal.Signals, code: int, played: Store) -> None:
+    """With eight endless queries others get their pages; the end takes them along. It aborted after 5 s, inside of Polars or DuckDB."""
+    command = [sys.executable, "-m", "cotrace", "dash", "--store", str(played.path), "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stderr is not None
+    link = re.search(r"http://[\w.:]+", process.stderr.readline())
+    assert link is not None
+    address = f"{link[0]}/-/page.html?"
+    query_page = address + urlencode({"at": f"/sql?{urlencode({'query': ENDLESS['rows']})}"})
+
+    def ask() -> None:
+        with suppress(OSError, HTTPException):
+            urlopen(query_page, timeout=60).read()  # noqa: S310 - a page of this machine
+
+    asking = [threading.Thread(target=ask) for _ in range(8)]
+    for one in asking:
+        one.start()
+    time.sleep(1)
+    began = time.monotonic()
+    assert b"games" in urlopen(address + urlencode({"at": "/runs"}), timeout=60).read()  # noqa: S310
+    assert time.monotonic() - began < 15
+    began = time.monotonic()
+    process.send_signal(number)
+    told = process.communicate(timeout=30)[1]
+    assert (process.returncode, "Traceback" in told) == (code, False), told
+    assert time.monotonic() - began < 15
+    deadline = time.monotonic() + 10
+    while left := subprocess.run(["ps", "-o", "pid=,args=", "-s", str(process.pid)], capture_output=True, text=True, check=False).stdout:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+    for one in asking:
+        one.join(20)
