@@ -38,7 +38,10 @@ _REQUESTS_A_MINUTE = 120.0
 """To the models of one game."""
 _AWAY_S = 1800.0
 """A game whose players have not looked at it for so long gives its place to another, in seconds."""
-_OUT_OF_BUDGET = "the game ends here: the models of this server have used up what they may cost (--max-cost)"
+_OUT_OF_BUDGET = (
+    "the game ends here: the models of this server have used up what they may cost (--max-cost). "
+    "It is stored up to this turn, and whoever runs the server can let it go on: cotrace ingest, then cotrace replay"
+)
 _LEFT = f"this game was ended: no player looked at it for {_AWAY_S / 60:.0f} minutes, and another game needed its place"
 
 

@@ -16,6 +16,8 @@ from schemas.text import printable
 
 __all__ = ["FoundFile", "Missed", "SourceSearch", "cannot_read", "search"]
 
+_JOURNAL: Final = ".journal"
+"""Beside the logs of a run that was not finished: what players have answered, so that nothing is paid twice."""
 _IRREGULAR: Final = "neither a file nor a folder (a pipe, socket or device): name a log file"
 _LEADS_OUT: Final = "a link that leads out of the folder, not followed: name the link itself to have it read"
 
@@ -132,6 +134,8 @@ def _inner_folders(top: str, entries: Sequence[os.DirEntry[str]], found: SourceS
             continue
         if entry.is_symlink() and not os.path.join(os.path.realpath(entry.path), "").startswith(inside):  # noqa: PTH118
             found.unreadable.append(Missed(this, _LEADS_OUT))
+        elif entry.name == _JOURNAL:
+            found.others.append(Missed(this, "replies that cotrace has stored of games that were not finished"))
         elif stat.S_ISREG(status.st_mode):
             found.files.append(replace(this, size=status.st_size))
         elif not stat.S_ISDIR(status.st_mode):

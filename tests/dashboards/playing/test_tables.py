@@ -197,6 +197,40 @@ def test_a_game_whose_models_may_cost_no_more_says_so(tmp_path: Path) -> None:
         assert "may cost" in waited(browser, seats["Player2"])["error"]
 
 
+def test_a_game_that_runs_out_of_budget_is_stored_and_can_go_on(tmp_path: Path) -> None:
+    """Up to the turn at which it ended; the next command has no complaint, and plays on from there."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai/stub: {input: 0, output: 1000000}\n")
+    out, store = tmp_path / "out", Store(tmp_path / "s.duckdb")
+    with seat_server("script") as address:
+        terms = RunTerms(settings=asked_at(address), max_cost=asked_at(address).limit + 60, prices=prices)
+        browser = client(out, partners=("openai/stub",), terms=terms)
+        seat = opened(browser, "einstein", {"player1": "openai/stub", "player2": "human"})["Player2"]
+        while not (state := waited(browser, seat))["error"]:
+            browser.post(f"{seat}/say", data=json.dumps({"number": state["asked"]["number"], "text": "I do not know."}))
+            time.sleep(0.01)
+    assert "cotrace replay" in state["error"]
+    report = ingest_paths([out], store, workers=1)
+    assert (report.episodes, report.rejected) == (1, [])
+    episode, turns, ending = query(store, "SELECT episode_id, turns_taken, ending FROM games").row(0)
+    assert (turns > 1, ending) == (True, "cut")
+    more = ("--seat", "player1=script:forgetful", "--seat", "player2=script:forgetful", "--out", str(tmp_path / "more"))
+    done = command_line.run("replay", episode, "--turn", str(turns), *more, "--store", str(store.path))
+    assert done.returncode == 0, done.stderr
+
+
+def test_two_hundred_tables_at_once_are_one_hundred(tmp_path: Path) -> None:
+    """The others are refused in one line, and those who play are still answered."""
+    browser = client(tmp_path)
+    body = {"game": "einstein", "players": {"player1": "human", "player2": "human"}}
+    replies = [browser.post("/open", json=body) for _ in range(200)]
+    assert [reply.status_code for reply in replies] == [200] * 100 + [400] * 100
+    assert "there are 100 games under way, which is the limit" in replies[-1].get_json()["error"]
+    began = time.monotonic()
+    assert waited(browser, replies[50].get_json()[0]["href"])["asked"]
+    assert time.monotonic() - began < 5
+
+
 def test_what_models_may_cost_is_for_all_games_together(tmp_path: Path) -> None:
     """A second game has what the first one left."""
     prices = tmp_path / "prices.yaml"
