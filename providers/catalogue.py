@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from schemas.errors import UsageError
 from schemas.secrets import use_secret
 from schemas.text import excerpt
 
-__all__ = ["PROVIDERS", "Provider", "address_of", "is_at_own_server", "key_in", "key_of", "provider_of"]
+__all__ = ["PROVIDERS", "Provider", "address_of", "endpoints", "is_at_own_server", "key_in", "key_of", "provider_of"]
 
 Protocol = Literal["openai", "azure", "anthropic", "google", "bedrock", "litellm"]
 
@@ -32,22 +33,28 @@ class Provider(NamedTuple):
     """What genai-prices calls it; None: by the same name."""
     mode: Mode | None = None
     """How forms are asked for best; None: as the protocol does it best."""
-    extra: str | None = None
-    """cotrace's extra that brings the package it needs; None: it needs none."""
+    package: str | None = None
+    """The package that it needs beside the client of OpenAI; None: none."""
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "openai": Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "OPENAI_BASE_URL"),
-    "anthropic": Provider("anthropic", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"),
+    "anthropic": Provider("anthropic", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", package="anthropic"),
     "google": Provider(
-        "google", "https://generativelanguage.googleapis.com", ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL"
+        "google",
+        "https://generativelanguage.googleapis.com",
+        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        "GOOGLE_GEMINI_BASE_URL",
+        package="google.genai",
     ),
     "mistral": Provider("openai", "https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), "MISTRAL_BASE_URL"),
     "groq": Provider("openai", "https://api.groq.com/openai/v1", ("GROQ_API_KEY",), "GROQ_BASE_URL"),
     "ollama": Provider("openai", "http://localhost:11434/v1", (), "OLLAMA_BASE_URL", mode="json_schema"),
     "azure_openai": Provider("azure", None, ("AZURE_OPENAI_API_KEY",), "AZURE_OPENAI_ENDPOINT", prices="azure"),
-    "bedrock": Provider("bedrock", None, ("AWS_BEARER_TOKEN_BEDROCK",), "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", prices="aws", extra="bedrock"),
-    "litellm": Provider("litellm", None, (), extra="litellm"),
+    "bedrock": Provider(
+        "bedrock", None, ("AWS_BEARER_TOKEN_BEDROCK",), "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", prices="aws", package="aiobotocore"
+    ),
+    "litellm": Provider("litellm", None, (), package="litellm"),
     "anyscale": Provider("openai", "https://api.endpoints.anyscale.com/v1", ("ANYSCALE_API_KEY",)),
     "cerebras": Provider("openai", "https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",)),
     "cohere": Provider("openai", "https://api.cohere.ai/compatibility/v1", ("COHERE_API_KEY", "CO_API_KEY")),
@@ -159,3 +166,25 @@ def key_of(settings: ModelSettings) -> str:
     if settings.key_variable is None and (settings.base_url is not None or not provider.keys):
         return _NO_KEY
     raise UsageError(f"--model {settings.model} needs a key: set {variables[0]}, or name a server of your own with --base-url")
+
+
+def endpoints(settings: ModelSettings, base_urls: Sequence[str], key_variables: Sequence[str]) -> tuple[ModelSettings, ...]:
+    """The model's settings once for each server and key.
+
+    Args:
+        settings: without server and key.
+        base_urls: servers; empty: the provider's own.
+        key_variables: names of environment variables with keys; empty: the usual one.
+
+    Raises:
+        UsageError: several of both, but not equally many.
+    """
+    servers = [replace(settings, base_url=url) for url in base_urls] or [settings]
+    if not key_variables:
+        return tuple(servers)
+    if len(servers) == 1:
+        servers *= len(key_variables)
+    keys = list(key_variables) * len(servers) if len(key_variables) == 1 else list(key_variables)
+    if len(keys) != len(servers):
+        raise UsageError(f"{len(servers)} times --base-url but {len(keys)} times --key-env: give one key for all, or one for each server")
+    return tuple(replace(server, key_variable=key) for server, key in zip(servers, keys, strict=True))

@@ -6,7 +6,7 @@ import email.utils
 import re
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from tenacity import RetryCallState, wait_random_exponential
@@ -16,7 +16,7 @@ from schemas.secrets import strike
 from schemas.text import excerpt
 
 __all__ = [
-    "Adapted",
+    "BudgetSpentError",
     "DamagedError",
     "Fault",
     "ForeignRedirectError",
@@ -28,10 +28,12 @@ __all__ = [
     "TimedOut",
     "TooLarge",
     "Unusable",
+    "behind",
     "beyond_bounds",
     "classify",
     "of_error",
     "of_response",
+    "refused_field",
     "retry_after_s",
     "wait_after",
 ]
@@ -120,6 +122,10 @@ class RefusedError(Exception):
     """The model declined to answer; asking again would not help."""
 
 
+class BudgetSpentError(Exception):
+    """The next request could exceed the budget, and nothing that could give money back is under way."""
+
+
 class Unusable(Exception):  # noqa: N818 - it is not an error of the run: the model is asked again
     """A reply came that is no answer."""
 
@@ -156,6 +162,8 @@ class Fault(Exception):  # noqa: N818 - see Unusable
         """Whether another try makes sense."""
         self.came = came or status is not None
         """Whether the server was reached."""
+        self.counted = False
+        """Whether what the server's health is judged by has it already."""
 
     @property
     def limited(self) -> bool:
@@ -197,11 +205,58 @@ class TooLarge(Fault):
         return False
 
 
-class Adapted(Fault):
-    """The server refused the form of the request, and has named another: the same question goes out again in that one."""
+_CLIENTS: Final = frozenset({"aiohttp", "anthropic", "botocore", "aiobotocore", "google", "httpx", "litellm", "openai"})
+"""Packages whose errors may come from what a server sends."""
 
-    def __init__(self, refused: Fault) -> None:
-        super().__init__(refused.reason, status=refused.status, retry_after_s=0.0, again=True)
+
+def behind(error: BaseException) -> BaseException:
+    """What has caused an error of instructor or of a provider's client: one of ours, or the fault that it stands for; else the error."""
+    while type(error).__name__ == "InstructorRetryException" and error.__cause__ is not None:
+        error = error.__cause__
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, Fault | CotraceError | RefusedError | Unusable | BudgetSpentError):
+            return found
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+    if isinstance(error, ValueError | RecursionError):
+        reason = f"the reply is no chat completion ({excerpt(strike(str(error)), _LONGEST_REASON)})"
+        return Fault(reason, status=None, retry_after_s=None, again=True, came=True)
+    if type(error).__module__.partition(".")[0] in _CLIENTS:
+        try:
+            return classify(error)
+        except HopelessError as hopeless:
+            return hopeless
+    return error
+
+
+_UNKNOWN: Final = re.compile(
+    r"not (?:be )?support|unsupported|does not support|not permitted|not allowed|extra[ _](?:inputs|fields|forbidden)"
+    r"|un(?:known|recognized|recognised|expected)|deprecated|only the default|\buse ['\"`]?max_(?:completion_)?tokens\b",
+    re.IGNORECASE,
+)
+_FIELDS: Final = (
+    "max_completion_tokens",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "logprobs",
+    "reasoning_effort",
+    "tool_choice",
+    "tools",
+    "response_format",
+)
+
+
+def refused_field(reason: str) -> str | None:
+    """The field of a request that a server says it does not take; None if it says something else."""
+    if not _UNKNOWN.search(reason):
+        return None
+    named = [(found.start(), name) for name in _FIELDS if (found := re.search(rf"\b{name}\b", reason))]
+    if not named and re.search(r"json_schema|json_object|structured.output", reason, re.IGNORECASE):
+        return "response_format"
+    if not named and re.search(r"function.?call|\btools?\b", reason, re.IGNORECASE):
+        return "tools"
+    return min(named)[1] if named else None
 
 
 def classify(error: BaseException) -> Fault:
@@ -343,8 +398,9 @@ _exponential = wait_random_exponential(multiplier=0.5, max=30.0)
 
 def wait_after(state: RetryCallState) -> float:
     """Seconds until the next try: what the server asked for, or else exponentially longer; after 429 the shared gate does the waiting."""
-    error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, Fault) and error.limited:
+    raised = state.outcome.exception() if state.outcome else None
+    error = None if raised is None else behind(raised)
+    if isinstance(error, Unusable) or (isinstance(error, Fault) and error.limited):
         return 0.0
     asked = error.retry_after_s if isinstance(error, Fault) else None
     return asked if asked is not None else _exponential(state)

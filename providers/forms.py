@@ -23,9 +23,14 @@ class Form:
 
     def __init__(self, model: type[BaseModel]) -> None:
         from instructor.processing.schema import generate_openai_schema
+        from instructor.v2.core.response_model import prepare_response_model
 
         self.model = model
+        self.wrapped: Any = prepare_response_model(model)
+        """As instructor's clients take it; wrapping it anew for each call would take longer than the call."""
         self.tool = Tool(**generate_openai_schema(model))
+        self.length = len(json.dumps(self.tool.parameters))
+        """Bytes of its JSON schema."""
 
     @property
     def example(self) -> str:

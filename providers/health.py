@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from providers.faults import Adapted, Fault, HopelessError, NodeLost
+from providers.faults import Fault, HopelessError, NodeLost
 
 __all__ = ["Health"]
 
@@ -72,4 +72,4 @@ class Health:
 
 
 def _counts(fault: Fault) -> bool:
-    return fault.again and not fault.limited and not isinstance(fault, NodeLost | Adapted)
+    return fault.again and not fault.limited and not isinstance(fault, NodeLost)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from providers.catalogue import PROVIDERS, is_at_own_server
 from providers.completion import Completion, Tokens
+from providers.faults import BudgetSpentError
 from providers.provider import ModelSettings
 from schemas.errors import UsageError
 from schemas.extras import needed
@@ -21,10 +22,8 @@ from schemas.yaml_lines import read_yaml
 
 __all__ = [
     "Budget",
-    "BudgetSpentError",
     "Price",
     "PriceLine",
-    "SharedBudget",
     "TokenEstimate",
     "cost_of",
     "price_line",
@@ -230,19 +229,21 @@ class TokenEstimate:
         return characters * (self._tokens / self._characters if self._tokens else _USUAL_TOKENS_A_CHARACTER)
 
 
-class BudgetSpentError(Exception):
-    """The next request could exceed the budget, and nothing that could give money back is under way."""
-
-
 class Budget:
-    """Money: every request reserves the most it can cost before it is sent, and gives back what it did not use."""
+    """Money: every request reserves the most it can cost before it is sent, and gives back what it did not use.
+
+    Several event loops can share one, each in a thread of its own.
+    """
+
+    _OTHERS_S = 0.02
+    """How often a request that waits looks whether others have given money back, in seconds."""
 
     def __init__(self, limit: float | None) -> None:
         self._limit = limit
         """USD; None: no limit."""
         self._spent = 0.0
         self._reserved = 0.0
-        self._changed = asyncio.Condition()
+        self._one = threading.Lock()
 
     @property
     def is_limited(self) -> bool:
@@ -255,42 +256,6 @@ class Budget:
         Raises:
             BudgetSpentError: it cannot, whatever comes back from the requests under way.
         """
-        if self._limit is None:
-            return
-        async with self._changed:
-            while self._spent + self._reserved + cost > self._limit:
-                if self._reserved <= 0.0 or self._spent + cost > self._limit:
-                    raise BudgetSpentError
-                await self._changed.wait()
-            self._reserved += cost
-
-    async def settle(self, reserved: float, spent: float) -> None:
-        """A request that had reserved so much has cost so much."""
-        if self._limit is None:
-            return
-        async with self._changed:
-            self._reserved = max(0.0, self._reserved - reserved)
-            self._spent += spent
-            self._changed.notify_all()
-
-
-class SharedBudget(Budget):
-    """A budget that several event loops share, each in a thread of its own."""
-
-    _OTHERS_S = 0.05
-    """How often a request looks whether those of other loops have given money back, in seconds."""
-
-    def __init__(self, limit: float | None) -> None:
-        super().__init__(limit)
-        self._one = threading.Lock()
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether there is a limit."""
-        return self._limit is not None
-
-    async def reserve(self, cost: float) -> None:
-        """As `Budget.reserve`."""
         while not self._reserve(cost):  # noqa: ASYNC110 - an event belongs to one loop
             await asyncio.sleep(self._OTHERS_S)
 
@@ -303,8 +268,8 @@ class SharedBudget(Budget):
             self._reserved += cost
             return True
 
-    async def settle(self, reserved: float, spent: float) -> None:
-        """As `Budget.settle`."""
+    def settle(self, reserved: float, spent: float) -> None:
+        """A request that had reserved so much has cost so much."""
         with self._one:
             self._reserved = max(0.0, self._reserved - reserved)
             self._spent += spent

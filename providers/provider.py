@@ -5,11 +5,11 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 import yaml
@@ -63,6 +63,10 @@ class ModelSettings:
     """How often a model is shown what was wrong with its reply and asked again."""
     patience_s: float = 120.0
     """How long a call goes on trying while all the server says, to any call, is 429."""
+    request_fields: tuple[tuple[str, Any], ...] = ()
+    """More fields of each request, as the server calls them, with their values."""
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """More headers of each request; they may hold secrets."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     context: int | None = None
@@ -119,7 +123,13 @@ class ModelSettings:
 
     def answering(self) -> dict[str, object]:
         """What could change an answer, the model apart; what is not set is left out, so that older runs stay comparable."""
-        chosen = {"top_p": self.top_p, "reasoning_effort": self.reasoning_effort, "mode": self.mode, "logprobs": self.logprobs or None}
+        chosen: dict[str, object] = {
+            "top_p": self.top_p,
+            "reasoning_effort": self.reasoning_effort,
+            "mode": self.mode,
+            "logprobs": self.logprobs or None,
+        }
+        chosen["request_fields"] = dict(self.request_fields) or None
         found: dict[str, object] = {"temperature": self.sampling_temperature, "max_tokens": self.max_tokens}
         return found | {name: value for name, value in chosen.items() if value is not None}
 

@@ -1,31 +1,53 @@
-"""Asks one server until it has answered: re-asks, retries, pauses and limits, whatever the server does."""
+"""Asks one server until it has answered, through instructor's client over the provider's own: re-asks, retries, pauses and limits.
+
+instructor prepares the request in its mode, calls the client, and asks again as the policy of the call (tenacity) allows; its hooks tell
+of every reply and every failure, so that tokens and cost of each attempt count. What a mode or a field of a request is refused for is
+learned once and not sent again. Text is asked for through the same client, without a form.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Literal
 
 import orjson
+from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from providers.answers import Answer, read_answer
 from providers.catalogue import provider_of
-from providers.completion import NO_TOKENS, Completion, Tokens
-from providers.endpoints.connection import connect_to
-from providers.faults import Adapted, Fault, HopelessError, NobodyThere, NodeLost, RefusedError, TimedOut, TooLarge, Unusable, wait_after
+from providers.clients.client import GATE, Sheet, connect
+from providers.completion import NO_TOKENS, Completion, ErrorCameError, Tokens, UnreadableError
+from providers.faults import (
+    BudgetSpentError,
+    Fault,
+    HopelessError,
+    NobodyThere,
+    NodeLost,
+    RefusedError,
+    TimedOut,
+    TooLarge,
+    Unusable,
+    behind,
+    of_error,
+    refused_field,
+    wait_after,
+)
 from providers.forms import Form, reask
 from providers.health import Health
 from providers.messages import Message, Tool
 from providers.pacing import Crowd, Gate, MinuteLimit
-from providers.prices import Budget, BudgetSpentError, Price, TokenEstimate, cost_of
-from providers.protocols.protocol import Sheet
+from providers.prices import Budget, Price, TokenEstimate, cost_of
 from providers.provider import LONGER, Mode, ModelSettings
 
 __all__ = ["ModelQuestion", "Server", "Taken"]
+
+_LOG: Final = logging.getLogger(__name__)
 
 _BAD_REQUEST: Final = frozenset({400, 413, 422})
 _BAD_REQUESTS_BEFORE_GIVING_UP: Final = 5
@@ -33,10 +55,11 @@ _STARVED_CALLS_BEFORE_GIVING_UP: Final = 3
 _TRIES_TO_REACH_A_SERVER: Final = 3
 _SURELY: Final = 0.85
 """A prompt that by estimate is so much of what fits, and no more, may still fit."""
-_MODES: Final[tuple[Mode, ...]] = ("json_schema", "json", "tools")
-"""Ways of asking for a form."""
 _MOST_LIMITED_TRIES: Final = 100
 """After so many 429 answers to one call, while others get through, something about this call is wrong."""
+_OF_FORMS: Final = {"tools": "tools", "tool_choice": "tools", "response_format": "response_format"}
+_WRONG_SHAPE: Final = frozenset({"refused: wrong form", "refused: echo", "refused: only thoughts", "refused: empty"})
+"""After which another way of asking for a form may help."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,10 +71,6 @@ class ModelQuestion:
     form: Form | None = None
     asks_for_thoughts: bool = False
     """Whether the messages ask for thoughts in tags that the caller reads itself."""
-
-    def sheet(self) -> Sheet:
-        """What the first request asks."""
-        return Sheet(self.messages, self.tools, self.form.tool if self.form else None)
 
     def answer(self, completion: Completion) -> Answer:
         """What a reply to it comes to."""
@@ -84,33 +103,40 @@ class Taken:
 
 
 class Server:
-    """One model at one server with one key, shared by all who ask; limits and pauses are its own, the budget need not be."""
+    """One model at one server with one key, shared by all who ask; limits and pauses are its own, the budget need not be.
+
+    Raises:
+        UsageError: the model's name is incomplete, its key is missing, or a package that its provider needs is not installed.
+    """
 
     def __init__(self, settings: ModelSettings, *, price: Price | None, budget: Budget) -> None:
-        self._settings = settings
-        self._endpoint = connect_to(settings)
-        self._price = price
-        self._budget = budget
-        self._estimate = TokenEstimate()
+        self.settings = settings
+        self.price = price
+        self.budget = budget
+        self.client = connect(settings, self._turn)
+        self.estimate = TokenEstimate()
+        self.health = Health()
+        self.mode: Mode = settings.form_mode or self.client.modes[0]
+        """How forms are asked for."""
+        self.refused: frozenset[str] = frozenset()
+        """Fields of a request that the model does not take."""
+        unknown = provider_of(settings).protocol == "openai" and (settings.base_url is not None or provider_of(settings).mode is not None)
+        self.is_settled = settings.form_mode is not None or not unknown
+        """Whether it is known how forms can be asked for; a server of one's own may know one way or another."""
+        self.reached = self.billed = self._answered = False
+        self.dearer = 1.0
+        """By how much a reply has cost more than its prompt and its longest length let expect: some servers bill reasoning beside it."""
         self._gate = Gate()
         self._crowd = Crowd()
-        self._health = Health()
         self._requests_limit = MinuteLimit(settings.requests_per_minute)
         self._tokens_limit = MinuteLimit(settings.tokens_per_minute)
-        self._reached = False
-        self._answered = False
         self._last_reply_at = 0.0
-        self._starved_calls = 0
-        self._bad_requests = 0
-        self._first = asyncio.Lock()
-        self._billed = False
-        """Whether a reply has come."""
-        self._dearer = 1.0
-        """By how much a reply has cost more than its prompt and its longest length let expect: some servers bill reasoning beside it."""
+        self._starved_calls = self._bad_requests = 0
+        self._first, self._first_came = False, asyncio.Event()
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._endpoint.close()
+        await self.client.close()
 
     async def ask(self, question: ModelQuestion) -> Taken:
         """Have the question answered; a reply that does not fit is shown back with the reason, a bounded number of times.
@@ -118,27 +144,15 @@ class Server:
         Raises:
             HopelessError: no request of this run can succeed.
         """
-        taken = Taken()
-        following: Sheet | None = question.sheet()
-        sheet = question.sheet()
+        call = _Call(self, question)
+        taken = call.taken
         try:
-            for _ in range(self._settings.reasks + 1):
-                if following is None:
-                    break
-                sheet = following
-                try:
-                    await self._request_until_reply(question, sheet, taken)
-                except Unusable as unusable:
-                    taken.error = f"no usable reply: {unusable.why_not}"
-                    following = self._again_after(unusable, question, sheet, taken)
-                else:
-                    taken.status, taken.error = "answered", None
-                    self._answered = True
-                    return taken
+            async with self._first_alone(question):
+                await call.run()
         except RefusedError as refused:
             taken.error = f"refused: {refused}"
         except Fault as fault:
-            if sheet.room > 1 and taken.error and fault.status in _BAD_REQUEST:
+            if call.room > 1 and taken.error and fault.status in _BAD_REQUEST:
                 taken.error += f"; the server does not allow a longer reply ({fault.reason})"
             else:
                 taken.error = fault.reason
@@ -147,98 +161,46 @@ class Server:
             taken.error = taken.error or "the budget allows no further request"
             return taken
         else:
-            taken.error = f"{taken.error}{self._hint(question, sheet, taken)}"
+            self._answered = self._answered or taken.status == "answered"
+            return taken
         taken.status = "failed"
         return taken
 
-    def _again_after(self, unusable: Unusable, question: ModelQuestion, sheet: Sheet, taken: Taken) -> Sheet | None:
-        """What to ask after a reply that is no answer; None: nothing. The same request is never sent twice."""
-        if unusable.cut:
-            return None if sheet.room > 1 else sheet._replace(room=LONGER)
-        if question.form is None or taken.completion is None:
-            return None
-        more = reask(question.form, taken.completion.written, unusable.why_not, self._mode)
-        return sheet._replace(messages=[*question.messages, *more])
+    @asynccontextmanager
+    async def _first_alone(self, question: ModelQuestion) -> AsyncIterator[None]:
+        """Hold the others back until the first reply has shown how forms can be asked for, and what the server bills."""
+        bills = self.budget.is_limited and self.price is not None and not self.billed
+        if not bills and (question.form is None or self.is_settled):
+            yield
+        elif self._first:
+            await self._first_came.wait()
+            yield
+        else:
+            self._first = True
+            try:
+                yield
+            finally:
+                self._first_came.set()
 
-    @property
-    def _mode(self) -> Mode:
-        """How forms are asked for."""
-        settings, provider = self._settings, provider_of(self._settings)
-        if provider.protocol == "anthropic" and settings.reasons:
-            return settings.mode or "json_schema"  # a model that reasons cannot be made to call a tool
-        return settings.form_mode or provider.mode or "tools"
-
-    def _hint(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> str:
-        """What may help where the last reply was no answer."""
-        read_as = taken.answer.read_as if taken.answer else ""
-        if read_as == "refused: cut":
-            limit = self._settings.limit
-            longer = f", then {sheet.room * limit}" if sheet.room > 1 else ""
-            return f", {limit} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
-        if question.form is None or read_as not in {"refused: wrong form", "refused: echo", "refused: only thoughts", "refused: empty"}:
-            return ""
-        return "; another way of asking may help: " + " or ".join(f"--mode {mode}" for mode in _MODES if mode != self._mode)
-
-    def _consider_giving_up(self, fault: Fault) -> None:
-        if isinstance(fault, TooLarge):
-            return
-        if fault.limited:
-            self._starved_calls += 1
-            if self._starved_calls >= _STARVED_CALLS_BEFORE_GIVING_UP:
-                raise HopelessError(f"the server answers nothing but 429 any more: start the same command again later ({fault.reason})")
-        if fault.status is None and not self._reached:
-            where = self._settings.base_url or self._settings.provider
-            raise HopelessError(f"{where} cannot be reached: is the server running, is --base-url right? ({fault.reason})")
-        self._health.gave_up(fault)
-        if fault.status in _BAD_REQUEST and not self._answered:
-            self._bad_requests += 1
-            if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
-                raise HopelessError(f"the server turns every request down: {fault.reason}")
-
-    async def _request_until_reply(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> None:
-        try:
-            await self._request(question, sheet, taken)
-        except Fault as fault:
-            if not fault.again:
-                raise
-            await self._again(fault, question, sheet, taken)
-
-    async def _again(self, first: Fault, question: ModelQuestion, sheet: Sheet, taken: Taken) -> None:
-        """Pauses and further requests; the first one counts among them."""
-        failed: list[Fault] = [first]
-
-        async def attempt() -> None:
-            if failed:
-                raise failed.pop()
-            await self._request(question, sheet, taken)
-
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, Fault) and error.again),
-            wait=wait_after,
-            stop=self._out_of_patience,
-            reraise=True,
-        )
-        await retrying(attempt)
-
-    def _out_of_patience(self, state: RetryCallState) -> bool:
-        error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, NodeLost | Adapted):
-            return False  # no node is lost twice, and a form that was refused is not used again
-        if isinstance(error, Fault) and error.limited:
-            waits_since = max(state.start_time, self._last_reply_at)
-            return time.monotonic() - waits_since > self._settings.patience_s or state.attempt_number >= _MOST_LIMITED_TRIES
-        if self._reached:
-            return state.attempt_number >= self._health.tries(self._settings.tries)
-        nobody_there = isinstance(error, NobodyThere)
-        return nobody_there or state.attempt_number >= min(_TRIES_TO_REACH_A_SERVER, self._settings.tries)
-
-    async def _request(self, question: ModelQuestion, sheet: Sheet, taken: Taken) -> None:
-        length = _length(sheet)
-        self._refuse_too_large(length)
-        await self._tokens_limit.take(self._estimate.tokens(length))
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """What the wire enters before a request goes out."""
+        call = GATE.get()
+        assert isinstance(call, _Call)
+        self._refuse_too_large(call.length)
+        await self._tokens_limit.take(self.estimate.tokens(call.length))
         await self._requests_limit.take(1)
-        async with self._health.turn(), self._first_alone(), self._crowd.place():
-            await self._send(sheet, question, taken, length)
+        async with self.health.turn(), self._crowd.place():
+            await call.reserve()
+            call.sent_at = await self._gate.wait()
+            call.taken.attempts += 1
+            try:
+                yield
+            except Fault as fault:
+                self.failed(call, fault)
+                raise
+            finally:
+                call.taken.latency_s = (call.taken.latency_s or 0.0) + time.monotonic() - call.sent_at
 
     def _refuse_too_large(self, length: int) -> None:
         """See that the prompt fits into the server's context, as far as that is known; the estimate errs on the side of asking.
@@ -246,10 +208,10 @@ class Server:
         Raises:
             TooLarge: it does not; nothing was sent.
         """
-        context, reply = self._settings.context, self._settings.limit
+        context, reply = self.settings.context, self.settings.limit
         if context is None:
             return
-        tokens = self._estimate.usual(length)
+        tokens = self.estimate.usual(length)
         if tokens * _SURELY + reply > context:
             raise TooLarge(
                 f"the prompt has about {tokens:.0f} tokens; the server takes {context} for prompt and reply, and the reply may have "
@@ -258,86 +220,304 @@ class Server:
                 None,
             )
 
-    @asynccontextmanager
-    async def _first_alone(self) -> AsyncIterator[None]:
-        """Where a budget is to be kept, hold the others back until the first reply has shown what the server bills."""
-        if self._budget.is_limited and self._price is not None and not self._billed:
-            async with self._first:
-                if not self._billed:
-                    yield
-                    return
-        yield
+    def failed(self, call: _Call, fault: Fault) -> None:
+        """A request came to nothing.
 
-    async def _send(self, sheet: Sheet, question: ModelQuestion, taken: Taken, length: int) -> None:
-        longest, expected = sheet.room * self._settings.limit, self._estimate.tokens(length)
-        reserved = self._dearer * self._price.most(expected, longest) if self._price else 0.0
-        await self._budget.reserve(reserved)
-        spent = sent_at = 0.0
-        try:
-            sent_at = await self._gate.wait()
-            taken.attempts += 1
-            spent = reserved  # unless the server says otherwise: a request that broke off may have been billed
-            completion = await self._endpoint.send(sheet)
-            cost = cost_of(completion, self._price)
-            spent = reserved if cost is None else cost
-            if self._price is not None and (most := self._price.most(completion.tokens.input or expected, longest)):
-                self._dearer = max(self._dearer, spent / most)
-            self._count(completion, taken, length)
-            taken.cost = None if taken.cost is None or cost is None else taken.cost + cost
-            taken.answer = question.answer(completion)
-            _see_that_it_counts(taken.answer)
-        except Fault as fault:
-            self._reached = self._reached or fault.came
-            self._health.failed(fault)
-            if fault.status is not None:
-                spent = 0.0
-            if isinstance(fault, TimedOut):
-                taken.timed_out += 1
-                self._crowd.timed_out(sent_at)
-            if fault.again:
-                self._pause(fault, sent_at)
-            raise
-        finally:
-            if sent_at:
-                taken.latency_s = (taken.latency_s or 0.0) + time.monotonic() - sent_at
-            await self._budget.settle(reserved, spent)
-
-    def _pause(self, fault: Fault, sent_at: float) -> None:
-        if (fault.retry_after_s or 0.0) > self._settings.patience_s:
+        Raises:
+            HopelessError: the server asks for a longer pause than anybody has patience for.
+        """
+        call.settle(0.0 if fault.status is not None else None)
+        call.failures += 1
+        fault.counted = True
+        self.reached = self.reached or fault.came
+        self.health.failed(fault)
+        if isinstance(fault, TimedOut):
+            call.taken.timed_out += 1
+            self._crowd.timed_out(call.sent_at)
+        if not fault.again:
+            return
+        self._first_came.set()  # what is to be learned from the first reply may take long
+        if (fault.retry_after_s or 0.0) > self.settings.patience_s:
             raise HopelessError(f"the server asks to wait {fault.retry_after_s:.0f} s: start the same command again then ({fault.reason})")
         if fault.limited:
-            self._gate.limited(sent_at, fault.retry_after_s)
+            self._gate.limited(call.sent_at, fault.retry_after_s)
 
-    def _count(self, completion: Completion, taken: Taken, length: int) -> None:
-        self._billed = True
+    def came(self, call: _Call, completion: Completion) -> None:
+        """A reply came: count what it took, whatever it is worth."""
+        taken, cost = call.taken, cost_of(completion, self.price)
+        longest, expected = call.room * self.settings.limit, self.estimate.tokens(call.length)
+        if self.price is not None and cost is not None and (most := self.price.most(completion.tokens.input or expected, longest)):
+            self.dearer = max(self.dearer, cost / most)
+        call.settle(cost)
+        self.billed = True
         self._gate.succeeded()
-        self._health.succeeded()
-        self._reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
-        self._estimate.learn(length, completion.tokens.input)
+        self.health.succeeded()
+        self.reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
+        self.estimate.learn(call.length, completion.tokens.input)
+        call.failures, call.since = 0, time.monotonic()
         taken.completion = completion
         taken.tokens = taken.tokens.plus(completion.tokens)
         taken.uncounted = taken.uncounted or not completion.is_counted
         taken.unlisted += completion.unlisted != 0
+        taken.cost = None if taken.cost is None or cost is None else taken.cost + cost
+
+    def out_of_patience(self, call: _Call, error: BaseException | None) -> bool:
+        """Whether a call that has met this fault gives up."""
+        if isinstance(error, NodeLost):
+            return False  # no node is lost twice
+        if isinstance(error, Fault) and error.limited:
+            waits_since = max(call.since, self._last_reply_at)
+            return time.monotonic() - waits_since > self.settings.patience_s or call.failures >= _MOST_LIMITED_TRIES
+        if self.reached:
+            return call.failures >= self.health.tries(self.settings.tries)
+        return isinstance(error, NobodyThere) or call.failures >= min(_TRIES_TO_REACH_A_SERVER, self.settings.tries)
+
+    def learned(self, call: _Call, fault: Fault) -> bool:
+        """Learn from a refusal what the model does not take; whether the same question can be asked again without it."""
+        field = None if isinstance(fault, TooLarge) or fault.status not in _BAD_REQUEST else refused_field(fault.reason)
+        if field is None or (field not in _OF_FORMS and field not in call.sent):
+            return False
+        if field in _OF_FORMS:
+            return (
+                call.form is not None and self.settings.mode is None and self.other_mode(call, f"the server refuses {field}", for_all=True)
+            )
+        if field in {"max_tokens", "max_completion_tokens"} and {"max_tokens", "max_completion_tokens"} <= self.refused | {field}:
+            return False
+        if field not in self.refused:
+            self.refused |= {field}
+            if field not in {"max_tokens", "max_completion_tokens"}:
+                _LOG.warning("%s does not take %s: it is left out from now on", self.settings.model, field)
+        return True
+
+    def other_mode(self, call: _Call, why: str, *, for_all: bool) -> bool:
+        """Have a call, or all from now on, ask for forms in another way; False if there is none left."""
+        left = [mode for mode in self.client.modes if mode not in call.modes]
+        if not left:
+            return False
+        call.modes.append(left[0])
+        if for_all and self.mode != left[0]:
+            self.mode = left[0]
+            _LOG.warning("%s: %s; forms are asked for with --mode %s from now on", self.settings.model, why, self.mode)
+        return True
+
+    def _consider_giving_up(self, fault: Fault) -> None:
+        if isinstance(fault, TooLarge):
+            return
+        if fault.limited:
+            self._starved_calls += 1
+            if self._starved_calls >= _STARVED_CALLS_BEFORE_GIVING_UP:
+                raise HopelessError(f"the server answers nothing but 429 any more: start the same command again later ({fault.reason})")
+        if fault.status is None and not self.reached:
+            where = self.settings.base_url or self.settings.provider
+            raise HopelessError(f"{where} cannot be reached: is the server running, is --base-url right? ({fault.reason})")
+        self.health.gave_up(fault)
+        if fault.status in _BAD_REQUEST and not self._answered:
+            self._bad_requests += 1
+            if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
+                raise HopelessError(f"the server turns every request down: {fault.reason}")
 
 
-def _see_that_it_counts(answer: Answer) -> None:
-    """See that a reply is an answer.
+class _Call:
+    """One question under way: what the client is asked next, and what came of it; instructor's steps see it as their `Gate`."""
 
-    Raises:
-        RefusedError: the model declines.
-        Unusable: the reply is no answer for another reason.
-    """
-    if answer.why_not is None:
-        return
-    if answer.read_as == "refused: declined":
-        raise RefusedError(answer.why_not)
-    raise Unusable(answer.why_not, cut=answer.read_as == "refused: cut")
+    def __init__(self, server: Server, question: ModelQuestion) -> None:
+        self.server, self.question, self.form = server, question, question.form
+        self.taken = Taken()
+        self.room = 1
+        self.modes: list[Mode] = [server.mode]
+        """In which the form was asked for; the last one is in use."""
+        self.sent: dict[str, Any] = {}
+        self.sent_at = self.since = time.monotonic()
+        self.failures = 0
+        """Requests in a row that came to nothing."""
+        self.length = 0
+        """Bytes of all that the model has to read."""
+        self._more: Sequence[Message] = ()
+        """What the model is shown of its last reply."""
+        self._left = server.settings.reasks
+        self._next: Literal["nothing", "again", "otherwise"] = "nothing"
+        """After a reply that is no answer: whether instructor asks again, or is called anew with other arguments."""
+        self._written: str | None = None
+        self._reserved: float | None = None
+        self._broken: Exception | None = None
+        """Why what came is no reply."""
+
+    async def run(self) -> None:
+        """Ask until there is an answer, or nothing else to ask.
+
+        Raises:
+            Fault: there is none.
+            RefusedError: the model declines.
+            BudgetSpentError: the budget allows no (further) request.
+            HopelessError: no request of this run can succeed.
+        """
+        token = GATE.set(self)
+        try:
+            while await self._asked_otherwise():
+                pass
+        finally:
+            self.settle(None)
+            GATE.reset(token)
+
+    async def _asked_otherwise(self) -> bool:
+        """Call the client; whether it is to be called anew, with other arguments."""
+        try:
+            await (self._text() if self.form is None else self._filled())
+        except Exception as error:
+            cause = behind(error)
+            if isinstance(cause, Unusable):
+                self.taken.status, self.taken.error = "failed", f"{self.taken.error}{self._hint()}"
+                return self._next == "otherwise"
+            if isinstance(cause, Fault) and self.server.learned(self, cause):
+                return True
+            if cause is error:
+                raise
+            raise cause from error
+        self.taken.status, self.taken.error = "answered", None
+        return False
+
+    async def _filled(self) -> None:
+        """Ask for the form, through instructor."""
+        await self.server.client.instructor(self.modes[-1]).create(max_retries=self._policy(), **self.next_arguments())
+        assert self.taken.answer is not None
+        for name in ("_raw_response", "_total_usage"):  # which instructor leaves in the form
+            self.taken.answer.filled.__dict__.pop(name, None)
+        if not self.server.is_settled:
+            self.server.mode, self.server.is_settled = self.modes[-1], True
+
+    async def _text(self) -> None:
+        """Ask for text, through the same client, which then neither asks again nor calls its hooks."""
+        async for attempt in self._policy():
+            with attempt:
+                try:
+                    response = await self.server.client.instructor(self.modes[-1]).create(**self.next_arguments())
+                except Exception as error:
+                    self.failed(error)
+                    raise
+                self.came(response)
+                self.answer_in(response)
+
+    def _policy(self) -> AsyncRetrying:
+        """When the client asks again, and after which pause."""
+        return AsyncRetrying(retry=retry_if_exception(self._again), wait=wait_after, stop=self._stops, reraise=True)
+
+    def _again(self, error: BaseException) -> bool:
+        cause = behind(error)
+        return self._next == "again" if isinstance(cause, Unusable) else isinstance(cause, Fault) and cause.again
+
+    def _stops(self, state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome else None
+        return error is not None and self.server.out_of_patience(self, behind(error))
+
+    def next_arguments(self) -> dict[str, Any]:
+        """What instructor's client is called with next."""
+        question, form = self.question, self.form
+        messages = [*question.messages, *self._more]
+        self.length = sum(map(_bytes, messages)) + sum(len(orjson.dumps(tool.parameters)) for tool in question.tools)
+        self.length += form.length if form else 0
+        sheet = Sheet(messages, question.tools, form, self.room, self.modes[-1], self.server.refused)
+        self.sent = self.server.client.arguments(sheet)
+        return {**self.sent, "response_model": form.wrapped if form else None}
+
+    def came(self, response: Any) -> None:
+        """A reply came, as the provider's client has it: a hook of instructor."""
+        self._broken = None
+        try:
+            self.server.came(self, self.server.client.completion(response))
+        except (ErrorCameError, UnreadableError) as error:
+            self._broken = _broken(error)
+            self.failed(self._broken)
+
+    def failed(self, error: Exception) -> None:
+        """The client gave no reply: a hook of instructor. The wire has counted its own faults already."""
+        cause = behind(error)
+        if isinstance(cause, Fault) and not cause.counted:
+            self.server.failed(self, cause)
+
+    def answer_in(self, response: Any) -> BaseModel | None:  # noqa: ARG002 - `came` has read it
+        """The form in the reply that came; None for a text: instructor's parser.
+
+        Raises:
+            Fault: what came is no reply.
+            RefusedError: the model declines.
+            Unusable: the reply is no answer for another reason.
+        """
+        if self._broken is not None:
+            raise self._broken
+        assert self.taken.completion is not None
+        answer = self.taken.answer = self.question.answer(self.taken.completion)
+        if answer.why_not is None:
+            return answer.filled
+        if answer.reading == "declined":
+            raise RefusedError(answer.why_not)
+        self.taken.error = f"no usable reply: {answer.why_not}"
+        self._next = self._after(answer, self.taken.completion.written)
+        from providers.clients.gate import NoAnswerError
+
+        raise NoAnswerError(answer)
+
+    def _after(self, answer: Answer, written: str) -> Literal["nothing", "again", "otherwise"]:
+        """What to ask after a reply that is no answer: never the same again."""
+        self._left -= 1
+        repeated, self._written = written == self._written, written
+        is_cut = answer.read_as == "refused: cut"
+        if self._left < 0 or (self.room > 1 if is_cut else self.form is None):
+            return "nothing"
+        if is_cut:
+            self.room = LONGER
+            return "again"
+        assert self.form is not None
+        shown = reask(self.form, written, answer.why_not or "", self.modes[-1])
+        is_near = any(f'"{name}"' in written for name in self.form.model.model_fields)  # it knows the form, and fills it in wrongly
+        is_another_shape = answer.read_as in _WRONG_SHAPE and (repeated or not (self.server.is_settled or is_near))
+        if is_another_shape and self.server.settings.mode is None:
+            if self.server.other_mode(self, f"a reply in mode {self.modes[-1]} is no form", for_all=not self.server.is_settled):
+                self._more = shown if repeated else ()
+                return "otherwise"
+            self.server.is_settled = True
+        if repeated and self._more:
+            return "nothing"
+        self._more = shown
+        return "again"
+
+    def _hint(self) -> str:
+        """What may help where the last reply was no answer."""
+        read_as = self.taken.answer.read_as if self.taken.answer else ""
+        if read_as == "refused: cut":
+            limit = self.server.settings.limit
+            longer = f", then {self.room * limit}" if self.room > 1 else ""
+            return f", {limit} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
+        others = [mode for mode in self.server.client.modes if mode not in self.modes]
+        if self.form is None or read_as not in _WRONG_SHAPE or not others:
+            return ""
+        return "; another way of asking may help: " + " or ".join(f"--mode {mode}" for mode in others)
+
+    async def reserve(self) -> None:
+        """Reserve the most that the next request can cost.
+
+        Raises:
+            BudgetSpentError: the budget does not allow it.
+        """
+        longest, expected, price = self.room * self.server.settings.limit, self.server.estimate.tokens(self.length), self.server.price
+        reserved = self.server.dearer * price.most(expected, longest) if price else 0.0
+        await self.server.budget.reserve(reserved)
+        self._reserved = reserved
+
+    def settle(self, cost: float | None) -> None:
+        """Give back what the last request has not cost; None: it is not known, and may be all."""
+        if self._reserved is not None:
+            self.server.budget.settle(self._reserved, self._reserved if cost is None else cost)
+            self._reserved = None
 
 
-def _length(sheet: Sheet) -> int:
-    """Bytes of all that the model has to read."""
-    tools = [*sheet.tools, *([sheet.form] if sheet.form else [])]
-    return sum(map(_bytes, sheet.messages)) + sum(len(orjson.dumps(tool.parameters)) for tool in tools)
+def _broken(error: UnreadableError) -> Exception:
+    """What it means that no reply came where one was due."""
+    if not isinstance(error, ErrorCameError):
+        return Fault(str(error), status=None, retry_after_s=None, again=True, came=True)
+    try:
+        return of_error(error.error)
+    except HopelessError as hopeless:
+        return hopeless
 
 
 def _bytes(message: Message) -> int:

@@ -30,7 +30,9 @@ EXTRAS: Final[Mapping[str, str]] = {
     "pyspiel": "hanabi",
     "pandas": "notebook",
     "litellm": "litellm",
-    "botocore": "bedrock",
+    "aiobotocore": "bedrock",
+    "anthropic": "anthropic",
+    "google": "google",
     "deltalake": "lake",
     "fsspec": "s3",
     "s3fs": "s3",
@@ -50,7 +52,11 @@ def needed(package: str, what: str) -> None:
     Raises:
         UsageError: it is not installed.
     """
-    if find_spec(package) is None:
+    try:
+        found = find_spec(package)
+    except ModuleNotFoundError:  # not even the package that it is in
+        found = None
+    if found is None:
         raise UsageError(f"{what} needs the package {mend(package)}")
 
 

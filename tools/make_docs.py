@@ -270,6 +270,7 @@ What a model is told can be changed without Python, by `--prompt FILE`; a change
 def providers_page() -> str:
     """How each provider is asked."""
     from providers.catalogue import PROVIDERS
+    from schemas.extras import EXTRAS
 
     lines = [
         "# Models and their providers",
@@ -278,12 +279,12 @@ def providers_page() -> str:
         "",
         "A model is named `provider/model`, such as `openai/gpt-4o-mini`, wherever one is asked: judges, players, optimisation.",
         "",
-        "| provider | protocol | key in | address, or the variable that holds one | extra |",
+        "| provider | client | key in | address, or the variable that holds one | extra |",
         "|---|---|---|---|---|",
     ]
     for name, one in PROVIDERS.items():
         keys, places = (" or ".join(f"`{word}`" for word in words if word) for words in (one.keys, (one.base_url, one.url_variable)))
-        extra = f"`cotrace[{one.extra}]`" if one.extra else ""
+        extra = f"`cotrace[{EXTRAS[one.package.partition('.')[0]]}]`" if one.package else ""
         lines.append(f"| `{name}/` | {one.protocol} | {keys} | {places} | {extra} |")
     return "\n".join([*lines, "", _ASKING])
 
@@ -297,9 +298,15 @@ _ASKING = """\
 They get no temperature, and room beside the reply: `--max-tokens` bounds the reply alone. `--reasoning-effort` says how much they may
 reason (`none`, `minimal`, `low`, `medium`, `high`). Which models reason is known by their names (`providers/models.yaml`); giving an
 effort makes any model one that reasons. Reasoning tokens stand apart in `calls.tokens_reasoning`, the thoughts, where they are shown,
-in `calls.reasoning`. A model that refuses a temperature is asked with `--temperature none`. A model that refuses `max_tokens` and wants
-`max_completion_tokens`, or the other way round, is asked so from then on. What a server sends with a tool call (thoughts, signatures) goes
-back to it with the call's result.
+in `calls.reasoning`. What a server sends with a tool call (thoughts, signatures) goes back to it with the call's result.
+
+## What is sent
+
+Every model is asked through [instructor](https://python.useinstructor.com) over its provider's own client: OpenAI's for most, Anthropic's,
+Google's and Amazon's where the table names an extra. One HTTP transport under all of them bounds time and size, follows no redirect to
+another host, and removes secrets from what comes back. A request that is refused for a field (`max_tokens` where `max_completion_tokens`
+is due, `temperature`, `top_p`, `logprobs`, `reasoning_effort`) goes out again without it, and no later request has it; a line says so.
+`--request-field NAME=VALUE` adds a field to each request (`--request-field seed=7`), `--header NAME=VALUE` a header.
 
 A prompt that is longer than the server takes (its context, or the account's limit a minute) is a failed call of that unit alone. It is not
 tried again, and nothing around it waits or stops.
@@ -310,7 +317,11 @@ has a cause.
 ## Typed answers
 
 `--mode tools` has the model call a tool, `json_schema` has the server hold the reply to the schema, `json` only asks for JSON. Without
-it the provider's best is taken. A reply that is no answer is shown back with the reason and with the form, a bounded number of times.
+it the provider's best is taken. For a server of your own (`--base-url`) the first call finds it out: it is asked alone, with `json_schema`
+first, and in another mode after a refusal or a reply that is no form. The mode that was found is a line of the terminal.
+
+A reply that is no answer is shown back with the reason and with the form, at most twice. Each further request changes something: a cut
+reply is asked for once more with twice the tokens, and a reply that comes a second time is asked for in another mode, or not again.
 
 ## What counts as an answer
 

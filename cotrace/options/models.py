@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _EFFORTS: Final = ("none", "minimal", "low", "medium", "high")
 _MODES: Final = ("tools", "json", "json_schema")
-_FIELDS: Final = ("max_tokens", "reasoning_effort", "mode", "timeout_s")
+_FIELDS: Final = ("max_tokens", "reasoning_effort", "mode", "timeout_s", "request_fields", "headers")
 _LIMITS: Final = ("logprobs", "requests_per_minute", "tokens_per_minute")
 AT_ONCE: Final = 32
 """Calls under way, where the server's slots are not known."""
@@ -50,6 +50,31 @@ class _Temperature(Number):
         if isinstance(value, dict):  # the default
             return value
         return {"temperature": None if value == "none" else super().convert(value, param, ctx)}
+
+
+class _Pair(click.ParamType[tuple[str, Any]]):
+    """NAME=VALUE, as a pair; a field's value is JSON where it reads as such."""
+
+    name = "name=value"
+
+    def __init__(self, *, json: bool) -> None:
+        self._json = json
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        import orjson
+
+        from schemas.secrets import use_secret
+
+        name, equals, text = value.partition("=")
+        if not name.strip() or not equals:
+            self.fail(f"{value!r} is no NAME=VALUE, such as {'seed=7' if self._json else 'X-Team=judges'}", param, ctx)
+        if not self._json:
+            use_secret(text)
+            return name.strip(), text
+        try:
+            return name.strip(), orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return name.strip(), text
 
 
 def asking_options(*, temperature: float, max_tokens: int, typed: bool = True) -> Callable[[F], F]:
@@ -79,6 +104,20 @@ def asking_options(*, temperature: float, max_tokens: int, typed: bool = True) -
             type=Number(min=0, min_open=True),
             show_default="by the server's speed after `cotrace doctor --model`; else 120, at a server of your own 600",
             help="Seconds before a request is given up; a wait in the server's queue counts.",
+        ),
+        click.option(
+            "--request-field",
+            "request_fields",
+            multiple=True,
+            type=_Pair(json=True),
+            help="NAME=VALUE, one more field of each request, such as seed=7; repeat for more.",
+        ),
+        click.option(
+            "--header",
+            "headers",
+            multiple=True,
+            type=_Pair(json=False),
+            help="NAME=VALUE, one more header of requests; repeat for more.",
         ),
         click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML)."),
     )
@@ -149,7 +188,7 @@ def endpoints_of(model: str, options: Mapping[str, Any], questions: int | None =
     Raises:
         UsageError: several servers and keys, but not equally many.
     """
-    from providers.endpoints.endpoint import endpoints
+    from providers.catalogue import endpoints
     from providers.provider import ModelSettings
 
     limits = {name: options[name] for name in _LIMITS if name in options}

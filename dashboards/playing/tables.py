@@ -21,7 +21,7 @@ from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
 from games.players.running import Job, RunTerms, Seating, run_games
 from games.players.seats import PERSON, is_model, seated, team_name
-from providers.prices import SharedBudget
+from providers.prices import Budget
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
 from schemas.text import near
@@ -146,7 +146,7 @@ class Tables:
 
     def __post_init__(self) -> None:
         paced = replace(self.terms.settings, requests_per_minute=self.terms.settings.requests_per_minute or _REQUESTS_A_MINUTE)
-        self.terms = replace(self.terms, settings=paced, budget=SharedBudget(self.terms.max_cost))
+        self.terms = replace(self.terms, settings=paced, budget=Budget(self.terms.max_cost))
 
     def open(self, game_name: str, players: Mapping[str, str], number: int, kind: str | None = None, *, client: str = "") -> list[Seat]:
         """Begin a game; gives the seats of people.

@@ -17,9 +17,10 @@ from providers.answers import read_answer
 from providers.batches import reply_lines
 from providers.batches.client import batch_client
 from providers.batches.reply_lines import BatchReply
+from providers.catalogue import provider_of
+from providers.clients.client import Sheet
 from providers.faults import OversizeError, beyond_bounds
 from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
-from providers.protocols.openai_chat import OpenAIChat
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion, Taken
 from schemas.errors import CotraceError
@@ -113,8 +114,11 @@ def send(client: openai.OpenAI, run_id: str, questions: Sequence[ModelQuestion],
 
 def _lines(questions: Sequence[ModelQuestion], settings: ModelSettings) -> bytes:
     """The batch's file: one request a line, each as a direct call would send it."""
-    protocol = OpenAIChat()
-    bodies = (protocol.body(question.sheet(), settings) for question in questions)
+    from providers.clients.openai import body_of
+
+    mode = settings.form_mode or provider_of(settings).mode or "tools"
+    sheets = (Sheet(question.messages, question.tools, question.form, mode=mode) for question in questions)
+    bodies = (body_of(sheet, settings) for sheet in sheets)
     lines = ({"custom_id": str(number), "method": "POST", "url": _ENDPOINT, "body": body} for number, body in enumerate(bodies))
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from providers.completion import Completion, UnreadableError
-from providers.protocols.openai_chat import OpenAIChat
 from schemas.errors import CotraceError
 from schemas.secrets import strike_bytes
 from schemas.text import excerpt
@@ -38,7 +37,6 @@ class _Line(msgspec.Struct):
 
 
 _LINE = msgspec.json.Decoder(_Line)
-_PROTOCOL = OpenAIChat()
 _DIGITS = 18
 
 
@@ -75,10 +73,12 @@ def _lines(chunks: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
 
 
 def _reply(line: _Line) -> BatchReply:
+    from providers.clients.openai import read_body
+
     number = int(line.custom_id)
     body = bytes(line.response.body) if line.response else b"null"
     try:
-        return BatchReply(number, _PROTOCOL.read(body), None)
+        return BatchReply(number, read_body(body), None)
     except UnreadableError as error:
         what = line.error or excerpt(body.decode("utf-8", "replace")) or error
         return BatchReply(number, None, f"the provider failed: {excerpt(str(what))}")

@@ -16,7 +16,7 @@ from analytics.query import query
 from cotrace.cli import cli
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from providers.endpoints.endpoint import endpoints
+from providers.catalogue import endpoints
 from providers.faults import HopelessError
 from providers.provider import ModelSettings
 from schemas import batches

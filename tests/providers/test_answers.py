@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -21,21 +22,41 @@ from judges.rubric_files.reading import find
 from providers.answers import Answer, read_answer, reading_of
 from providers.batches.batches import taken_of
 from providers.batches.reply_lines import read
+from providers.clients.openai import read_body
 from providers.completion import NO_TOKENS, Completion
 from providers.forms import Form
 from providers.probability import probability_of
-from providers.protocols.anthropic_messages import AnthropicMessages
-from providers.protocols.bedrock_converse import BedrockConverse
-from providers.protocols.google_content import GoogleContent
-from providers.protocols.openai_chat import OpenAIChat
-from providers.protocols.protocol import WireProtocol
 
-PROTOCOLS: Final[Mapping[str, WireProtocol]] = {
-    "openai": OpenAIChat(),
-    "anthropic": AnthropicMessages(),
-    "google": GoogleContent(),
-    "bedrock": BedrockConverse(),
+
+def _anthropic(body: bytes) -> Completion:
+    types = pytest.importorskip("anthropic.types")
+    from providers.clients import anthropic
+
+    return anthropic.completion_of(types.Message.construct(**json.loads(body)))
+
+
+def _google(body: bytes) -> Completion:
+    warnings.filterwarnings("ignore", message=".* is not a valid FinishReason")
+    types = pytest.importorskip("google.genai.types")
+    from providers.clients import google
+
+    return google.completion_of(types.GenerateContentResponse.model_validate_json(body))
+
+
+def _bedrock(body: bytes) -> Completion:
+    pytest.importorskip("aiobotocore")
+    from providers.clients import bedrock
+
+    return bedrock.completion_of(json.loads(body))
+
+
+PROTOCOLS: Final[Mapping[str, Callable[[bytes], Completion]]] = {
+    "openai": read_body,
+    "anthropic": _anthropic,
+    "google": _google,
+    "bedrock": _bedrock,
 }
+"""How the body of a reply is read, by the provider's own client."""
 REPLIES: Final = Path(__file__).with_name("replies")
 
 
@@ -66,7 +87,7 @@ RECORDED: Final = [pytest.param(protocol, line, id=f"{protocol}: {line['name']}"
 @pytest.mark.parametrize(("protocol", "line"), RECORDED)
 def test_a_recorded_reply_is_read_by_its_rule(protocol: str, line: dict[str, Any]) -> None:
     """The rule, the answer, and a reason wherever a reply does not count."""
-    found = PROTOCOLS[protocol].read(json.dumps(line["reply"]).encode())
+    found = PROTOCOLS[protocol](json.dumps(line["reply"]).encode())
     answer = read_answer(found, FORMS[line["form"]])
 
     assert answer.read_as == line["read_as"], answer.why_not
@@ -98,7 +119,7 @@ def test_replies_of_public_reports_are_read_right(shared: Path, name: str) -> No
     replies = {path.name.removesuffix(".reply.json"): path for path in (shared / "cases/replies" / name).glob("*.reply.json")}
     assert replies.keys() & right.keys()
     for known in replies.keys() & right.keys():
-        answer = read_answer(PROTOCOLS["openai"].read(replies[known].read_bytes()), asked)
+        answer = read_answer(PROTOCOLS["openai"](replies[known].read_bytes()), asked)
         assert (answer.read_as, first(answer)) == right[known]
 
 
@@ -108,7 +129,7 @@ def test_replies_of_public_reports_are_read_right(shared: Path, name: str) -> No
 def test_a_hostile_reply_is_refused_in_no_time(text: str) -> None:
     """Whatever it repeats."""
     body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
-    assert not read_answer(PROTOCOLS["openai"].read(json.dumps(body).encode()), FORMS["answers"]).counts
+    assert not read_answer(PROTOCOLS["openai"](json.dumps(body).encode()), FORMS["answers"]).counts
 
 
 def test_the_example_of_a_form_is_no_answer() -> None:
@@ -123,7 +144,7 @@ def test_the_example_of_a_form_is_no_answer() -> None:
         example = Form(asked).example
         for text in (example, example.replace("<<one of: yes, no, na>>", "yes"), example.replace("<<integer>>", "3")):
             body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
-            answer = read_answer(PROTOCOLS["openai"].read(json.dumps(body).encode()), asked)
+            answer = read_answer(PROTOCOLS["openai"](json.dumps(body).encode()), asked)
             assert (answer.read_as, answer.reading) == ("refused: echo", "echo"), text
 
 
@@ -143,7 +164,7 @@ def test_a_reason_that_is_another_answer_is_a_contradiction(reason: str) -> None
     group = find("spatial_grounding").groups()[0]
     filled = {question.id: {"reason": reason, "answer": "no"} for question in group.questions}
     body = {"choices": [{"message": {"content": json.dumps(filled)}, "finish_reason": "stop"}]}
-    answer = read_answer(PROTOCOLS["openai"].read(json.dumps(body).encode()), answer_model(group))
+    answer = read_answer(PROTOCOLS["openai"](json.dumps(body).encode()), answer_model(group))
     assert (answer.read_as, first(answer)) == JUDGED[reason]
     assert answer.counts or 'the reason is "yes" and the answer is "no"' in (answer.why_not or "")
 
@@ -166,10 +187,10 @@ def test_replies_of_small_models_are_read_right(shared: Path) -> None:
     for name, expected in right.items():
         recorded = json.loads((shared / "cases/models" / f"{name}.json").read_bytes())
         replies = [each["resp"] for each in (recorded if isinstance(recorded, list) else [recorded])]
-        answers = [read_answer(PROTOCOLS["openai"].read(json.dumps(reply).encode()), answer_model(one)) for reply in replies]
+        answers = [read_answer(PROTOCOLS["openai"](json.dumps(reply).encode()), answer_model(one)) for reply in replies]
         assert [(answer.read_as, first(answer)) for answer in answers] == expected, name
     for reply in json.loads((shared / "cases/models/reason_yes_answer_no.json").read_bytes()):
-        found = PROTOCOLS["openai"].read(json.dumps(reply["resp"]).encode())
+        found = PROTOCOLS["openai"](json.dumps(reply["resp"]).encode())
         answer = read_answer(found, answer_model(find("spatial_grounding").groups()[0]))
         assert answer.read_as == "refused: contradiction"
 
@@ -194,7 +215,7 @@ def test_probabilities_are_found_where_a_fence_is_left_out_of_the_text(shared: P
     """The server left it in the tokens."""
     recorded = json.loads((shared / "cases/models/logprobs_fence_lost.json").read_bytes())
     (reply,) = [each["resp"] for each in (recorded if isinstance(recorded, list) else [recorded])]
-    found = PROTOCOLS["openai"].read(json.dumps(reply).encode())
+    found = PROTOCOLS["openai"](json.dumps(reply).encode())
     sure = probability_of(found, "T1", "answer")
     assert sure is not None
     assert 0 < sure <= 1

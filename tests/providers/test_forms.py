@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,10 +15,9 @@ from aiohttp import web
 
 from providers.asker import JobTerms, Reply, Request
 from providers.cache import ReplyCache
+from providers.clients.client import Sheet, connect
 from providers.completion import NO_TOKENS, Completion
-from providers.protocols.protocol import Sheet
 from providers.provider import ModelSettings
-from tests.providers.test_answers import PROTOCOLS
 from tests.providers.test_asker import Verdict, ask_all, said, settings
 from tests.servers.dialects import completion, tool_call
 from tests.servers.serving import application, json_reply, served
@@ -89,12 +88,22 @@ def test_a_server_that_allows_no_longer_reply_leaves_the_reason_of_the_first() -
     assert all("longest length" in (one.call.error or "") and "takes 1500" in (one.call.error or "") for one in replies)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_every_protocol_asks_for_more_room(protocol: str) -> None:
+CLIENTS = {
+    "openai/m": "openai",
+    "anthropic/m": "anthropic",
+    "google/m": "google.genai",
+    "bedrock/m": "aiobotocore",
+    "litellm/openai/m": "litellm",
+}
+
+
+@pytest.mark.parametrize("model", CLIENTS)
+def test_every_client_asks_for_more_room(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under its own name."""
-    asked = ModelSettings(model="x/m", base_url="http://127.0.0.1:9/v1", max_tokens=700)
-    sheet = Sheet(said(1))
-    once, twice = (json.dumps(PROTOCOLS[protocol].body(one, asked)) for one in (sheet, sheet._replace(room=2)))
+    pytest.importorskip(CLIENTS[model])
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "KEY")
+    client = connect(ModelSettings(model=model, base_url="http://127.0.0.1:9/v1", max_tokens=700), nullcontext)
+    once, twice = (str(client.arguments(Sheet(said(1), room=room))) for room in (1, 2))
     assert once.replace("700", "1400") == twice != once
 
 

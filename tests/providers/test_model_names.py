@@ -29,7 +29,7 @@ PLAIN = (
     "openai/gpt-4.1",
     "openai/gpt-5-chat-latest",
     "anthropic/claude-3-5-haiku-20241022",
-    "anthropic/claude-3-5-haiku-latest",
+    "anthropic/claude-haiku-4-5",
     "anthropic/claude-3-5-sonnet-20240620",
     "anthropic/claude-3-7-sonnet-20250219",
     "anthropic/claude-3-7-sonnet-latest",

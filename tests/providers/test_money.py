@@ -135,7 +135,7 @@ def test_a_run_says_in_one_line_that_tokens_do_not_add_up(caplog: pytest.LogCapt
 )
 def test_totals_count_in_other_protocols_too(protocol: str, reply: dict[str, Any]) -> None:
     """Where they are more than what is listed."""
-    tokens = PROTOCOLS[protocol].read(json.dumps(reply).encode()).tokens
+    tokens = PROTOCOLS[protocol](json.dumps(reply).encode()).tokens
     assert (tokens.input, tokens.output) == (1000, 3050)
 
 

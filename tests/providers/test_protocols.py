@@ -38,7 +38,7 @@ CASES = {
     case.model.partition("/")[0]: case
     for case in (
         Case("openai/gpt-4o-mini", "/v1", "/v1/chat/completions", "OPENAI_API_KEY", "Authorization: Bearer KEY"),
-        Case("anthropic/claude-3-5-haiku-latest", "", "/v1/messages", "ANTHROPIC_API_KEY", "x-api-key: KEY"),
+        Case("anthropic/claude-haiku-4-5", "", "/v1/messages", "ANTHROPIC_API_KEY", "x-api-key: KEY"),
         Case("google/gemini-1.5-flash", "", "/v1beta/models/gemini-1.5-flash:generateContent", "GOOGLE_API_KEY", "x-goog-api-key: KEY"),
         Case("mistral/mistral-small-2501", "/v1", "/v1/chat/completions", "MISTRAL_API_KEY", "Authorization: Bearer KEY"),
         Case("groq/llama-3.3-70b-versatile", "/v1", "/v1/chat/completions", "GROQ_API_KEY", "Authorization: Bearer KEY"),
@@ -73,8 +73,16 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
     return found
 
 
+def _see_package(model: str) -> None:
+    """Skip where an extra is not installed."""
+    known = PROVIDERS.get(model.partition("/")[0])
+    if known is not None and known.package is not None:
+        pytest.importorskip(known.package)
+
+
 def at(url: str, case: Case, **changes: Any) -> ModelSettings:
     """The provider's model at the stub server."""
+    _see_package(case.model)
     given: dict[str, Any] = {"model": case.model, "base_url": url.removesuffix("/v1") + case.base, "timeout_s": 20.0, "tries": 3}
     return ModelSettings(**(given | changes))
 
@@ -249,14 +257,15 @@ def test_signed_thoughts_go_back_with_the_call_that_they_led_to(name: str, monke
         assert "c2lnbmVk" in str(counted(url)["last_bodies"][-1])
 
 
-def test_a_request_that_a_model_does_not_take_is_told_with_its_mend() -> None:
-    """A temperature that was asked for is sent, and refused."""
+def test_what_a_model_does_not_take_is_learned_once(caplog: pytest.LogCaptureFixture) -> None:
+    """A temperature that was asked for is sent, refused, and not sent again; a line says so."""
     with stub_server() as url:
         settings = at(url, CASES["openai"], model="openai/o3", temperature=0.7)
-        (reply,) = asked(settings, [Request(messages=said(1))])
-
-    assert reply.call.status == "failed"
-    assert "--temperature none" in (reply.call.error or "")
+        replies = asked(settings, [Request(messages=said(number)) for number in (1, 2)])
+        sent = counted(url)["last_bodies"]
+    assert [reply.call.attempts for reply in replies] == [2, 1]
+    assert ["temperature" in body for body in sent] == [True, False, False]
+    assert "openai/o3 does not take temperature" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["openai", "google"])
@@ -317,15 +326,24 @@ def test_what_is_missing_is_said(model: str, message: str, monkeypatch: pytest.M
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    _see_package(model)
     with pytest.raises(UsageError) as caught:
         Asker([ModelSettings(model=model)])
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(("model", "package", "extra"), [("litellm/x/y", "litellm", "litellm"), ("bedrock/x", "botocore", "bedrock")])
+PACKAGES = [
+    ("litellm/x/y", "litellm", "litellm"),
+    ("bedrock/x", "aiobotocore", "bedrock"),
+    ("anthropic/x", "anthropic", "anthropic"),
+    ("google/x", "google.genai", "google"),
+]
+
+
+@pytest.mark.parametrize(("model", "package", "extra"), PACKAGES)
 def test_a_missing_package_names_the_extra_that_brings_it(model: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line that can be pasted."""
     monkeypatch.delenv("AWS_BEARER_TOKEN_BEDROCK", raising=False)
     monkeypatch.setattr("schemas.extras.find_spec", lambda name: None if name == package else object())
-    with pytest.raises(UsageError, match=rf'needs the package {package}: pip install "cotrace\[{extra}\]"'):
+    with pytest.raises(UsageError, match=rf'needs the package {package.partition(".")[0]}: pip install "cotrace\[{extra}\]"'):
         Asker([ModelSettings(model=model)])

@@ -34,14 +34,15 @@ class Google:
         system = "".join(part["text"] for part in body.get("systemInstruction", {}).get("parts", ()))
         schema = config.get("responseJsonSchema")
         if forced:
-            schema = declared[0]["parametersJsonSchema"]
+            schema = declared[0].get("parametersJsonSchema") or declared[0]["parameters_json_schema"]  # Google takes both spellings
         elif schema is None and config.get("responseMimeType") == "application/json":
             schema = schema_in(system)
         after_tool = "functionResponse" in body["contents"][-1]["parts"][-1]
         if after_tool and not body["contents"][-1]["parts"][-1]["functionResponse"]["name"]:
             raise BadRequestError("GenerateContentRequest.contents.parts.function_response.name: cannot be empty.")
         names = [] if forced else [tool["name"] for tool in declared]
-        thinks = config.get("thinkingConfig", {}).get("includeThoughts", False)
+        thinking = config.get("thinkingConfig", {})
+        thinks = thinking.get("includeThoughts", thinking.get("include_thoughts", False))
         return Asked([system, *body["contents"]], schema, forced, names, after_tool, config.get("responseLogprobs", False), thinks)
 
     def reply(self, said: Said, asked: Asked, billed: Billed) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The providers' own clients, patched by instructor."""

@@ -1,0 +1,389 @@
+"""OpenAI's client, for OpenAI, for most other providers and local servers, and for Azure; and LiteLLM, which replies in the same words.
+
+https://platform.openai.com/docs/api-reference/chat. Others add fields of their own, which are read where they come: reasoning as
+`reasoning_content` (DeepSeek, vLLM) or `reasoning` (Groq, OpenRouter, Ollama), content as a list of parts (Mistral).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, TypeGuard
+
+import httpx
+import instructor
+import openai
+import orjson
+from instructor import AsyncInstructor
+from instructor.processing.schema import generate_openai_schema
+from openai.types.chat import ChatCompletion
+from pydantic import BaseModel
+
+from providers.catalogue import address_of, key_in, key_of, provider_of
+from providers.clients.client import Sheet, Turn, closed, system_text
+from providers.clients.gate import HOOKS, gated, json_wish
+from providers.completion import Completion, ErrorCameError, Tokens, UnreadableError, counted, told
+from providers.faults import TimedOut, classify
+from providers.messages import Message, ToolCall
+from providers.provider import Mode, ModelSettings
+from providers.wire import Wire
+from schemas.errors import CotraceError, UsageError
+from schemas.extras import needed
+from schemas.secrets import use_secret
+from schemas.text import without_half_pairs
+
+__all__ = ["Connected", "body_of", "completion_of", "read_body"]
+
+_OWN: Final = frozenset({"openai", "azure_openai"})
+"""Providers that know the newer name of the limit."""
+OTHER_LIMIT: Final = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+"""The two names of the longest reply: what a model refuses under the one, it takes under the other."""
+_AZURE_VERSION: Final = "2024-12-01-preview"
+_FAILED: Final = "error"
+"""Why a reply stopped, where a gateway says that the server behind it has failed at it."""
+_OF_CALLS: Final = frozenset({"id", "type", "function", "index", "name", "arguments"})
+_OF_THOUGHTS: Final = re.compile(r"reason|think|thought|signature|extra_content|provider_specific")
+"""Names under which servers send thoughts and their signatures beside text and calls."""
+_MOST_COST: Final = 1e15
+_TICKS_A_DOLLAR: Final = 1e10
+"""https://docs.x.ai/developers/cost-tracking"""
+_PLAIN: Final = {"max_retries": 0, "num_retries": 0, "_skip_mcp_handler": True}
+"""Of LiteLLM: retries are ours; without the last, a request with tools loads the package mcp, which LiteLLM does not bring."""
+_SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS", "KEY_ID")
+"""How variables with secrets end."""
+MODES: Final[Mapping[Mode, instructor.Mode]] = {
+    "tools": instructor.Mode.TOOLS,
+    "json_schema": instructor.Mode.JSON_SCHEMA,
+    "json": instructor.Mode.JSON,
+}
+
+
+def _in_body(kwargs: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """The arguments with more fields of the body. The client walks through all others and looks at each part of a schema anew."""
+    return {**kwargs, "extra_body": {**kwargs.get("extra_body", {}), **fields}}
+
+
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
+
+
+@cache
+def _held(model: type[BaseModel]) -> dict[str, Any]:
+    schema = {"name": model.__name__, "description": model.__doc__ or "", "schema": closed(_schema(model)), "strict": True}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+@cache
+def _tool(model: type[BaseModel]) -> dict[str, Any]:
+    found = generate_openai_schema(model)
+    return {"tools": [{"type": "function", "function": found}], "tool_choice": {"type": "function", "function": {"name": found["name"]}}}
+
+
+def _by_tool(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
+    return kwargs if model is None else _in_body(kwargs, **_tool(model))
+
+
+def _held_to_schema(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
+    return kwargs if model is None else _in_body(kwargs, response_format=_held(model))
+
+
+def _in_json(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
+    if model is None:
+        return kwargs
+    system = {"role": "system", "content": json_wish(system_text(kwargs["messages"]), _schema(model))}
+    messages = [system, *(message for message in kwargs["messages"] if message["role"] != "system")]
+    return _in_body({**kwargs, "messages": messages}, response_format={"type": "json_object"})
+
+
+_FORMS: Final[Mapping[Mode, Any]] = {"tools": _by_tool, "json_schema": _held_to_schema, "json": _in_json}
+for _mode, _write in _FORMS.items():
+    gated(instructor.Provider.OPENAI, MODES[_mode], _write)
+
+
+def body_of(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
+    """A whole request, as a line of a batch."""
+    found = _FORMS[sheet.mode](sheet.form.wrapped if sheet.form else None, request_of(sheet, settings))
+    more = found.pop("extra_body", {})
+    return {**found, **more, **dict(settings.request_fields)}
+
+
+class Connected:
+    """Chat completions."""
+
+    def __init__(self, settings: ModelSettings, turn: Turn) -> None:
+        self._settings = settings
+        self.modes: Sequence[Mode] = _modes(settings)
+        self._by_mode: dict[Mode, AsyncInstructor] = {}
+        is_litellm = provider_of(settings).protocol == "litellm"
+        self._sdk: Any = None if is_litellm else _sdk(settings, Wire(settings, turn))
+        self._litellm = _litellm(settings, turn) if is_litellm else None
+
+    def instructor(self, mode: Mode) -> AsyncInstructor:
+        """The client that asks for forms in that way."""
+        if mode not in self._by_mode:
+            if self._litellm is None:
+                self._by_mode[mode] = instructor.from_openai(self._sdk, mode=MODES[mode], hooks=HOOKS)
+            else:
+                self._by_mode[mode] = instructor.from_litellm(self._litellm, mode=MODES[mode], async_client=True, hooks=HOOKS)
+        return self._by_mode[mode]
+
+    def arguments(self, sheet: Sheet) -> dict[str, Any]:
+        """What `create` is called with."""
+        found = request_of(sheet, self._settings)
+        if self._sdk is None:
+            return found | {"api_base": self._settings.base_url} if self._settings.base_url else found
+        more = dict(self._settings.request_fields)
+        return found | {"extra_body": more} if more else found
+
+    def completion(self, response: Any) -> Completion:
+        """A reply in plain words."""
+        return completion_of(response)
+
+    async def close(self) -> None:
+        """Close the connections; LiteLLM closes its own."""
+        if self._sdk is not None:
+            await self._sdk.close()
+
+
+def _modes(settings: ModelSettings) -> Sequence[Mode]:
+    """A server of the user's own is asked in JSON held to a schema first: many there are that force no tool."""
+    own = settings.base_url is not None and provider_of(settings).mode is None
+    first = provider_of(settings).mode or ("json_schema" if own else "tools")
+    return (first, *(mode for mode in MODES if mode != first))
+
+
+def _sdk(settings: ModelSettings, wire: Wire) -> openai.AsyncOpenAI:
+    provider, base = provider_of(settings), address_of(settings)
+    if base is None:
+        raise UsageError(f"--model {settings.model} needs an address: set {provider.url_variable}, or give it with --base-url")
+    http = httpx.AsyncClient(transport=wire, timeout=None)  # noqa: S113 - the wire has the time limit
+    more: dict[str, Any] = {"http_client": http, "max_retries": 0, "default_headers": dict(settings.headers)}
+    if provider.protocol != "azure":
+        return openai.AsyncOpenAI(base_url=base.rstrip("/"), api_key=key_of(settings), **more)
+    if base.rstrip("/").endswith("/v1"):  # the newer address, without versions; the key is in a header of its own all the same
+        more["default_headers"] = {"api-key": key_of(settings), **more["default_headers"]}
+        return openai.AsyncOpenAI(base_url=base.rstrip("/"), api_key=key_of(settings), **more)
+    version = os.environ.get("OPENAI_API_VERSION", _AZURE_VERSION)
+    return openai.AsyncAzureOpenAI(azure_endpoint=base.rstrip("/"), api_version=version, api_key=key_of(settings), **more)
+
+
+def _litellm(settings: ModelSettings, turn: Turn) -> Callable[..., Any]:
+    """LiteLLM as a library, for models that only it reaches: litellm/PROVIDER/MODEL.
+
+    Raises:
+        UsageError: litellm is not installed.
+    """
+    needed("litellm", "litellm/")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it would fetch its price list from the network when imported
+    import litellm
+
+    logging.getLogger("LiteLLM").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", message="Item '.*' on TypedDict class")  # of its own types
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True
+    for name, value in os.environ.items():  # which of them it sends, LiteLLM decides
+        if name.upper().endswith(_SECRET):
+            use_secret(value)
+    key = {"api_key": key_in(settings.key_variable)} if settings.key_variable else {}
+    more = {"extra_headers": dict(settings.headers)} if settings.headers else {}
+    ask: Any = litellm.acompletion
+
+    async def completion(**kwargs: Any) -> Any:
+        async with turn():
+            try:
+                async with asyncio.timeout(settings.timeout_s):
+                    return await ask(**{**kwargs, **dict(settings.request_fields), **key, **more, **_PLAIN})
+            except TimeoutError as error:
+                raise TimedOut(settings.timeout_s) from error
+            except CotraceError:
+                raise
+            except Exception as error:  # whatever LiteLLM throws
+                raise classify(error) from error
+
+    return completion
+
+
+def request_of(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
+    """The request, the form apart."""
+    own = settings.provider in _OWN and settings.base_url is None
+    limit = "max_completion_tokens" if own or settings.reasons else "max_tokens"
+    found: dict[str, Any] = {
+        "model": settings.model_name,
+        "messages": [_written(message) for message in sheet.messages],
+        OTHER_LIMIT[limit] if limit in sheet.refused else limit: sheet.room * settings.limit,
+        "temperature": settings.sampling_temperature,
+        "top_p": settings.top_p,
+        "reasoning_effort": settings.reasoning_effort,
+        "logprobs": settings.logprobs or None,
+        "tools": [
+            {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}}
+            for tool in sheet.tools
+        ]
+        or None,
+    }
+    return {name: value for name, value in found.items() if value is not None and (name not in sheet.refused or name in OTHER_LIMIT)}
+
+
+def _written(message: Message) -> dict[str, Any]:
+    if message.get("echo") is not None:
+        return {"role": message["role"], **message["echo"]}
+    found: dict[str, Any] = {"role": message["role"], "content": message["content"]}
+    if message.get("tool_calls"):
+        found["tool_calls"] = [_call(call) for call in message["tool_calls"]]
+    if "tool_call_id" in message:
+        found["tool_call_id"] = message["tool_call_id"]
+    return found
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def read_body(body: bytes) -> Completion:
+    """The reply in the body of a response, read by OpenAI's client.
+
+    Raises:
+        ErrorCameError: an error came in its place.
+        UnreadableError: there is none.
+    """
+    try:
+        content = without_half_pairs(json.loads(body))
+    except (ValueError, RecursionError):
+        content = None
+    return completion_of(ChatCompletion.construct(**content) if isinstance(content, dict) else None)
+
+
+def completion_of(response: Any) -> Completion:
+    """The first choice of a reply.
+
+    Raises:
+        ErrorCameError: an error came in its place, as gateways send it when the server behind them fails.
+        UnreadableError: there is none.
+    """
+    if not isinstance(response, BaseModel):
+        raise UnreadableError("the reply is no chat completion")
+    reply: dict[str, Any] = response.model_dump(exclude_unset=True, warnings=False)
+    choices = reply.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    if error := reply.get("error") or choice.get("error"):
+        raise ErrorCameError(error)
+    if choice.get("finish_reason") == _FAILED:
+        raise ErrorCameError("the server behind it failed")
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise UnreadableError("the reply is no chat completion: it has no choices with a message")
+    found = message.get("tool_calls")
+    calls = [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
+    if not calls and isinstance(message.get("function_call"), dict):
+        calls = [{"function": message["function_call"]}]  # the older name, which gateways still send
+    text, thought = _parts(message.get("content"))
+    usage = reply.get("usage")
+    return Completion(
+        text=text,
+        finish_reason=told(choice.get("finish_reason")),
+        tokens=_tokens(usage),
+        reasoning=thought or _text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+        tool_calls=tuple(map(_called, calls)),
+        refusal=told(message.get("refusal")),
+        probabilities=_probabilities(choice.get("logprobs")),
+        echo=_echo(message, calls),
+        served_model=told(reply.get("model")),
+        cost=_cost(usage),
+        unlisted=_unlisted(usage),
+    )
+
+
+def _echo(message: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What belongs to calls of tools besides text and arguments, thoughts and signatures above all: servers that send it want it back."""
+    more = {name: value for name, value in message.items() if _OF_THOUGHTS.search(name) and value not in (None, "", [])}
+    signed = any({*call, *(call["function"] if isinstance(call.get("function"), dict) else ())} - _OF_CALLS for call in calls)
+    if not calls or not (more or signed or isinstance(message.get("content"), list)):
+        return None
+    plain = [{name: value for name, value in call.items() if name != "index"} for call in calls]
+    return {"content": message.get("content"), "tool_calls": plain, **more}
+
+
+def _called(call: Mapping[str, Any]) -> ToolCall:
+    function = call.get("function")
+    named = function if isinstance(function, dict) else {}
+    arguments = named.get("arguments")
+    return ToolCall(str(call.get("id") or ""), str(named.get("name") or ""), arguments if isinstance(arguments, str) else _json(arguments))
+
+
+def _json(value: Any) -> str:
+    return "" if value is None else orjson.dumps(value).decode()
+
+
+def _parts(content: Any) -> tuple[str, str]:
+    """Text and reasoning of a message's content, which is text or a list of parts."""
+    if not isinstance(content, list):
+        return _text(content), ""
+    parts = [part for part in content if isinstance(part, dict)]
+    said = "".join(_text(part.get("text")) for part in parts if part.get("type") == "text")
+    return said, "".join(_thoughts(part.get("thinking") for part in parts if part.get("type") == "thinking"))
+
+
+def _thoughts(found: Iterator[Any]) -> Iterator[str]:
+    for thinking in found:
+        yield _parts(thinking)[0] if isinstance(thinking, list) else _text(thinking)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _probabilities(found: Any) -> tuple[tuple[str, float], ...]:
+    content = found.get("content") if isinstance(found, dict) else None
+    tokens = content if isinstance(content, list) else []
+    return tuple((one["token"], one["logprob"]) for one in tokens if isinstance(one, dict) and _is_probable(one))
+
+
+def _is_probable(one: Mapping[str, Any]) -> bool:
+    return isinstance(one.get("token"), str) and isinstance(one.get("logprob"), int | float)
+
+
+def _tokens(usage: Any) -> Tokens:
+    """Tokens as billed. Some servers count reasoning beside `completion_tokens`, which their own total shows."""
+    cached = _number(usage, "prompt_tokens_details", "cached_tokens") or _number(usage, "prompt_cache_hit_tokens")
+    prompt, total = _number(usage, "prompt_tokens"), _number(usage, "total_tokens")
+    written = _number(usage, "completion_tokens")
+    reasoning = _number(usage, "completion_tokens_details", "reasoning_tokens") or _number(usage, "reasoning_tokens")
+    beside = written + reasoning if reasoning > written else written  # a part is never more than the whole
+    return Tokens(input=prompt, output=max(beside, total - prompt if prompt else 0), cached=cached, reasoning=reasoning)
+
+
+def _unlisted(usage: Any) -> int:
+    total = _number(usage, "total_tokens")
+    return total - _number(usage, "prompt_tokens") - _number(usage, "completion_tokens") if total else 0
+
+
+def _cost(usage: Any) -> float | None:
+    """What the server says it has charged, in USD: as a number, as parts with their sum, or in xAI's ticks."""
+    if not isinstance(usage, dict):
+        return None
+    ticks, cost = usage.get("cost_in_usd_ticks"), usage.get("cost")
+    if _is_amount(ticks):
+        return float(ticks) / _TICKS_A_DOLLAR
+    amount = cost.get("total_cost") if isinstance(cost, dict) else cost
+    if not _is_amount(amount):
+        return None
+    details = usage.get("cost_details")
+    behind = details.get("upstream_inference_cost") if usage.get("is_byok") is True and isinstance(details, dict) else None
+    return float(amount) + (float(behind) if _is_amount(behind) else 0.0)  # with a key of one's own, the gateway's fee comes on top
+
+
+def _is_amount(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_COST
+
+
+def _number(found: Any, *path: str) -> int:
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return counted(found)
