@@ -30,6 +30,12 @@ _LONG_PROMPT: Final = "\n".join(
 )
 
 
+_SMALL: Final = (
+    'D1 says: "place the small red block at (0,0), layer 1"\n\nAnswer two questions about this text, each with a reason of one sentence: '
+    "does it mention a red block, does it mention a green block?"
+)
+
+
 class _Finding(BaseModel):
     """A reason and an answer, as in a judge's form."""
 
@@ -126,12 +132,8 @@ async def _reply_speed(settings: ModelSettings, at_once: int) -> float | None:
 async def _try(settings: ModelSettings) -> Tried:
     """One way of asking, with a form as judges have it."""
     assert settings.mode is not None
-    text = (
-        'D1 says: "place the small red block at (0,0), layer 1"\n\nAnswer two questions about this text, each with a reason of one '
-        "sentence: does it mention a red block, does it mention a green block?"
-    )
     try:
-        [reply] = await _ask(settings, text, form=_Colours)
+        [reply] = await _ask(settings, _SMALL, form=_Colours)
     except HopelessError as error:
         return Tried(settings.mode, str(error))
     filled = reply.filled
@@ -143,7 +145,7 @@ async def _try(settings: ModelSettings) -> Tried:
 async def _gives_probabilities(settings: ModelSettings) -> bool | None:
     """None where the request was refused or brought nothing."""
     try:
-        [reply] = await _ask(replace(settings, logprobs=True), "Is water wet? Answer with a reason of one sentence.", form=_Finding)
+        [reply] = await _ask(replace(settings, logprobs=True), _SMALL, form=_Colours)
     except HopelessError:
         return None
     return bool(reply.completion.probabilities) if reply.completion is not None else None

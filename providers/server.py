@@ -230,10 +230,11 @@ class Server:
         call.failures += 1
         fault.counted = True
         self.reached = self.reached or fault.came
-        self.health.failed(fault)
         if isinstance(fault, TimedOut):
             call.taken.timed_out += 1
             self._crowd.timed_out(call.sent_at)
+        if not (isinstance(fault, TimedOut) and self._last_reply_at > call.sent_at):  # others were answered meanwhile: it is not ill
+            self.health.failed(fault)
         if not fault.again:
             return
         self._first_came.set()  # what is to be learned from the first reply may take long

@@ -9,8 +9,9 @@ import click
 
 from cotrace.options.models import asking, asking_options, concurrency_option, fit, tell_models
 from cotrace.options.seats import refuse_contradictions
-from cotrace.options.shared import Number, say, writing_to
+from cotrace.options.shared import Number, say, spent, tokens, writing_to
 from schemas.text import in_shell
+from schemas.wording import number
 
 __all__ = ["command"]
 
@@ -25,12 +26,15 @@ _AT_ONCE = 8
 )
 @click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
 @click.option("--key-env", "key_variable", help="Environment variable with the key.")
+@click.option("--take", type=click.IntRange(min=1), help="Only the first so many questions, to try it.")
 @click.option("--trials", default=3, show_default=True, type=click.IntRange(min=1), help="How often each question is asked.")
 @asking_options(temperature=0.6, max_tokens=1500, typed=False)
 @click.option("--max-cost", type=Number(min=0), help="USD that all answers may cost, those of earlier starts included.")
 @concurrency_option(_AT_ONCE)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the answers.")
-def command(questions: Path, model: str | None, seat: str | None, trials: int, concurrency: int | None, out: Path, **options: Any) -> int:
+def command(
+    questions: Path, model: str | None, seat: str | None, take: int | None, trials: int, concurrency: int | None, out: Path, **options: Any
+) -> int:
     """Ask a model, a script or a person the questions of CoordinationQA, from the published question file (which cotrace does not ship).
 
     Each answer is kept as it comes; start the same command again after an interruption and only what is missing is asked.
@@ -58,10 +62,17 @@ def command(questions: Path, model: str | None, seat: str | None, trials: int, c
         [settings], at_once = fit([settings], concurrency, _AT_ONCE, typed=False)
         refuse_contradictions([settings], **money)
         tell_models([settings], **money)
-    request = AskRequest(questions=questions, out=out, respondent=player, settings=settings, trials=trials, concurrency=at_once, **money)
+    request = AskRequest(
+        questions=questions, out=out, respondent=player, settings=settings, take=take, trials=trials, concurrency=at_once, **money
+    )
     with writing_to(out), progress_bar("asking") as show:
         report = ask_questions(request, show)
     say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")
+    if is_model(player) and report.asked:
+        say(f"  {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
+    if report.answered:
+        share = number(report.right / report.answered)
+        say(f"  accuracy {share}: {report.right} of {report.answered} right by the published rule; {report.unread} name no option")
     if report.unasked:
         say(f"{report.unasked} questions wait: the budget is spent; start again with a higher --max-cost")
     say(f"next: cotrace ingest {in_shell(out)}")

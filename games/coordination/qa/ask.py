@@ -18,7 +18,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 import orjson
 
+from games.coordination.qa.extraction import correct_upstream, extract
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQuestion, load_questions
+from games.coordination.qa.reading import read_answer
 from games.players.player import ModelPlayer, Observation, OutOfBudgetError, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.seats import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JobTerms
@@ -26,6 +28,7 @@ from providers.event_loop import run_to_end
 from providers.messages import Message
 from providers.prices import Budget, price_of
 from providers.provider import ModelSettings
+from providers.request import summed
 from schemas.errors import UsageError
 
 __all__ = ["ACKNOWLEDGEMENT", "PUBLISHED_TEMPERATURE", "RESPONDENT", "SCRIPTS", "AskReport", "AskRequest", "ask_questions", "prompt"]
@@ -51,6 +54,8 @@ class AskRequest:
 
     settings: ModelSettings = field(default_factory=lambda: ModelSettings(model="", temperature=PUBLISHED_TEMPERATURE))
     trials: int = 3
+    take: int | None = None
+    """Only the first so many questions; None: all."""
     concurrency: int = 8
     prices: Path | None = None
     """A price file of the user's own."""
@@ -81,6 +86,17 @@ class AskReport(NamedTuple):
     path: Path
     unasked: int = 0
     """Questions that wait for money: a start with a higher budget asks them."""
+    answered: int = 0
+    """Questions with an answer, of this start or an earlier one."""
+    right: int = 0
+    """Those of them that are right by the published rule."""
+    unread: int = 0
+    """Those of them in whose answer no option can be read with care."""
+    tokens_in: int | None = 0
+    """Of the requests of this start; None if the server has not counted all tokens."""
+    tokens_out: int | None = 0
+    cost: float | None = 0.0
+    """USD of them; None if it is not known."""
 
 
 class _Item(NamedTuple):
@@ -117,7 +133,7 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
     """
     if request.trials < 1 or request.concurrency < 1:
         raise UsageError("coordqa: give at least one trial and one request at a time")
-    items = [_Item(trial, question) for trial in range(request.trials) for question in load_questions(request.questions)]
+    items = [_Item(trial, question) for trial in range(request.trials) for question in load_questions(request.questions)[: request.take]]
     path = request.out / f"{request.player.replace('/', '_').replace(':', '-')}.jsonl"
     request.out.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
@@ -138,7 +154,25 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
 
         spent = sum(line.get("call", {}).get("cost") or 0.0 for line in lines)
         failed, unasked = run_to_end(_ask_all(request, left, spent, write)) if left else (0, 0)
-    return AskReport(len(left) - unasked, len(items) - len(left), failed, path, unasked)
+        now = _lines(path)
+    calls = [line["call"] for line in now[len(lines) :] if "call" in line]
+    return AskReport(
+        len(left) - unasked,
+        len(items) - len(left),
+        failed,
+        path,
+        unasked,
+        *_scored(items, now),
+        *(summed(call[name] for call in calls) for name in ("tokens_in", "tokens_out", "cost")),
+    )
+
+
+def _scored(items: Sequence[_Item], lines: Sequence[Mapping[str, Any]]) -> tuple[int, int, int]:
+    """How many of the questions are answered, how many right by the published rule, and in how many answers nothing can be read."""
+    responses = {(line["trial"], line["scenario"], line["type"]): line["response"] for line in lines if not line["api_error"]}
+    answers = [(item.question, responses[item.key]) for item in items if item.key in responses]
+    right = sum(correct_upstream(question, extract(question, response).letter) for question, response in answers)
+    return len(answers), right, sum(read_answer(question, response).letter is None for question, response in answers)
 
 
 def _hold(file: BinaryIO, path: Path) -> None:

@@ -1,0 +1,127 @@
+"""Servers of the user's own: what doctor measures, what commands make of it, and what becomes of calls that are too many or too long."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from analytics.query import query
+from schemas.store import Store
+from tests.cotrace.test_model_options import whole
+from tests.judges.judged_games import store_of
+from tests.servers.llama_server import LlamaServer, llama_server
+from tests.servers.stub_server import stub_server
+
+
+@pytest.fixture(autouse=True)
+def _config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Profiles of these tests only."""
+    monkeypatch.setenv("COTRACE_CONFIG", str(tmp_path / "config"))
+
+
+def called(*arguments: str) -> Result:
+    """The command as it is installed."""
+    return CliRunner().invoke(whole, list(arguments), catch_exceptions=False)
+
+
+def judge(store: Store, url: str, *options: str, model: str = "openai/little") -> Result:
+    """`cotrace judge` with one rubric."""
+    base = ("judge", "--rubric", "pragmatic_sufficiency", "--model", model, "--base-url", url, "--store", str(store.path))
+    return called(*base, *options)
+
+
+def profile(tmp_path: Path) -> dict[str, object]:
+    """The one that is stored."""
+    [path] = (tmp_path / "config" / "servers").glob("*.json")
+    found: dict[str, object] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def test_doctor_measures_a_server_and_runs_use_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Context, slots, speed, the mode that works and the time of a rubric; then judge asks in that mode, with so many calls at once."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-this-test")
+    store, server = store_of(tmp_path / "s.duckdb", turns=6), LlamaServer(slots=3)
+    with llama_server(server) as url:
+        done = called("doctor", "--model", "openai/little", "--base-url", url, "--store", str(store.path))
+        found, asked = profile(tmp_path), len(server.requests)
+        server.peak = 0
+        judged = judge(store, url)
+
+    assert (done.exit_code, judged.exit_code) == (0, 0), done.output + judged.output
+    assert (found["context"], found["slots"], found["modes"], found["logprobs"]) == (8192, 3, ["json_schema"], True)
+    assert isinstance(found["reply_speed"], float)
+    assert found["reply_speed"] > 10
+    assert "sk-secret" not in json.dumps(found)
+    assert "pragmatic_sufficiency  6 calls, about" in done.output
+    bodies = server.requests[asked:]
+    assert {body["response_format"]["type"] for body in bodies} == {"json_schema"}
+    assert {body["max_tokens"] for body in bodies} == {160 + 6 * 60}
+    assert server.peak <= 3
+
+
+def test_an_option_counts_before_the_profile(tmp_path: Path) -> None:
+    """Mode, longest reply and concurrency of the command line stay."""
+    store, server = store_of(tmp_path / "s.duckdb", turns=6), LlamaServer(slots=2)
+    with llama_server(server) as url:
+        called("doctor", "--model", "openai/little", "--base-url", url)
+        asked, server.peak = len(server.requests), 0
+        judge(store, url, "--mode", "json_schema", "--max-tokens", "333", "--concurrency", "6")
+    assert {body["max_tokens"] for body in server.requests[asked:]} == {333}
+    assert server.peak > 2
+
+
+def test_a_server_that_nobody_measured_states_its_slots(tmp_path: Path) -> None:
+    """No more calls at once than it works on, so that none waits in its queue until it times out."""
+    store, server = store_of(tmp_path / "s.duckdb", turns=8), LlamaServer(slots=2)
+    with llama_server(server) as url:
+        done = judge(store, url, "--mode", "json_schema")
+    assert done.exit_code == 0, done.output
+    assert server.peak <= 2
+
+
+def test_a_prompt_longer_than_the_context_is_not_sent(tmp_path: Path) -> None:
+    """A failed unit with its size, the limit and the fix; no call."""
+    store, server = store_of(tmp_path / "s.duckdb", turns=1), LlamaServer(context=300)
+    with llama_server(server) as url:
+        done = judge(store, url, "--mode", "json_schema", "--max-tokens", "100")
+    assert done.exit_code == 1
+    assert server.requests == []
+    [reason] = set(query(store, "SELECT reason FROM verdicts WHERE status = 'failed'").get_column("reason"))
+    assert "the server takes 300 for prompt and reply" in reason
+    assert "--max-tokens" in reason
+
+
+def test_timeouts_behind_a_queue_lower_the_number_of_calls_and_are_counted(tmp_path: Path) -> None:
+    """16 at once at a server of one slot: some time out; then fewer are sent at once, all are answered, and the summary says it."""
+    store, server = store_of(tmp_path / "s.duckdb", turns=12), LlamaServer(slots=1, speed=200)
+    with llama_server(server) as url:
+        done = judge(store, url, "--mode", "json_schema", "--concurrency", "12", "--timeout", "0.5")
+    assert done.exit_code == 0, done.output
+    assert "timed out: see --timeout" in done.output
+    assert query(store, "SELECT count(*) FROM verdicts WHERE status <> 'answered'").item() == 0
+    assert query(store, "SELECT max(latency_s) FROM calls WHERE attempts > 1").item() > 0.5
+
+
+def test_a_local_server_has_no_price_by_its_alias(tmp_path: Path) -> None:
+    """Not that of OpenAI's model of the same name; a price file, and what the server states, count."""
+    store = store_of(tmp_path / "s.duckdb", turns=1)
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai/gpt-4o-mini: {input: 0, output: 0}\n")
+    with stub_server() as url:
+        done = judge(store, url, model="openai/gpt-4o-mini")
+        assert "cost not known" in done.output
+        assert query(store, "SELECT count(*) FROM calls WHERE cost IS NOT NULL").item() == 0
+        planned = judge(store, url, "--dry-run", "--repeats", "2", model="openai/gpt-4o-mini")
+        assert "no price known" in planned.output
+        free = judge(store, url, "--prices", str(prices), "--repeats", "2", model="openai/gpt-4o-mini")
+        assert "0.0000 USD" in free.output
+
+
+def test_a_doctor_that_reaches_no_server_says_so() -> None:
+    """One line, and exit code 1."""
+    done = called("doctor", "--model", "openai/little", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.exit_code == 1
+    assert "cannot be reached" in done.output
