@@ -104,6 +104,11 @@ class Asker:
             )
             self._unlisted = 0
 
+    @property
+    def learned(self) -> dict[str, Any]:
+        """What was learned of the first server (`Server.learned`)."""
+        return self._members[0].server.learned
+
     async def ask(self, request: Request) -> Reply:
         """Ask, and have the reply on record before it is given out.
 

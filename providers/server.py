@@ -121,7 +121,8 @@ class Server:
         self.refused: frozenset[str] = frozenset()
         """Fields of a request that the model does not take."""
         unknown = provider_of(settings).protocol == "openai" and (settings.base_url is not None or provider_of(settings).mode is not None)
-        self.is_settled = settings.form_mode is not None or not unknown
+        self.mode_is_learned = settings.form_mode is None and unknown
+        self.is_settled = not self.mode_is_learned
         """Whether it is known how forms can be asked for; a server of one's own may know one way or another."""
         self.reached = self.billed = self._answered = False
         self.dearer = 1.0
@@ -148,6 +149,7 @@ class Server:
         taken = call.taken
         try:
             async with self._first_alone(question):
+                call.modes = [self.mode]
                 await call.run()
         except RefusedError as refused:
             taken.error = f"refused: {refused}"
@@ -165,6 +167,12 @@ class Server:
             return taken
         taken.status = "failed"
         return taken
+
+    @property
+    def learned(self) -> dict[str, Any]:
+        """What was not known before it was asked: the mode of its forms, and fields that it does not take. Anything that JSON holds."""
+        found = {"mode": self.mode if self.mode_is_learned and self.is_settled else None, "left_out": sorted(self.refused)}
+        return {name: value for name, value in found.items() if value}
 
     @asynccontextmanager
     async def _first_alone(self, question: ModelQuestion) -> AsyncIterator[None]:
@@ -273,7 +281,7 @@ class Server:
             return call.failures >= self.health.tries(self.settings.tries)
         return isinstance(error, NobodyThere) or call.failures >= min(_TRIES_TO_REACH_A_SERVER, self.settings.tries)
 
-    def learned(self, call: _Call, fault: Fault) -> bool:
+    def learn(self, call: _Call, fault: Fault) -> bool:
         """Learn from a refusal what the model does not take; whether the same question can be asked again without it."""
         field = None if isinstance(fault, TooLarge) or fault.status not in _BAD_REQUEST else refused_field(fault.reason)
         if field is None or (field not in _OF_FORMS and field not in call.sent):
@@ -369,7 +377,7 @@ class _Call:
             if isinstance(cause, Unusable):
                 self.taken.status, self.taken.error = "failed", f"{self.taken.error}{self._hint()}"
                 return self._next == "otherwise"
-            if isinstance(cause, Fault) and self.server.learned(self, cause):
+            if isinstance(cause, Fault) and self.server.learn(self, cause):
                 return True
             if cause is error:
                 raise

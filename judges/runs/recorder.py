@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
 
 from judges.rubric.model import Rubric
 from judges.runs.job import RunStatus
@@ -11,7 +15,7 @@ from judges.runs.outcomes import CallOutcome
 from judges.runs.planning import Tally
 from judges.runs.verdict_store import Progressed, Replaces, save, verdicts_of
 from providers.request import added, now
-from schemas.records import Call, JudgeRun
+from schemas.records import Call, Json, JudgeRun
 from schemas.store import Store
 
 __all__ = ["Recorder"]
@@ -66,6 +70,12 @@ class Recorder:
             tokens_out=added(run.tokens_out, call.tokens_out),
             cost=added(run.cost, call.cost),
         )
+
+    def learned(self, of_server: Mapping[str, Any]) -> None:
+        """Record in the run's parameters what was learned of the model's server."""
+        if of_server:
+            parameters = {**orjson.loads(self.run.parameters), "learned": of_server}
+            self.run = self.run._replace(parameters=Json(orjson.dumps(parameters).decode()))
 
     async def save_regularly(self) -> None:
         """Until it is cancelled."""

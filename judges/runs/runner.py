@@ -157,6 +157,7 @@ class _ModelRun:
             raise group.exceptions[0] from None
         finally:
             self._tell()
+            self._recorder.learned(self._asker.learned)
             await self._asker.close()
             await self._finish(status)
 
