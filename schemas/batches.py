@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schemas.errors import BadInputError, StoreError
 from schemas.imports import arrow_without_pandas
-from schemas.tables import Column, Table, table
+from schemas.tables import Table, table
+from schemas.text import excerpt
 
 if TYPE_CHECKING:
     import duckdb
     import numpy as np
+    import pandera.polars as pa_polars
+    import polars as pl
     import pyarrow as pa
 
-__all__ = ["Coded", "Group", "Rows", "check", "insert", "to_arrow"]
+__all__ = ["Coded", "Fault", "Group", "Rows", "check", "faults", "insert", "refused", "to_arrow"]
 
 Rows = Mapping[str, Sequence[tuple[object, ...]]]
 """Table name -> records of that table's class."""
@@ -112,52 +115,83 @@ def _array(values: Sequence[object], field: pa.Field) -> pa.Array:
         raise BadInputError(f"{field.name}: a number that no table can hold (beyond {field.type}): is the log damaged?") from error
 
 
-def check(batches: Mapping[str, pa.Table]) -> None:
-    """Hold every batch to its table's Pandera schema.
+class Fault(NamedTuple):
+    """Rows of a table in which the same column breaks the contract in the same way."""
 
-    Arrow looks first, in a hundredth of the time; what it does not vouch for goes through Pandera, which decides and says what is wrong.
+    table: str
+    column: str
+    rule: str
+    """What the value must be."""
+    rows: pl.DataFrame
+    """All columns of the wrong rows, and first `row`: their places among the rows of the table, from 0."""
+
+    @property
+    def reason(self) -> str:
+        """Table, column, the first wrong value, and the rule."""
+        value = self.rows.row(0, named=True)[self.column]
+        return f"table {self.table}, column {self.column}: {'null' if value is None else excerpt(str(value), 60)} {self.rule}"
+
+    @property
+    def locator(self) -> str:
+        """Where in its game the first wrong row is: `turn 3, seq 2`."""
+        first = self.rows.row(0, named=True)
+        names = dict.fromkeys(("turn", *table(self.table).key))
+        return ", ".join(
+            f"{name} {excerpt(str(first[name]), 40)}" for name in names if name != "episode_id" and first.get(name) is not None
+        )
+
+
+def faults(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.DataFrame] | None = None) -> list[Fault]:
+    """What the Pandera schema of each table refuses in its rows.
+
+    Args:
+        frames: table name -> rows.
+        known: tables whose rows the others may refer to; by default no reference is checked.
 
     Raises:
-        StoreError: a value breaks the contract; names table, column, check and the first offending value.
+        StoreError: the rows do not have the table's columns and types.
     """
-    for name, batch in batches.items():
-        if not _surely_fits(table(name), batch):
-            _validate(name, batch)
+    return [
+        fault
+        for name, frame in frames.items()
+        for schema in (table(name).pandera_schema(), table(name).references(known or {}))
+        for fault in refused(name, frame, schema)
+    ]
 
 
-def _surely_fits(spec: Table, batch: pa.Table) -> bool:
-    """Whether types, nulls and bounds are as Pandera wants them; False also where that is not plain to see."""
-    return batch.schema.equals(spec.arrow_schema()) and all(_column_fits(column, batch[column.name]) for column in spec.columns)
+def refused(name: str, frame: pl.DataFrame, schema: pa_polars.DataFrameSchema) -> Iterator[Fault]:
+    """What a Pandera schema refuses in rows of a table; its checks are named after columns, and their errors say what a value must be.
 
-
-def _column_fits(column: Column, values: pa.ChunkedArray) -> bool:
-    import pyarrow.compute as pc
-
-    if values.null_count and not column.nullable:
-        return False
-    if column.python_type is float and (column.bounds or not column.nullable) and pc.any(pc.is_nan(values)).as_py():
-        return False
-    if column.bounds is None or values.null_count == len(values):
-        return True
-    least, most = column.bounds
-    found = pc.min_max(values)
-    return bool(least <= found["min"].as_py() and found["max"].as_py() <= most)
-
-
-def _validate(name: str, batch: pa.Table) -> None:
-    import pandera.errors
-    import polars as pl
+    Raises:
+        StoreError: the rows do not have the schema's columns and types.
+    """
+    from pandera.api.checks import Check
+    from pandera.constants import CHECK_OUTPUT_KEY
+    from pandera.errors import SchemaErrors
 
     try:
-        table(name).pandera_schema().validate(pl.DataFrame(batch))
-    except pandera.errors.SchemaError as error:
-        cases = error.failure_cases
-        found = cases.head(1).to_dicts() if isinstance(cases, pl.DataFrame) else cases
-        column = getattr(error.schema, "name", None) or "?"
-        raise StoreError(
-            f"table {name}, column {column}: check {error.check} failed ({found}); "
-            "this is a bug in the adapter that made the rows: report it"
-        ) from error
+        schema.validate(frame, lazy=True)
+    except SchemaErrors as errors:
+        for error in errors.schema_errors:
+            check, passed = error.check, error.check_output
+            if passed is None:
+                column = getattr(error.schema, "name", None) or "?"
+                raise StoreError(f"table {name}, column {column}: {error}; this is a bug in what made the rows: report it") from errors
+            rule = (check.error if isinstance(check, Check) else None) or "must have a value"
+            rows = frame.with_row_index("row").filter(~passed[CHECK_OUTPUT_KEY])
+            yield Fault(name, error.schema.name or check.name, rule, rows)
+
+
+def check(batches: Mapping[str, pa.Table]) -> None:
+    """Hold every batch to its table's Pandera schema, references left out.
+
+    Raises:
+        StoreError: a value breaks the contract; names table, column, the first wrong value and the rule.
+    """
+    import polars as pl
+
+    for fault in faults({name: pl.DataFrame(batch) for name, batch in batches.items()}):
+        raise StoreError(f"{fault.reason}; this is a bug in what made the rows: report it")
 
 
 def insert(connection: duckdb.DuckDBPyConnection, batches: Mapping[str, pa.Table], *, prefix: str = "") -> None:

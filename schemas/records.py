@@ -52,6 +52,29 @@ class Col(NamedTuple):
     """Unit or range, such as ``0..1``, ``USD``, ``s``; empty where none applies."""
     key: bool = False
     """Whether the column is part of what identifies a row."""
+    least: float | None = None
+    """The smallest value; None: what `unit` says (docs/tables.md)."""
+    one_of: tuple[str, ...] = ()
+    """All values there are; empty: any."""
+    matches: str = ""
+    """A regular expression that the whole text matches."""
+    refers: str = ""
+    """A table that has a row of the same game with this value: the last column of its key, after columns that are called alike."""
+    optional: bool = False
+    """A wrong value is left out, as unknown, and costs nothing else of the log."""
+
+
+class Rule(NamedTuple):
+    """What the columns of a row have to do with each other."""
+
+    column: str
+    """The one that is wrong where the rule does not hold."""
+    holds: str
+    """An SQL expression; null counts as true."""
+
+
+_JUDGE = r"engine(:.+)?|llm:.+"
+_READER = r"rules|planted|(llm|both):.+"
 
 
 class StoreInfo(NamedTuple):
@@ -107,7 +130,7 @@ class Episode(NamedTuple):
     """A game."""
 
     episode_id: Annotated[str, Col("made from the source's path and the place in it; stays when the file grows", key=True)]
-    run_id: Annotated[str, Col("the experiment")]
+    run_id: Annotated[str, Col("the experiment", refers="runs")]
     source_id: Annotated[str, Col("the file")]
     benchmark: Annotated[str, Col("the benchmark: a family of `schemas.families`, or the name that an own log gives")]
     task_id: Annotated[str, Col("the structure, puzzle, order or question")]
@@ -115,7 +138,7 @@ class Episode(NamedTuple):
     model: Annotated[str, Col("the evaluated model (CRAFT: the directors')")]
     team: Annotated[Json, Col("JSON object role -> model; null where the log does not say")]
     seed: Annotated[int | None, Col("seed or run index that tells repetitions apart; null if the log has none")]
-    max_turns: Annotated[int | None, Col("turn limit; null if the log does not say", "turns")]
+    max_turns: Annotated[int | None, Col("turn limit; null if the log does not say", "turns", optional=True)]
     turns_taken: Annotated[int, Col("turns recorded", "turns")]
     success: Annotated[
         bool | None,
@@ -142,14 +165,16 @@ class Episode(NamedTuple):
     ] = None
     attempt: Annotated[
         int | None,
-        Col("which attempt at its task by this team, from 1, as logged or in the order of the file; null if no log counts attempts"),
+        Col(
+            "which attempt at its task by this team, from 1, as logged or in the order of the file; null if no log counts attempts", least=1
+        ),
     ] = None
 
 
 class Agent(NamedTuple):
     """An agent in a game."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
     agent: Annotated[str, Col("its name in the game, such as D1 or Builder", key=True)]
     role: Annotated[str, Col("what it does: director, builder, player, ...")]
     model: Annotated[str | None, Col("the model behind it; null if the log does not say")]
@@ -158,14 +183,17 @@ class Agent(NamedTuple):
     view_kind: Annotated[
         str | None, Col("which reading of the target that view is (CRAFT: spans, flat, spans_mirrored, flat_mirrored, other); null if none")
     ]
-    view_source: Annotated[str | None, Col("where the view was found: prompt (what was really shown), log, or derived; null if none")]
+    view_source: Annotated[
+        str | None,
+        Col("where the view was found: prompt (what was really shown), log, or derived; null if none", one_of=("prompt", "log", "derived")),
+    ]
 
 
 class Turn(NamedTuple):
     """What happens between two states of a game."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1", least=1, key=True)]
     state_before: Annotated[Json | None, Col("JSON of the state as logged; null if the log has no states")]
     state_after: Annotated[
         Json | None, Col("JSON of the state after the turn, as logged or, where the log has none, by replay; null where neither has one")
@@ -187,6 +215,7 @@ class Turn(NamedTuple):
         Col(
             'time stamp as logged; null if none; a keyword of DuckDB 2: write "at" in SQL of other programs',
             "local time of the log",
+            optional=True,
         ),
     ]
 
@@ -194,14 +223,14 @@ class Turn(NamedTuple):
 class Utterance(NamedTuple):
     """A message or a thought."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1", key=True)]
-    seq: Annotated[int, Col("order inside the turn, from 1", key=True)]
-    agent: Annotated[str, Col("who")]
-    channel: Annotated[str, Col("`public`: said to others, `private`: reasoning")]
-    audience: Annotated[list[str], Col("who could read it, the author included")]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
+    seq: Annotated[int, Col("order inside the turn, from 1", least=1, key=True)]
+    agent: Annotated[str, Col("who", refers="agents")]
+    channel: Annotated[str, Col("`public`: said to others, `private`: reasoning", one_of=("public", "private"))]
+    audience: Annotated[list[str], Col("who could read it, the author included", refers="agents")]
     text: Annotated[str, Col("verbatim")]
-    tokens: Annotated[int | None, Col("length as logged; null if the log does not count", "tokens")]
+    tokens: Annotated[int | None, Col("length as logged; null if the log does not count", "tokens", optional=True)]
     superseded: Annotated[
         bool, Col("a later utterance of this agent took its place before all others could read it, so judges and metrics leave it out")
     ]
@@ -210,12 +239,14 @@ class Utterance(NamedTuple):
 class Claim(NamedTuple):
     """One thing that a text claims, as one reader understood it; or a stretch of it that this reader did not understand."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1", key=True)]
-    seq: Annotated[int, Col("the utterance inside the turn, from 1", key=True)]
-    agent: Annotated[str, Col("whose text it is")]
-    reader: Annotated[str, Col("`rules`, `planted` (who wrote the text says so), `llm:<model>` or `both:<model>`", key=True)]
-    number: Annotated[int, Col("order inside the text as this reader read it, from 1; 0: the text was read", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
+    seq: Annotated[int, Col("the utterance inside the turn, from 1", least=1, refers="utterances", key=True)]
+    agent: Annotated[str, Col("whose text it is", refers="agents")]
+    reader: Annotated[
+        str, Col("`rules`, `planted` (who wrote the text says so), `llm:<model>` or `both:<model>`", key=True, matches=_READER)
+    ]
+    number: Annotated[int, Col("order inside the text as this reader read it, from 1; 0: the text was read", least=0, key=True)]
     kind: Annotated[
         str, Col("kind of claim (docs/claims.md), `unread` for what was not understood, `read` for the row that says who read it")
     ]
@@ -234,10 +265,10 @@ class Claim(NamedTuple):
 class Action(NamedTuple):
     """An attempted action."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1", key=True)]
-    seq: Annotated[int, Col("order inside the turn, from 1", key=True)]
-    agent: Annotated[str, Col("who")]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
+    seq: Annotated[int, Col("order inside the turn, from 1", least=1, key=True)]
+    agent: Annotated[str, Col("who", refers="agents")]
     verb: Annotated[str, Col("place, remove, clarify, ...; the benchmark's own verbs in lower case")]
     arguments: Annotated[Json, Col("JSON object, as the engine understood it")]
     raw: Annotated[str | None, Col("what the agent wrote or its parse before the engine touched it; null if not logged")]
@@ -258,9 +289,9 @@ class Action(NamedTuple):
 class OracleAction(NamedTuple):
     """A candidate action of a turn: listed by the log, verified by replay, or (nearly always) both."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1", key=True)]
-    rank: Annotated[int, Col("from 1: first the listed ones in their order, then the others in the engine's order", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
+    rank: Annotated[int, Col("from 1: first the listed ones in their order, then the others in the engine's order", least=1, key=True)]
     verb: Annotated[str, Col("the benchmark's own verbs in lower case")]
     arguments: Annotated[Json, Col("JSON object")]
     undoes: Annotated[bool, Col("it takes back earlier work, as in `actions`")]
@@ -271,8 +302,8 @@ class OracleAction(NamedTuple):
 class TurnMetric(NamedTuple):
     """A number about a turn."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1; 0 is the state before the first turn", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1; 0 is the state before the first turn", least=0, refers="turns", key=True)]
     metric: Annotated[str, Col("`<benchmark>.<metric>`", key=True)]
     value: Annotated[float, Col("the number; yes/no metrics are 1 and 0; a metric that does not apply has no row")]
 
@@ -280,8 +311,8 @@ class TurnMetric(NamedTuple):
 class TurnValue(NamedTuple):
     """What a turn cost, by one measure."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
     measure: Annotated[str, Col("`<benchmark>.<measure>`, docs/values.md; each benchmark has a main one (view turn_costs)", key=True)]
     value_before: Annotated[
         float | None, Col("what the state before the turn was worth; inf where the goal could not be reached; null where there is no value")
@@ -292,18 +323,28 @@ class TurnValue(NamedTuple):
     cost: Annotated[
         float | None, Col("what the turn lost of it, less than 0 where it gained; null where neither value is finite, or one is null")
     ]
-    unit: Annotated[str, Col("progress (0 to 1), steps, turns, probability or points")]
+    unit: Annotated[
+        str,
+        Col(
+            "progress (0 to 1), steps, turns, probability, points or positions",
+            one_of=("progress", "steps", "turns", "probability", "points", "positions"),
+        ),
+    ]
     kind: Annotated[
-        str, Col("exact; bound where the true value could be better or worse than what is certain; none where there is no value")
+        str,
+        Col(
+            "exact; bound where the true value could be better or worse than what is certain; none where there is no value",
+            one_of=("exact", "bound", "none"),
+        ),
     ]
 
 
 class Attribution(NamedTuple):
     """A part of what a turn cost, or a fault without consequence, and the broken link that it is put down to."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1", key=True)]
-    agent: Annotated[str | None, Col("whose; null: no agent's, or `status` is not answered", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
+    agent: Annotated[str | None, Col("whose; null: no agent's, or `status` is not answered", refers="agents", key=True)]
     link: Annotated[
         str,
         Col(
@@ -316,30 +357,40 @@ class Attribution(NamedTuple):
         float | None, Col("how much the ideal action in its place keeps by the rules of the game; null where that is not known")
     ]
     evidence: Annotated[str, Col("words, places and rules that show it")]
-    judge: Annotated[str, Col("`engine`, or `engine:<reader>` where others than the rules read the messages", key=True)]
+    judge: Annotated[str, Col("`engine`, or `engine:<reader>` where others than the rules read the messages", key=True, matches=_JUDGE)]
     status: Annotated[
-        str, Col("answered; harness: it lost the answer; unattributed: a message was not understood; undecided: nothing can be proven")
+        str,
+        Col(
+            "answered; harness: it lost the answer; unattributed: a message was not understood; undecided: nothing can be proven",
+            one_of=("answered", "harness", "unattributed", "undecided"),
+        ),
     ]
 
 
 class Request(NamedTuple):
     """Something that a message asked for, and what the turn's action has to do with it."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("of the action, from 1", key=True)]
-    seq: Annotated[int, Col("the message, as in `utterances`", key=True)]
-    place: Annotated[int, Col("which of the message's requests, from 1", key=True)]
-    agent: Annotated[str, Col("who asked")]
-    actor: Annotated[str, Col("who acted")]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("of the action, from 1", least=1, refers="turns", key=True)]
+    seq: Annotated[int, Col("the message, as in `utterances`", least=1, refers="utterances", key=True)]
+    place: Annotated[int, Col("which of the message's requests, from 1", least=1, key=True)]
+    agent: Annotated[str, Col("who asked", refers="agents")]
+    actor: Annotated[str, Col("who acted", refers="agents")]
     request: Annotated[str, Col("what was asked for, in words")]
-    followed: Annotated[str, Col("fully; partly: it fits what was left open; differs: but for a block, place or order; no")]
+    followed: Annotated[
+        str,
+        Col(
+            "fully; partly: it fits what was left open; differs: but for a block, place or order; no",
+            one_of=("fully", "partly", "differs", "no"),
+        ),
+    ]
     right: Annotated[bool | None, Col("whether the author's own view asks for it; null if that is not known")]
 
 
 class EpisodeMetric(NamedTuple):
     """A number about a game."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
     metric: Annotated[str, Col("`<benchmark>.<metric>`", key=True)]
     value: Annotated[float, Col("the number; yes/no metrics are 1 and 0; a metric that does not apply has no row")]
 
@@ -347,9 +398,9 @@ class EpisodeMetric(NamedTuple):
 class Failure(NamedTuple):
     """A category that a rule gave to a turn."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int, Col("from 1", key=True)]
-    agent: Annotated[str | None, Col("whose failure; null for the team", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int, Col("from 1", least=1, refers="turns", key=True)]
+    agent: Annotated[str | None, Col("whose failure; null for the team", refers="agents", key=True)]
     taxonomy: Annotated[str, Col("name of the taxonomy", key=True)]
     category: Annotated[
         str, Col("category inside it; includes the category of turns that went right, so that shares have a denominator", key=True)
@@ -360,8 +411,8 @@ class Failure(NamedTuple):
 class LogDisagreement(NamedTuple):
     """A place where the log and the replay differ."""
 
-    episode_id: Annotated[str, Col("the game", key=True)]
-    turn: Annotated[int | None, Col("from 1; null where the whole game is meant", key=True)]
+    episode_id: Annotated[str, Col("the game", refers="episodes", key=True)]
+    turn: Annotated[int | None, Col("from 1; null where the whole game is meant", least=1, key=True)]
     field: Annotated[str, Col("what differs", key=True)]
     logged: Annotated[str | None, Col("what the log says; null if it says nothing")]
     recomputed: Annotated[str | None, Col("what replay gives; null if it gives nothing")]
@@ -374,7 +425,7 @@ class JudgeRun(NamedTuple):
     rubric: Annotated[str, Col("name of the rubric")]
     rubric_hash: Annotated[str, Col("hash of the rubric's content")]
     variant: Annotated[str | None, Col("variant of the rubric (visible evidence changed on purpose); null: none, the rubric as written")]
-    judge: Annotated[str, Col("`engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`")]
+    judge: Annotated[str, Col("`engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`", matches=_JUDGE)]
     model: Annotated[str | None, Col("provider/model; null for the engine")]
     parameters: Annotated[Json, Col("JSON object: temperature, repeats, selection, limits, ...")]
     started_at: Annotated[datetime, Col("when", "UTC")]
@@ -386,7 +437,13 @@ class JudgeRun(NamedTuple):
     cost: Annotated[
         float | None, Col("by the price file; null if the model has no price there, or its server has not counted all tokens", "USD")
     ]
-    status: Annotated[str, Col("running, submitted (a batch), finished, stopped_by_budget, interrupted")]
+    status: Annotated[
+        str,
+        Col(
+            "running, submitted (a batch), finished, stopped_by_budget, interrupted",
+            one_of=("running", "submitted", "finished", "stopped_by_budget", "interrupted"),
+        ),
+    ]
 
 
 class Verdict(NamedTuple):
@@ -399,15 +456,17 @@ class Verdict(NamedTuple):
     question: Annotated[str, Col("question inside the rubric, such as PS2", key=True)]
     unit_id: Annotated[str, Col("what was judged: `<episode>/<turn>/<agent>`, parts left out where the unit is larger", key=True)]
     unit_hash: Annotated[str, Col("hash of what the judge was shown")]
-    episode_id: Annotated[str, Col("the game")]
-    turn: Annotated[int | None, Col("from 1; null for a whole episode")]
+    episode_id: Annotated[str, Col("the game", refers="episodes")]
+    turn: Annotated[int | None, Col("from 1; null for a whole episode", least=1, refers="turns")]
     agent: Annotated[str | None, Col("whose utterance or turn; null for a group")]
-    judge: Annotated[str, Col("`engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`", key=True)]
-    repeat: Annotated[int, Col("from 1", key=True)]
+    judge: Annotated[
+        str, Col("`engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`", key=True, matches=_JUDGE)
+    ]
+    repeat: Annotated[int, Col("from 1", least=1, key=True)]
     answer: Annotated[str | None, Col("one of the rubric's answers; null unless answered")]
     score: Annotated[float | None, Col("the rubric's number for the answer; null for N/A and where there is no answer", "0..1")]
     reason: Annotated[str | None, Col("the judge's reason, or what failed; null if it gave none")]
-    status: Annotated[str, Col("answered, undecided, failed or skipped")]
+    status: Annotated[str, Col("answered, undecided, failed or skipped", one_of=("answered", "undecided", "failed", "skipped"))]
     flagged: Annotated[
         str | None, Col("attempts to speak to the judge in the text that was judged, joined by |; null if none was found")
     ] = None
@@ -434,11 +493,13 @@ class Call(NamedTuple):
     """One question put to a model, with the reply that came of it in the end."""
 
     call_id: Annotated[str, Col("made when the model is asked", key=True)]
-    purpose: Annotated[str, Col("who asked: judge, reader, player, optimize, coordqa")]
+    purpose: Annotated[
+        str, Col("who asked: judge, reader, player, optimize, coordqa", one_of=("judge", "reader", "player", "optimize", "coordqa"))
+    ]
     run: Annotated[str | None, Col("the scoring job, experiment or optimisation; null if it has no name")]
-    episode_id: Annotated[str | None, Col("the game that it is about or played in; null if none")]
-    turn: Annotated[int | None, Col("from 1; null if it is about no single turn")]
-    agent: Annotated[str | None, Col("who is judged or who plays; null if nobody in particular")]
+    episode_id: Annotated[str | None, Col("the game that it is about or played in; null if none", refers="episodes")]
+    turn: Annotated[int | None, Col("from 1; null if it is about no single turn", least=1, refers="turns")]
+    agent: Annotated[str | None, Col("who is judged or who plays; null if nobody in particular", refers="agents")]
     model: Annotated[str, Col("provider/model")]
     prompt_hash: Annotated[str, Col("hash of all that the model was sent: messages, tools, form, sampling parameters")]
     reply: Annotated[
@@ -453,6 +514,7 @@ class Call(NamedTuple):
         Col(
             "prompt tokens as billed, all attempts together, cached ones included; null if the log or the server does not count them",
             "tokens",
+            optional=True,
         ),
     ]
     tokens_out: Annotated[
@@ -460,27 +522,37 @@ class Call(NamedTuple):
         Col(
             "reply tokens as billed, all attempts together, reasoning included, wherever the server lists it; null as in `tokens_in`",
             "tokens",
+            optional=True,
         ),
     ]
     tokens_cached: Annotated[
         int | None,
-        Col("those of `tokens_in` that came out of the provider's cache, 0 if none are listed; null as in `tokens_in`", "tokens"),
+        Col(
+            "those of `tokens_in` that came out of the provider's cache, 0 if none are listed; null as in `tokens_in`",
+            "tokens",
+            optional=True,
+        ),
     ]
     tokens_reasoning: Annotated[
-        int | None, Col("those of `tokens_out` that were spent on reasoning, 0 if none are listed; null as in `tokens_in`", "tokens")
+        int | None,
+        Col("those of `tokens_out` that were spent on reasoning, 0 if none are listed; null as in `tokens_in`", "tokens", optional=True),
     ]
     cost: Annotated[
         float | None,
         Col(
-            "as the server states it, or else by the price list; null if neither is known, or the server has not counted the tokens", "USD"
+            "as the server states it, or else by the price list; null if neither is known, or the server has not counted the tokens",
+            "USD",
+            optional=True,
         ),
     ]
     latency_s: Annotated[
         float | None,
-        Col("of all requests together, each until its last byte or its timeout, without pauses; null if none was sent", "s"),
+        Col("of all requests together, each until its last byte or its timeout, without pauses; null if none was sent", "s", optional=True),
     ]
     attempts: Annotated[int, Col("requests sent: retries, and replies that could not be used, included", "count")]
-    status: Annotated[str, Col("answered, failed, or unasked (the budget allowed no further request)")]
+    status: Annotated[
+        str, Col("answered, failed, or unasked (the budget allowed no further request)", one_of=("answered", "failed", "unasked"))
+    ]
     error: Annotated[str | None, Col("why there is no usable reply; null if there is one")]
     asked_at: Annotated[datetime, Col("when the model was asked", "UTC")]
     step: Annotated[
@@ -520,9 +592,9 @@ class Label(NamedTuple):
     rubric: Annotated[str, Col("name of the rubric")]
     question: Annotated[str, Col("question inside the rubric", key=True)]
     unit_key: Annotated[str, Col("what was labelled, as the source names it", key=True)]
-    episode_id: Annotated[str | None, Col("the game; null if it is not in this store")]
-    turn: Annotated[int | None, Col("from 1; null for a whole episode")]
-    agent: Annotated[str | None, Col("whose utterance or turn; null for a group")]
+    episode_id: Annotated[str | None, Col("the game; null if it is not in this store", refers="episodes")]
+    turn: Annotated[int | None, Col("from 1; null for a whole episode", least=1, refers="turns")]
+    agent: Annotated[str | None, Col("whose utterance or turn; null for a group", refers="agents")]
     answer: Annotated[str, Col("as given")]
     score: Annotated[float | None, Col("its number; null for N/A", "0..1")]
     basis: Annotated[str | None, Col("how it is known: construction, geometry, engine, ...; null for people's answers")] = None
@@ -534,8 +606,8 @@ class Note(NamedTuple):
     """What a person wrote about one turn of a game."""
 
     note_id: Annotated[str, Col("random, so that two people can write at once", key=True)]
-    episode_id: Annotated[str, Col("the game; a note outlives it, and meets it again when its log is read again")]
-    turn: Annotated[int, Col("from 1")]
+    episode_id: Annotated[str, Col("the game; a note outlives it, and meets it again when its log is read again", refers="episodes")]
+    turn: Annotated[int, Col("from 1", least=1)]
     author: Annotated[str, Col("who wrote it")]
     text: Annotated[str, Col("as written")]
     written_at: Annotated[datetime, Col("when", "UTC")]
@@ -546,6 +618,7 @@ class TableName(NamedTuple):
 
     name: str
     record: type[tuple[object, ...]]
+    rules: tuple[Rule, ...] = ()
 
 
 RECORDS: tuple[TableName, ...] = (
@@ -555,9 +628,9 @@ RECORDS: tuple[TableName, ...] = (
     TableName("runs", Run),
     TableName("episodes", Episode),
     TableName("agents", Agent),
-    TableName("turns", Turn),
+    TableName("turns", Turn, (Rule("at", '"at" >= LAG("at") OVER (PARTITION BY episode_id ORDER BY turn)'),)),
     TableName("utterances", Utterance),
-    TableName("claims", Claim),
+    TableName("claims", Claim, (Rule("end_char", "end_char >= start_char"),)),
     TableName("actions", Action),
     TableName("oracle_actions", OracleAction),
     TableName("turn_metrics", TurnMetric),
@@ -568,8 +641,12 @@ RECORDS: tuple[TableName, ...] = (
     TableName("failures", Failure),
     TableName("log_disagreements", LogDisagreement),
     TableName("judge_runs", JudgeRun),
-    TableName("verdicts", Verdict),
-    TableName("calls", Call),
-    TableName("labels", Label),
+    TableName(
+        "verdicts",
+        Verdict,
+        (Rule("answer", "(status = 'answered') = (answer IS NOT NULL)"), Rule("score", "status = 'answered' OR score IS NULL")),
+    ),
+    TableName("calls", Call, (Rule("error", "status <> 'answered' OR error IS NULL"),)),
+    TableName("labels", Label, (Rule("score", "score IS NULL OR answer NOT IN ('na', 'NA', 'n/a', 'N/A')"),)),
     TableName("notes", Note),
 )

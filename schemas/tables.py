@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import types
 import typing
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.records import RECORDS, Col, Json
+from schemas.imports import pandera_without_pandas
+from schemas.records import RECORDS, Col, Json, Rule
 
 if TYPE_CHECKING:
     import pandera.polars as pa_polars
+    import polars as pl
     import pyarrow as pa
 
 __all__ = ["TABLES", "Column", "Table", "table"]
@@ -28,7 +31,7 @@ SQL_TYPES: dict[object, str] = {
     list[str]: "VARCHAR[]",
 }
 
-_FROM_ZERO: Final = frozenset({"count", "turns", "tokens", "bytes"})
+_FROM_ZERO: Final = frozenset({"count", "turns", "tokens", "bytes", "characters", "USD", "s"})
 """Units of which there is never less than none."""
 
 
@@ -43,6 +46,11 @@ class Column:
     doc: str
     unit: str
     key: bool
+    least: float | None
+    one_of: tuple[str, ...]
+    matches: str
+    refers: str
+    optional: bool
 
     @property
     def sql_type(self) -> str:
@@ -52,9 +60,17 @@ class Column:
     @property
     def bounds(self) -> tuple[float, float] | None:
         """Least and greatest value; None where any will do."""
-        if self.unit in _FROM_ZERO or (self.name == "turn" and self.python_type is int):
-            return 0, math.inf
-        return (0.0, 1.0) if self.unit == "0..1" else None
+        if self.least is not None:
+            return self.least, math.inf
+        return (0, math.inf) if self.unit in _FROM_ZERO else (0.0, 1.0) if self.unit == "0..1" else None
+
+    @property
+    def allowed(self) -> str:
+        """Which values the column takes, in words; empty where any of its type will do."""
+        if self.bounds is not None:
+            least, most = self.bounds
+            return f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+        return f"one of {', '.join(self.one_of)}" if self.one_of else f"like {self.matches}" if self.matches else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +82,7 @@ class Table:
     """What one row is."""
     columns: tuple[Column, ...]
     record: type[tuple[object, ...]]
+    rules: tuple[Rule, ...]
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -97,9 +114,32 @@ class Table:
         }
         return pa.schema([pa.field(c.name, arrow_types[c.python_type], c.nullable) for c in self.columns])
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that identify a row."""
+        return tuple(column.name for column in self.columns if column.key)
+
     def pandera_schema(self) -> pa_polars.DataFrameSchema:
-        """Pandera schema that every batch passes before it is written: types, nulls, ranges of turns and counts."""
+        """Pandera schema that every batch passes before it is written: types, nulls, ranges, closed vocabularies, rules of a row."""
         return _pandera_schema(self)
+
+    def references(self, known: Mapping[str, pl.DataFrame]) -> pa_polars.DataFrameSchema:
+        """Pandera schema of what the rows refer to: each reference has its row in the table that ``known`` has for it."""
+        pandera_without_pandas()
+        import pandera.polars as pa_polars
+
+        return pa_polars.DataFrameSchema(
+            checks=[
+                pa_polars.Check(
+                    partial(_refers, column, table(column.refers).key, known[column.refers].lazy()),
+                    name=column.name,
+                    error=f"must be in table {column.refers} of the same game",
+                    n_failure_cases=1,
+                )
+                for column in self.columns
+                if column.refers in known
+            ]
+        )
 
 
 def _columns(record: type[tuple[object, ...]]) -> tuple[Column, ...]:
@@ -121,12 +161,35 @@ def _column(name: str, hint: Any) -> Column:
         doc=col.doc,
         unit=col.unit,
         key=col.key,
+        least=col.least,
+        one_of=col.one_of,
+        matches=col.matches,
+        refers=col.refers,
+        optional=col.optional,
     )
 
 
 @cache
 def _pandera_schema(spec: Table) -> pa_polars.DataFrameSchema:
+    pandera_without_pandas()
     import pandera.polars as pa_polars
+
+    return pa_polars.DataFrameSchema(
+        {
+            column.name: pa_polars.Column(polars_type(column.python_type), checks=list(_checks(column)), nullable=column.nullable)
+            for column in spec.columns
+        },
+        checks=[
+            pa_polars.Check(partial(_holds, rule.holds), name=rule.column, error=f"must fit the rule {rule.holds}", n_failure_cases=1)
+            for rule in spec.rules
+        ],
+        strict=True,
+        ordered=True,
+    )
+
+
+def polars_type(python_type: object) -> Any:
+    """The type of a column's values in a frame; texts are categories, since most of them repeat."""
     import polars as pl
 
     polars_types: dict[object, Any] = {
@@ -138,22 +201,56 @@ def _pandera_schema(spec: Table) -> pa_polars.DataFrameSchema:
         datetime: pl.Datetime("us"),
         list[str]: pl.List(pl.String()),
     }
+    return polars_types[python_type]
 
-    def checks(column: Column) -> list[pa_polars.Check]:
-        if column.bounds is None:
-            return []
+
+def _checks(column: Column) -> Iterator[pa_polars.Check]:
+    from pandera.polars import Check
+
+    error = f"must be {column.allowed}"
+    if column.bounds is not None:  # a NaN is larger than all numbers, so floats need a bound above
         least, most = column.bounds
-        return [pa_polars.Check.ge(least) if most == math.inf else pa_polars.Check.in_range(least, most)]
+        is_open = column.python_type is int and most == math.inf
+        yield (Check.ge(least, error=error, n_failure_cases=1) if is_open else Check.in_range(least, most, error=error, n_failure_cases=1))
+    if column.one_of:
+        yield Check.isin(column.one_of, error=error, n_failure_cases=1)
+    if column.matches:
+        yield Check(partial(_matches, column.matches), error=error, n_failure_cases=1)
 
-    return pa_polars.DataFrameSchema(
-        {c.name: pa_polars.Column(polars_types[c.python_type], checks=checks(c), nullable=c.nullable) for c in spec.columns},
-        strict=True,
-        ordered=True,
+
+def _matches(pattern: str, data: pa_polars.PolarsData) -> pl.LazyFrame:
+    import polars as pl
+
+    return data.lazyframe.select(pl.col(data.key).cast(pl.String).str.contains(f"^({pattern})$"))
+
+
+def _holds(expression: str, data: pa_polars.PolarsData) -> pl.LazyFrame:
+    import polars as pl
+
+    return data.lazyframe.select(pl.sql_expr(expression))
+
+
+def _refers(column: Column, key: tuple[str, ...], known: pl.LazyFrame, data: pa_polars.PolarsData) -> pl.LazyFrame:
+    """Whether each row's value, after the columns that are called like the key's others, is a key; null where one of them is null."""
+    import polars as pl
+
+    own, is_list = [*key[:-1], column.name], column.python_type == list[str]
+    rows = data.lazyframe.select(own).with_row_index("row")
+    if is_list:
+        rows = rows.explode(column.name, empty_as_null=True)
+    if column.python_type is int:  # 0 is before the first
+        rows = rows.with_columns(pl.when(pl.col(column.name) > 0).then(column.name))
+    types = rows.collect_schema()
+    keys = known.select(pl.col(there).cast(types[here]).alias(here) for there, here in zip(key, own, strict=True)).unique()
+    found = rows.join(keys.with_columns(found=True), on=own, how="left", maintain_order="left").select(
+        "row", found=pl.when(pl.all_horizontal(pl.col(own).is_not_null())).then(pl.col("found").is_not_null())
     )
+    return found.group_by("row", maintain_order=True).agg(pl.col("found").all()).select("found") if is_list else found.select("found")
 
 
 TABLES: tuple[Table, ...] = tuple(
-    Table(name=name, grain=(record.__doc__ or "").strip(), columns=_columns(record), record=record) for name, record in RECORDS
+    Table(name=name, grain=(record.__doc__ or "").strip(), columns=_columns(record), record=record, rules=rules)
+    for name, record, rules in RECORDS
 )
 
 _BY_NAME = {spec.name: spec for spec in TABLES}

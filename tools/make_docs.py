@@ -14,6 +14,7 @@ from typing import get_type_hints
 import click
 
 from judges.rubric.model import Rubric
+from schemas.tables import Column
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MADE = "<!-- Made by `make docs` from the source. Do not edit. -->"
@@ -32,16 +33,27 @@ def tables_page() -> str:
         f"One DuckDB file, schema version {SCHEMA_VERSION}. These tables are a public contract: any DuckDB client of the same version",
         "can read them.",
         "JSON columns are DuckDB `JSON`. Key columns together identify a row; they are not declared as indexes.",
+        "A Pandera schema checks every batch before it is written: types, nulls, what the last column lists, and that a row refers to rows",
+        "of the same game. What it refuses is in `rejects`.",
         "",
     ]
     for spec in TABLES:
         lines += [f"## {spec.name}", "", f"One row is: {spec.grain[0].lower()}{spec.grain[1:]}", ""]
-        lines += ["| column | type | null? | meaning | unit or range |", "|---|---|---|---|---|"]
+        lines += ["| column | type | null? | meaning | unit | allowed |", "|---|---|---|---|---|---|"]
         for column in spec.columns:
             name = f"**{column.name}**" if column.key else column.name
-            lines.append(f"| {name} | {column.sql_type} | {'yes' if column.nullable else 'no'} | {column.doc} | {column.unit} |")
+            lines.append(
+                f"| {name} | {column.sql_type} | {'yes' if column.nullable else 'no'} | {column.doc} | {column.unit} | {_allowed(column)} |"
+            )
+        lines += ["", *(f"`{rule.column}`: `{rule.holds}`." for rule in spec.rules)] if spec.rules else []
         lines.append("")
     return "\n".join(lines)
+
+
+def _allowed(column: Column) -> str:
+    known = f"in `{column.refers}`" if column.refers else ""
+    values = f"like `{column.matches.replace('|', chr(92) + '|')}`" if column.matches else column.allowed
+    return ", ".join(part for part in (values, known) if part)
 
 
 def views_page() -> str:

@@ -88,7 +88,9 @@ def read(data: bytes, place: Place) -> Reading:
             if differences:
                 turn.differences = [*turn.differences, *differences]
         logged = {"episode": game.name, "complete": game.steps[-1].terminal, "console": False}
-        found.add(game_rows(episode_id("coordination", place.path, index), parts, place, logged))
+        episode = episode_id("coordination", place.path, index)
+        found.add(game_rows(episode, parts, place, logged))
+        found.places[episode] = f"line {game.line}"
     found.replay_s = time.perf_counter() - started
     if not found.episodes and not found.rejects:
         raise BadInputError("no turns: the game was not written, copy the file again")

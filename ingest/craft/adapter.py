@@ -92,6 +92,7 @@ def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
     episode = episode_id("craft", place.path, index)
     logged = LoggedGame(episode, record, info, turns)
     found = Reading(episodes=[episode], turns=len(turns.typed), rejects=[turns.reject] if turns.reject else [])
+    found.places[episode] = f"games[{index}]"
     started = time.perf_counter()
     game = _craft_game(record, info, turns)
     derived = derive(game, episode) if game else None

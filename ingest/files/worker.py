@@ -27,7 +27,18 @@ from schemas.text import excerpt, printable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_BYTES", "Chunk", "FileResult", "FileToRead", "KnownPath", "Status", "read_chunk", "start_reader", "unreadable"]
+__all__ = [
+    "MOST_BYTES",
+    "Chunk",
+    "FileResult",
+    "FileToRead",
+    "KnownPath",
+    "Status",
+    "read_chunk",
+    "start_reader",
+    "unless_known",
+    "unreadable",
+]
 
 Status = Literal["read", "unchanged", "other"]
 
@@ -76,7 +87,12 @@ class FileResult:
     size: int | None = None
     """Bytes; None if the file could not be read."""
 
+    known: KnownPath | None = None
+    """What the store had of its path before."""
+
     episodes: list[str] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)
+    """As in `Reading`."""
     turns: int = 0
     rejects: list[BadInputError] = field(default_factory=list)
     note: str = ""
@@ -149,7 +165,7 @@ def unreadable(missed: Missed, known: KnownPath | None) -> FileResult:
     """What becomes of something that cannot be opened: a reject, told apart by its path since there are no bytes."""
     path_hash = hashlib.sha256(missed.found.path.encode(errors="surrogateescape")).hexdigest()
     result = FileResult(found=missed.found, status="read", source_id=path_hash, rejects=[BadInputError(missed.reason)])
-    return _unless_known(result, known)
+    return unless_known(result, known)
 
 
 def _read(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Reading]:
@@ -205,11 +221,12 @@ def _unread(job: FileToRead, head: bytes, reader: Adapter | None) -> FileResult:
     reject = BadInputError(reason, excerpt=excerpt(head[:200].decode(errors="replace")))
     with Path(found.path).open("rb") as file:
         source_id = hashlib.file_digest(file, "sha256").hexdigest()
-    return _unless_known(FileResult(found=found, status="read", source_id=source_id, size=found.size, rejects=[reject]), job.known)
+    return unless_known(FileResult(found=found, status="read", source_id=source_id, size=found.size, rejects=[reject]), job.known)
 
 
-def _unless_known(result: FileResult, known: KnownPath | None) -> FileResult:
+def unless_known(result: FileResult, known: KnownPath | None) -> FileResult:
     """The result, or that nothing has changed since the store took the file in: the same bytes, reader, and refused parts."""
+    result.known = known
     refused = frozenset((reject.locator, printable(reject.reason)) for reject in result.rejects)
     if _is_same_file(result, known) and known is not None and (known.episodes, known.rejects) == (len(result.episodes), refused):
         result.status, result.rejects = "unchanged", []
@@ -238,8 +255,8 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
     reading = _guarded(data, reader, place)
     reading.rejects += _unread_messages(reading)
     result.episodes, result.turns, result.rejects, result.note = reading.episodes, reading.turns, reading.rejects, reading.note
-    result.notes = reading.notes
-    return (result, Reading()) if _unless_known(result, job.known).status == "unchanged" else (result, reading)
+    result.notes, result.places = reading.notes, reading.places
+    return (result, Reading()) if unless_known(result, job.known).status == "unchanged" else (result, reading)
 
 
 def _unread_messages(reading: Reading) -> Iterator[BadInputError]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ingest.files.load import Loaded, load, only_episodes
+from ingest.files.load import Loaded, load, only_episodes, without_episodes
 from ingest.files.report import RejectedPart, Report
-from ingest.files.worker import Chunk, FileResult
-from schemas.batches import check
+from ingest.files.worker import Chunk, FileResult, unless_known
+from schemas.batches import Fault, faults
 from schemas.errors import BadInputError, StoreError
 from schemas.store import Store
+from schemas.tables import TABLES, table
 from schemas.text import excerpt, printable
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
 
 __all__ = ["Writer"]
@@ -45,10 +49,10 @@ class Writer:
         self._report.timing.replay_s += chunk.replay_s
         for file in chunk.files:
             self._sort(file)
-        for name, table in chunk.tables.items():
-            self._tables.setdefault(name, []).append(table)
-            self._waiting_rows += len(table)
-            self._waiting_bytes += table.nbytes
+        for name, rows in chunk.tables.items():
+            self._tables.setdefault(name, []).append(rows)
+            self._waiting_rows += len(rows)
+            self._waiting_bytes += rows.nbytes
         if self._waiting_rows >= _BATCH_ROWS or self._waiting_bytes >= _BATCH_BYTES:
             self.flush()
 
@@ -70,11 +74,19 @@ class Writer:
         files, tables = self._files, {name: pa.concat_tables(parts) for name, parts in self._tables.items()}
         self._files, self._tables, self._waiting_rows, self._waiting_bytes = [], {}, 0, 0
         started = time.perf_counter()
-        tables = _checked(files, tables)
+        files, tables = self._without_unchanged(files, _checked(files, tables))
         checked = time.perf_counter()
         self._report.timing.validate_s += checked - started
         self._load(files, tables, is_last=is_last)
         self._report.timing.insert_s += time.perf_counter() - checked
+
+    def _without_unchanged(self, files: list[FileResult], tables: dict[str, pa.Table]) -> tuple[list[FileResult], dict[str, pa.Table]]:
+        """Leave out files of which the store has all that is left after the check."""
+        known = [file for file in files if file.rejects and unless_known(file, file.known).status == "unchanged"]
+        for file in known:
+            self._sort(file)
+        tables = without_episodes(tables, [game for file in known for game in file.episodes])
+        return [file for file in files if file.status != "unchanged"], tables
 
     def _load(self, files: list[FileResult], tables: dict[str, pa.Table], *, is_last: bool) -> None:
         """Write files in one transaction; where their rows are refused, each in one of its own: only the faulty file is lost."""
@@ -142,20 +154,78 @@ def _part(file: FileResult, reject: BadInputError) -> RejectedPart:
     return RejectedPart(printable(file.found.path), reject.locator, printable(reject.reason))
 
 
+_ROWS_ALONE: Final = frozenset({"calls", "claims", "labels"})
+"""Tables of which a wrong row costs no more than itself: no other row is understood by it."""
+
+
+class _Cost(IntEnum):
+    """What a wrong value costs, the dearest first."""
+
+    GAME = 0
+    ROW = 1
+    VALUE = 2
+
+
+_COSTS: Final = ("the game is lost", "{} left out", "{} stored without this value")
+
+
 def _checked(files: Sequence[FileResult], tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
-    """The tables without the rows of files that break the store's contract; those files become rejects."""
-    try:
-        check(tables)
-    except StoreError:
-        for file in files:
-            _check_alone(file, tables)
-        tables = only_episodes(tables, [episode for file in files for episode in file.episodes])
-        check(tables)
-    return tables
+    """The tables without what their Pandera schemas refuse; each such part becomes a reject of its file.
+
+    Raises:
+        StoreError: a wrong row is of a game that no file brings.
+    """
+    import polars as pl
+    import pyarrow as pa
+
+    frames = {spec.name: pl.DataFrame(tables.get(spec.name, spec.arrow_schema().empty_table())) for spec in TABLES}
+    found = [part for fault in faults({name: frames[name] for name in tables}, frames) for part in _by_game(fault, frames["episodes"])]
+    owners = {episode: file for file in files for episode in file.episodes}
+    lost: set[str] = set()
+    left_out: dict[str, set[int]] = defaultdict(set)
+    for game, fault, cost in sorted(found, key=lambda part: part[2]):
+        if game not in owners:
+            raise StoreError(f"{fault.reason}; no file brings its game {game}: report it to the author of the format's reader")
+        if game in lost:
+            continue
+        rows = fault.rows["row"].to_list()
+        owners[game].rejects.append(_as_reject(owners[game].places.get(game, ""), fault, cost))
+        if cost is _Cost.GAME:
+            lost.add(game)
+        elif cost is _Cost.ROW:
+            left_out[fault.table].update(rows)
+        else:
+            tables[fault.table] = _blanked(tables[fault.table], fault.column, rows)
+    for name, places in left_out.items():
+        tables[name] = tables[name].filter(pa.array(place not in places for place in range(len(tables[name]))))
+    for file in files:
+        if not lost.isdisjoint(file.episodes):
+            file.turns -= int(frames["turns"]["episode_id"].is_in(lost.intersection(file.episodes)).sum())
+            file.episodes = [game for game in file.episodes if game not in lost]
+    return without_episodes(tables, list(lost))
 
 
-def _check_alone(file: FileResult, tables: dict[str, pa.Table]) -> None:
-    try:
-        check({name: table for name, table in only_episodes(tables, file.episodes).items() if name != "runs"})
-    except StoreError as error:
-        file.refuse(BadInputError(str(error)))
+def _by_game(fault: Fault, episodes: pl.DataFrame) -> Iterator[tuple[str | None, Fault, _Cost]]:
+    """The wrong rows of each game; those of a run are of all its games."""
+    column = next(column for column in table(fault.table).columns if column.name == fault.column)
+    cost = _Cost.VALUE if column.optional else _Cost.ROW if fault.table in _ROWS_ALONE else _Cost.GAME
+    rows = fault.rows if "episode_id" in fault.rows.columns else fault.rows.join(episodes.select("run_id", "episode_id"), on="run_id")
+    for (game,), part in rows.group_by("episode_id", maintain_order=True):
+        yield game, fault._replace(rows=part), cost
+
+
+def _as_reject(place: str, fault: Fault, cost: _Cost) -> BadInputError:
+    count = len(fault.rows)
+    what = _COSTS[cost].format("the row is" if count == 1 else f"it and {count - 1} other rows of the game are")
+    where = ", ".join(part for part in (place, fault.locator) if part)
+    return BadInputError(f"{fault.reason}; {what}: correct the log, or report it if the log is right", locator=where)
+
+
+def _blanked(rows: pa.Table, column: str, places: Sequence[int]) -> pa.Table:
+    """The rows with null in a column at some places."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    at, wrong = rows.schema.get_field_index(column), set(places)
+    mask = pa.array(place in wrong for place in range(len(rows)))
+    return rows.set_column(at, rows.schema.field(at), pc.if_else(mask, pa.scalar(None, rows[column].type), rows[column]))

@@ -63,6 +63,9 @@ class LabelLine(NamedTuple):
     agent: str | None
     answer: str
     score: float | None
+    """As stated, or that of an answer every rubric has."""
+    is_stated: bool = False
+    """The line gives its score itself."""
 
 
 class LabelForm(NamedTuple):
@@ -183,6 +186,7 @@ def _own(record: Record, _: Counter[str]) -> LabelLine:
         agent=agent,
         answer=answer,
         score=score(answer, record.get("score", "")),
+        is_stated=bool(record.get("score")),
     )
 
 

@@ -7,20 +7,24 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.labels.files import PLANTED_PREFIX, GameReference, LabelLine, Record, form_of, plain_answer, records
 from ingest.reading.json_text import loads
-from schemas.batches import check, to_arrow
+from schemas.batches import check, faults, refused, to_arrow
 from schemas.errors import BadInputError, UsageError
-from schemas.records import Label
+from schemas.records import Label, Reject
 from schemas.store import Store
+from schemas.tables import table
 from schemas.text import excerpt, near, printable
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb
+    import pandera.polars as pa_polars
+    import polars as pl
 
 __all__ = ["Answers", "LabelReport", "add_labels", "import_labels"]
 
@@ -45,8 +49,8 @@ class LabelReport:
     """What is kept but may not mean what its author thinks: unknown rubrics, labels without an agent, people who contradict themselves."""
 
 
-Answers = Mapping[str, Mapping[str, frozenset[str]]]
-"""Rubric -> question -> the answers it may have, without case; of a choice of several, those that can be joined by `|`."""
+Answers = Mapping[str, Mapping[str, Mapping[str, float | None]]]
+"""Rubric -> question -> the answers it may have, without case, and their scores; of a choice of several, those that `|` can join."""
 
 
 def import_labels(file: Path, store: Store, known: Answers | None = None) -> LabelReport:
@@ -65,49 +69,111 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         StoreError: the store cannot be written.
     """
     lines = _read(file)
-    refused, source = lines.refused, _source(file, planted=lines.planted)
+    source = _source(file, planted=lines.planted)
     imported_at = datetime.now(UTC).replace(tzinfo=None)
     store.create()
 
-    def write(transaction: Transaction) -> tuple[list[Label], list[tuple[int, BadInputError]], int, list[str], int]:
+    def write(transaction: Transaction) -> tuple[list[Label], list[Reject], int, list[str], int]:
         games = _KnownGames(transaction.connection)
-        labels, impossible = [], []
+        labels: list[Label] = []
+        numbers: list[int] = []
+        impossible: _Refused = []
         for number, line in lines.usable:
             try:
-                _refuse_impossible(line, known or {})
-                labels.append(_label(source, line, games, str(file.resolve().parent), imported_at))
+                game = games.find(line.game, str(file.resolve().parent))
+                labels.append(_label(line, game, (known or {}).get(line.rubric, {}), source, imported_at))
+                numbers.append(number)
             except BadInputError as error:
                 impossible.append((number, error))
-        batch = to_arrow({"labels": labels})
-        check(batch)
+        wrong = dict(_wrong(labels, games, known or {}))
+        impossible += [(numbers[place], error) for place, error in wrong.items()]
+        labels = [label for place, label in enumerate(labels) if place not in wrong]
+        rejects = [
+            Reject(source, str(file.resolve()), f"{lines.counted} {number}", printable(error.reason), error.excerpt)
+            for number, error in sorted([*lines.refused, *impossible], key=lambda entry: entry[0])
+        ]
         replaced = _one(transaction.execute("SELECT count(*) FROM labels WHERE source = ?", [source]).fetchone())
         transaction.delete("labels", "source = ?", [source])
-        transaction.insert(batch)
+        transaction.delete("rejects", "source_id = ?", [source])
+        transaction.insert(to_arrow({"labels": labels, "rejects": rejects}))
         notes = [*_unknown_rubrics(labels, known), *_contradictions(transaction.connection, source)]
-        return labels, impossible, replaced, notes, _one(transaction.execute(_JUDGED, [source]).fetchone())
+        return labels, rejects, replaced, notes, _one(transaction.execute(_JUDGED, [source]).fetchone())
 
-    labels, impossible, replaced, notes, judged = store.transact(write)
-    refused += impossible
-    told = [f"{lines.counted} {number}: {printable(error.reason)}" for number, error in sorted(refused, key=lambda entry: entry[0])]
+    labels, rejects, replaced, notes, judged = store.transact(write)
+    told = [f"{reject.locator}: {reject.reason}" for reject in rejects]
     joined = sum(label.episode_id is not None for label in labels)
     return LabelReport(
         labels=len(labels), joined=joined, judged=judged, refused=told, replaced=replaced, notes=notes, unanswered=lines.unanswered
     )
 
 
-def _refuse_impossible(line: LabelLine, known: Answers) -> None:
-    """Refuse what the line's rubric, where it is known, does not ask or cannot have for an answer.
+def _wrong(labels: list[Label], games: _KnownGames, known: Answers) -> Iterator[tuple[int, BadInputError]]:
+    """The places of labels that the Pandera schemas refuse, each with the first reason: a wrong value, no such turn, agent, answer."""
+    import polars as pl
 
-    N/A passes everywhere: in planted truth it says that the truth is not determined.
-    """
-    questions = known.get(line.rubric)
-    if questions is None:
+    if not labels:
         return
-    if line.question not in questions:
-        raise BadInputError(f"{line.rubric} has no question {excerpt(line.question, 40)}: it has {', '.join(questions)}")
-    possible = questions[line.question]
-    if not set(plain_answer(line.answer).split("|")) <= possible | {"na"}:
-        raise BadInputError(f"{line.question} cannot be answered {excerpt(line.answer, 40)!r}: give one of {', '.join(sorted(possible))}")
+    frame = pl.DataFrame(to_arrow({"labels": labels})["labels"])
+    found = [*faults({"labels": frame}, games.frames(labels)), *refused("labels", _with_answers(frame, known), _of_rubric())]
+    told: set[int] = set()
+    for fault in found:
+        for place in fault.rows["row"]:
+            if place not in told:
+                told.add(place)
+                one = fault._replace(rows=fault.rows.filter(pl.col("row") == place))
+                yield place, BadInputError(f"{one.reason}; {_possible(fault.column, labels[place], games, known)}")
+
+
+def _possible(column: str, label: Label, games: _KnownGames, known: Answers) -> str:
+    """What the column of a wrong label may be."""
+    game, questions = games.by_id.get(label.episode_id or ""), known.get(label.rubric, {})
+    answers = questions.get(label.question, {})
+    if column == "turn" and game is not None:
+        return f"the game {game.episode_id} has turns 1 to {game.turns}"
+    if column == "agent" and game is not None:
+        return f"the game {game.episode_id} has {', '.join(game.agents)}"
+    if column == "question":
+        return f"{label.rubric} has {', '.join(questions)}"
+    if column == "score":
+        return f"{excerpt(label.answer, 40)} has {answers.get(plain_answer(label.answer))}: correct one of them"
+    return f"give one of {', '.join(sorted(answers))}" if answers else "correct it"
+
+
+def _with_answers(labels: pl.DataFrame, known: Answers) -> pl.DataFrame:
+    """Labels with what their rubric, where it is known, has for their question: `possible` answers, and the `number` of the one given."""
+    import polars as pl
+
+    rows = [(rubric, question, [*answers, "na"]) for rubric, questions in known.items() for question, answers in questions.items()]
+    possible = pl.DataFrame(rows, {"rubric": pl.String, "question": pl.String, "possible": pl.List(pl.String)}, orient="row")
+    texts = labels.with_columns(pl.col("rubric", "question", "answer").cast(pl.String))
+    given = [
+        (rubric in known, plain_answer(answer).split("|"), known.get(rubric, {}).get(question, {}).get(plain_answer(answer)))
+        for rubric, question, answer in texts.select("rubric", "question", "answer").iter_rows()
+    ]
+    found = pl.DataFrame(given, {"is_known": pl.Boolean, "given": pl.List(pl.String), "number": pl.Float64}, orient="row")
+    return pl.concat([texts.join(possible, on=["rubric", "question"], how="left", maintain_order="left"), found], how="horizontal")
+
+
+@cache
+def _of_rubric() -> pa_polars.DataFrameSchema:
+    """The Pandera schema of labels with what their rubric has. N/A passes everywhere: in planted truth, it is what is not determined."""
+    import pandera.polars as pa_polars
+    import polars as pl
+
+    def must(column: str, error: str, holds: pl.Expr) -> pa_polars.Check:
+        return pa_polars.Check(lambda data: data.lazyframe.select(holds), name=column, error=error, n_failure_cases=1)
+
+    return pa_polars.DataFrameSchema(
+        checks=[
+            must("question", "must be a question of its rubric", ~pl.col("is_known") | pl.col("possible").is_not_null()),
+            must("answer", "must be an answer of its question", pl.col("given").list.set_difference("possible").list.len() == 0),
+            must("score", "must be the score of its answer", (pl.col("score") - pl.col("number")).abs() < _EQUAL),
+        ]
+    )
+
+
+_EQUAL: Final = 1e-6
+"""Scores that files round differ by less."""
 
 
 def _unknown_rubrics(labels: list[Label], known: Answers | None) -> Iterator[str]:
@@ -244,12 +310,10 @@ def _source(file: Path, *, planted: bool) -> str:
     return f"{PLANTED_PREFIX}{name}" if planted else name
 
 
-def _label(source: str, line: LabelLine, games: _KnownGames, folder: str, imported_at: datetime) -> Label:
-    game = games.find(line.game, folder)
-    if game is not None and line.turn is not None and line.turn > game.turns:
-        raise BadInputError(f"turn {line.turn}: the game {game.episode_id} has {game.turns}")
-    if game is not None and line.agent is not None and line.agent not in game.agents:
-        raise BadInputError(f"agent {excerpt(line.agent, 30)}: the game {game.episode_id} has {', '.join(game.agents)}")
+def _label(
+    line: LabelLine, game: _Known | None, questions: Mapping[str, Mapping[str, float | None]], source: str, imported_at: datetime
+) -> Label:
+    answers = questions.get(line.question, {})
     episode_id = None if game is None else game.episode_id
     return Label(
         source=source,
@@ -261,7 +325,7 @@ def _label(source: str, line: LabelLine, games: _KnownGames, folder: str, import
         turn=line.turn,
         agent=line.agent,
         answer=line.answer,
-        score=line.score,
+        score=line.score if line.is_stated else answers.get(plain_answer(line.answer), line.score),
         imported_at=imported_at,
     )
 
@@ -280,11 +344,24 @@ class _KnownGames:
     """The games of a store, to be found by what a label says of them."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._by_id: dict[str, _Known] = {}
+        self._connection = connection
+        self.by_id: dict[str, _Known] = {}
         self._by_task: dict[tuple[str, str], list[_Known]] = {}
         for game, task_id in _games(connection):
-            self._by_id[game.episode_id] = game
+            self.by_id[game.episode_id] = game
             self._by_task.setdefault((_name(game.model), task_id), []).append(game)
+
+    def frames(self, labels: list[Label]) -> dict[str, pl.DataFrame]:
+        """The games, turns and agents that labels may refer to."""
+        import polars as pl
+
+        games = sorted({label.episode_id for label in labels if label.episode_id is not None})
+        query = "SELECT {} FROM {} WHERE episode_id IN (SELECT unnest(?::VARCHAR[]))"
+        return {
+            name: pl.DataFrame(self._connection.execute(query.format(", ".join(key), name), [games]).fetchall(), list(key), orient="row")
+            for name in ("episodes", "turns", "agents")
+            for key in [table(name).key]
+        }
 
     def find(self, said: GameReference, folder: str) -> _Known | None:
         """The one game that is meant, of several the one in the labels' folder; None if there is none.
@@ -293,7 +370,7 @@ class _KnownGames:
             BadInputError: several fit.
         """
         if said.episode_id is not None:
-            return self._by_id.get(said.episode_id)
+            return self.by_id.get(said.episode_id)
         if said.model is None or said.task_id is None:
             return None
         fitting = [

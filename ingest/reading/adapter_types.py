@@ -70,6 +70,9 @@ class Reading:
     coded: dict[str, list[Coded]] = field(default_factory=lambda: defaultdict(list))
     """Table name -> more rows of it, where a format has so many alike that records would take too long."""
 
+    places: dict[str, str] = field(default_factory=dict)
+    """Id of an episode -> where in the file it is, such as ``line 7``, where the file has several."""
+
     def add(self, episode: Reading) -> None:
         """Take over what was read of one episode."""
         for table, records in episode.rows.items():
@@ -85,6 +88,7 @@ class Reading:
         self.messages += episode.messages
         self.empty += episode.empty
         self.unread += episode.unread
+        self.places |= episode.places
 
     def take(self, locator: str, read: Callable[[], Reading]) -> None:
         """Take over one game or row of a file; whatever goes wrong in reading it is a reject of this row and costs no other.
@@ -94,7 +98,9 @@ class Reading:
             read: reads it; `BadInputError` says why it cannot be used, and any other exception is reported with its name.
         """
         try:
-            self.add(read())
+            found = read()
+            self.add(found)
+            self.places |= dict.fromkeys(found.episodes, locator)
         except BadInputError as error:
             where = locator if error.locator == locator else f"{locator}{error.locator}"
             self.rejects.append(BadInputError(error.reason, locator=where, excerpt=error.excerpt))

@@ -12,7 +12,7 @@ from judges.attribution.findings import Attribute, Attributed, Lost
 from judges.engine.pool import in_portions
 from judges.evidence.reader import BY_RULES, Reader
 from judges.evidence.transcript import Transcript, load
-from schemas.batches import to_arrow
+from schemas.batches import check, to_arrow
 from schemas.cluster import cores, is_used
 from schemas.errors import UsageError
 from schemas.families import modules
@@ -165,6 +165,7 @@ def _save(store: Store, done: Sequence[_Rows], report: AttributionReport) -> Non
     requests = [row for game in done for row in game.requests]
     episodes = [game.episode for game in done]
     arrow = to_arrow({"attributions": attributions, "requests": requests})
+    check(arrow)
 
     def write(transaction: Transaction) -> None:
         transaction.delete("attributions", "starts_with(judge, 'engine') AND episode_id IN (SELECT unnest(?::VARCHAR[]))", [episodes])

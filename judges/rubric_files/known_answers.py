@@ -23,6 +23,9 @@ def known_answers(folders: Sequence[Path] = ()) -> Answers:
     return {rubric.name: _of_questions(rubric) for rubric in rubrics}
 
 
-def _of_questions(rubric: Rubric) -> dict[str, frozenset[str]]:
-    none_chosen = {NONE_CHOSEN} if rubric.choice == "several" else set()
-    return {question.id: frozenset({*map(plain_answer, question.answers), *none_chosen}) for question in rubric.questions.values()}
+def _of_questions(rubric: Rubric) -> dict[str, dict[str, float | None]]:
+    none_chosen = [NONE_CHOSEN] if rubric.choice == "several" else []
+    return {
+        question.id: {plain_answer(answer): rubric.score(answer) for answer in [*question.answers, *none_chosen]}
+        for question in rubric.questions.values()
+    }

@@ -78,7 +78,11 @@ def test_json_lines_and_unit_keys(tmp_path: Path) -> None:
         pytest.param("r,Q1,ann,game-0,one,D1,yes", "turn 'one': give a whole number from 1", id="turn"),
         pytest.param("r,Q1,ann,game-0,10000000000000000000,D1,yes", "give a whole number from 1", id="no table holds it"),
         pytest.param(f"r,Q1,ann,game-0,{'9' * 5_000},D1,yes", "give a whole number from 1", id="thousands of digits"),
-        pytest.param("r,Q1,ann,game-0,9,D1,yes", "turn 9: the game game-0 has 3", id="no such turn"),
+        pytest.param(
+            "r,Q1,ann,game-0,9,D1,yes",
+            "column turn: 9 must be in table turns of the same game; the game game-0 has turns 1 to 3",
+            id="no such turn",
+        ),
         pytest.param("r,Q1,ann,,1,,yes,more", "8 fields where the header has 7", id="fields"),
         pytest.param("r,Q0,ann,game-0,1,D1,no", "in line 2 already", id="second answer"),
     ],
@@ -211,9 +215,18 @@ def checked(folder: Path, text: str, name: str = "people.csv", store: Store | No
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("spatial_grounding,SG1,kim,game-0,1,D1,maybe", "SG1 cannot be answered 'maybe': give one of"),
-        ("spatial_grounding,SG99,kim,game-0,1,D1,yes", "spatial_grounding has no question SG99"),
-        ("spatial_grounding,SG1,kim,game-0,1,D9,yes", "agent D9: the game game-0 has"),
+        (
+            "spatial_grounding,SG1,kim,game-0,1,D1,maybe",
+            "table labels, column answer: maybe must be an answer of its question; give one of ",
+        ),
+        (
+            "spatial_grounding,SG99,kim,game-0,1,D1,yes",
+            "table labels, column question: SG99 must be a question of its rubric; spatial_grounding has SG1, ",
+        ),
+        (
+            "spatial_grounding,SG1,kim,game-0,1,D9,yes",
+            "table labels, column agent: D9 must be in table agents of the same game; the game game-0 has Builder, D1",
+        ),
     ],
 )
 def test_what_a_rubric_cannot_have_is_refused(tmp_path: Path, line: str, reason: str) -> None:

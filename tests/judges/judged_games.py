@@ -55,7 +55,7 @@ def _game(game: str, turns: int, texts: Mapping[str, str]) -> dict[str, Sequence
     return {
         "episodes": [_episode(game, turns)],
         "agents": [
-            *(Agent(game, d, "director", mark("model", d), mark("persona", d), _view(d), "spans", mark("source")) for d in DIRECTORS),
+            *(Agent(game, d, "director", mark("model", d), mark("persona", d), _view(d), "spans", "log") for d in DIRECTORS),
             Agent(game, "Builder", "builder", mark("model", "builder"), None, None, None, None),
         ],
         "turns": [_turn(game, turn) for turn in numbers],
