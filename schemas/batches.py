@@ -1,14 +1,18 @@
-"""Rows on their way into the store: from records to checked Arrow tables."""
+"""Rows on their way into the store: from records to Arrow tables, or to columns without Arrow, which long jobs need not import.
+
+Both ways the Pandera schemas of `schemas.tables` say what may go in.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.errors import BadInputError, StoreError
 from schemas.imports import arrow_without_pandas
-from schemas.tables import Table, table
+from schemas.records import Json
+from schemas.tables import Column, Table, polars_type, table
 from schemas.text import excerpt
 
 if TYPE_CHECKING:
@@ -18,13 +22,24 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["Coded", "Fault", "Group", "Rows", "check", "faults", "insert", "refused", "to_arrow"]
+__all__ = [
+    "BadRowsError", "Coded", "Columns", "Fault", "Group", "Rows", "check", "checked", "faults", "insert", "insert_columns", "refused",
+    "to_arrow",
+]  # fmt: skip
 
 Rows = Mapping[str, Sequence[tuple[object, ...]]]
 """Table name -> records of that table's class."""
 
+Columns = Mapping[str, Sequence[tuple[Any, ...]]]
+"""Table name -> its columns in order, each with the values of all rows."""
+
+_SHAREABLE: Final = frozenset({str, Json, int, float})
 _AT_ONCE: Final = 1024
 """Records turned into columns at once: as many as stay in the processor's cache."""
+
+
+class BadRowsError(StoreError):
+    """Rows that no store takes, whatever its state."""
 
 
 class Group(NamedTuple):
@@ -194,12 +209,60 @@ def check(batches: Mapping[str, pa.Table]) -> None:
         raise StoreError(f"{fault.reason}; this is a bug in what made the rows: report it")
 
 
+def checked(rows: Rows) -> Columns:
+    """The records of each table as columns, held to its Pandera schema, references left out; tables without any are left out.
+
+    Raises:
+        BadRowsError: a value breaks the contract; names table, column, the first wrong value and the rule.
+    """
+    import polars as pl
+
+    found = {name: list(zip(*records, strict=True)) for name, records in rows.items() if records}
+    frames = {
+        name: pl.DataFrame([_series(name, column, values) for column, values in zip(table(name).columns, columns, strict=True)])
+        for name, columns in found.items()
+    }
+    for fault in faults(frames):
+        raise BadRowsError(f"{fault.reason}; this is a bug in what made the rows: report it")
+    return found
+
+
+def _series(name: str, column: Column, values: Sequence[object]) -> pl.Series:
+    import polars as pl
+
+    try:
+        return pl.Series(column.name, values, polars_type(column.python_type), strict=True)
+    except (TypeError, UnicodeError, pl.exceptions.PolarsError) as error:
+        raise BadRowsError(f"table {name}, column {column.name}: {str(error).splitlines()[0]}") from error
+
+
 def insert(connection: duckdb.DuckDBPyConnection, batches: Mapping[str, pa.Table], *, prefix: str = "") -> None:
     """Append the batches, to the tables of their names or those with a prefix; the caller holds the transaction."""
     for name, batch in batches.items():
         connection.register("batch", batch)
         connection.execute(f"INSERT INTO {prefix}{name} ({_quoted(table(name).column_names)}) SELECT * FROM batch")
         connection.unregister("batch")
+
+
+def insert_columns(connection: duckdb.DuckDBPyConnection, columns: Columns, *, prefix: str = "") -> None:
+    """Append the rows, to the tables of their names or those with a prefix; the caller holds the transaction.
+
+    Raises:
+        BadRowsError: a number is too large, or a text is no Unicode.
+    """
+    import duckdb
+
+    for name, values in columns.items():
+        spec = table(name)
+        names = ", ".join(f'"{column}"' for column in spec.column_names)
+        # what all rows share, such as the judge, goes over once; one column never does, so that there are as many rows as values
+        shared = [at > 0 and column.python_type in _SHAREABLE and len(set(values[at])) == 1 for at, column in enumerate(spec.columns)]
+        places = [f"?::{c.sql_type}" if once else f"unnest(?::{c.sql_type}[])" for c, once in zip(spec.columns, shared, strict=True)]
+        given = [column[0] if once else list(column) for column, once in zip(values, shared, strict=True)]
+        try:
+            connection.execute(f"INSERT INTO {prefix}{name} ({names}) SELECT {', '.join(places)}", given)
+        except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
+            raise BadRowsError(f"table {name}: {str(error).splitlines()[0]}") from error
 
 
 def _quoted(names: Iterable[str]) -> str:

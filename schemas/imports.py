@@ -38,9 +38,13 @@ def pandera_without_pandas() -> None:
 
     `pandera.pandas` can be imported all the same; only the names that `pandera` itself had for pandas, out of use now, are not there.
     """
-    if not {"pandas", "pandera"}.intersection(sys.modules):
-        with _hidden("pandas"):
-            import pandera.polars  # noqa: F401
+    if {"pandas", "pandera"}.intersection(sys.modules):
+        return
+    with _hidden("pandas"), _hidden("hypothesis"):  # both are looked for once more at the first check
+        import pandera.polars as pa_polars
+        import polars as pl
+
+        pa_polars.DataFrameSchema({"a": pa_polars.Column(checks=pa_polars.Check.ge(0))}).validate(pl.DataFrame({"a": [0]}))
 
 
 class _Hiding:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, NamedTuple, NewType
 
+from schemas.replies import READS
+
 __all__ = [
     "RECORDS",
     "Action",
@@ -280,7 +282,8 @@ class Action(NamedTuple):
         str | None,
         Col(
             "how the reply was read that it comes from: as asked, repaired, guessed, random, cut or unreadable (docs/players.md); null if "
-            "that is not known, or nobody replied"
+            "that is not known, or nobody replied",
+            one_of=tuple(READS),
         ),
     ] = None
     used: Annotated[str | None, Col("the part of the reply that was read, where it was not the whole of it; null else")] = None
@@ -573,7 +576,8 @@ class Call(NamedTuple):
         str | None,
         Col(
             "how it was read by who asked: as asked, repaired, guessed, random, cut or unreadable (docs/players.md); null if no reply "
-            "came, nothing reads it, and in older rows"
+            "came, nothing reads it, and in older rows",
+            one_of=tuple(READS),
         ),
     ] = None
 
@@ -644,7 +648,7 @@ RECORDS: tuple[TableName, ...] = (
     TableName(
         "verdicts",
         Verdict,
-        (Rule("answer", "(status = 'answered') = (answer IS NOT NULL)"), Rule("score", "status = 'answered' OR score IS NULL")),
+        (Rule("answer", "status = 'answered' OR answer IS NULL"), Rule("score", "status = 'answered' OR score IS NULL")),
     ),
     TableName("calls", Call, (Rule("error", "status <> 'answered' OR error IS NULL"),)),
     TableName("labels", Label, (Rule("score", "score IS NULL OR answer NOT IN ('na', 'NA', 'n/a', 'N/A')"),)),

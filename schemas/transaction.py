@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from schemas.batches import insert
-from schemas.contract import Columns, insert_columns
+from schemas.batches import Columns, insert, insert_columns
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,7 +35,7 @@ class Transaction:
         insert(self.connection, batches)
 
     def insert_columns(self, columns: Columns) -> None:
-        """Append rows that `schemas.contract` has checked."""
+        """Append rows that `schemas.batches` has checked."""
         insert_columns(self.connection, columns)
 
     def delete(self, table: str, where: str, parameters: Parameters = None) -> None:

@@ -9,7 +9,7 @@ from judges.claims.readers import read_by
 from judges.claims.rows import rows_of
 from judges.claims.texts import texts
 from judges.evidence.reader import Reader
-from schemas.contract import checked
+from schemas.batches import checked
 from schemas.records import Call, Claim
 from schemas.store import Store
 from schemas.transaction import Transaction

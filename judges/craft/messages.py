@@ -16,8 +16,8 @@ from judges.claims.rows import READ
 from judges.craft.language.records import checked_record, claims_of
 from judges.craft.reading import TYPES
 from judges.evidence.reader import PLANTED
+from schemas.batches import checked
 from schemas.claims import kind_of, read_claim, text_hash, written
-from schemas.contract import checked
 from schemas.errors import BadInputError, CotraceError, UsageError
 from schemas.records import Claim, Episode, Json, Run, Turn, Utterance
 from schemas.store import Store

@@ -11,7 +11,7 @@ import orjson
 from judges.runs.journal import JournalHead, leftovers, set_aside
 from judges.runs.outcomes import CallOutcome
 from providers.request import summed
-from schemas.contract import BadRowsError, checked
+from schemas.batches import BadRowsError, checked
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store
 from schemas.text import excerpt

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from schemas.batches import insert
-from schemas.contract import Columns, insert_columns
+from schemas.batches import Columns, insert, insert_columns
 from schemas.lake.files import DataFile, Snapshot, selection
 from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, TABLE, is_partitioned, layout_of
 from schemas.lake.place import Place
