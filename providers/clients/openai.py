@@ -103,8 +103,20 @@ def _in_json(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str,
 
 
 _FORMS: Final[Mapping[Mode, Any]] = {"tools": _by_tool, "json_schema": _held_to_schema, "json": _in_json}
+
+
+def _apart(write: Any) -> Any:
+    """The messages too go into the body as they are, past the client's walk through each part of them."""
+
+    def written(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
+        found = write(model, kwargs)
+        return {**_in_body(found, messages=found["messages"]), "messages": []}
+
+    return written
+
+
 for _mode, _write in _FORMS.items():
-    gated(instructor.Provider.OPENAI, MODES[_mode], _write)
+    gated(instructor.Provider.OPENAI, MODES[_mode], _apart(_write))
 
 
 def body_of(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
@@ -199,7 +211,8 @@ def _litellm(settings: ModelSettings, turn: Turn) -> Callable[..., Any]:
         async with turn():
             try:
                 async with asyncio.timeout(settings.timeout_s):
-                    return await ask(**{**kwargs, **dict(settings.request_fields), **key, **more, **_PLAIN})
+                    body = kwargs.pop("extra_body", {})
+                    return await ask(**{**kwargs, **body, **dict(settings.request_fields), **key, **more, **_PLAIN})
             except TimeoutError as error:
                 raise TimedOut(settings.timeout_s) from error
             except CotraceError:

@@ -16,7 +16,7 @@ import orjson
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict
 
-from tests.servers.dialects import completion, tool_call
+from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served
 
 __all__ = ["Bias", "Drift", "SimulatedJudge", "simulated_judge"]
@@ -70,7 +70,7 @@ class _Server:
         body = orjson.loads(await request.read())
         self._requests += 1
         evidence = re.sub(r"(?m)^\[(BEGIN|END) (\w+) \w+\]$", r"[\1 \2]", body["messages"][1]["content"])
-        questions = body["tools"][0]["function"]["parameters"]["properties"]
+        questions = form_of(body)[1]["properties"]
         said = {name: {"reason": "so it seems", "answer": self._answer(evidence, name)} for name in questions}
         return json_reply(completion(tool_call(said)))
 

@@ -25,7 +25,7 @@ from judges.evidence.reader import PLANTED, reader_named
 from schemas.claims import written
 from schemas.store import Store
 from tests.servers.batches import BatchServer
-from tests.servers.dialects import completion, tool_call
+from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served
 from tests.servers.tunable_judge import Writer
 
@@ -102,7 +102,7 @@ class _Server(BatchServer):
 
     def _answer(self, body: Any) -> dict[str, Any]:
         self.requests += 1
-        if body["tools"][0]["function"]["name"] == "Written":
+        if form_of(body)[0] == "Written":
             return completion(tool_call(self._writer.reply(body)))
         system, asked = (message["content"] for message in body["messages"][:2])
         claims = self._meant.get(asked, [])

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from tests.servers.dialects import completion, tool_call
+from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served
 
 __all__ = ["suspicious_model"]
@@ -49,7 +49,7 @@ def suspicious_model(word: str, answers: int = 1_000_000) -> Iterator[str]:
         if next(left, None) is None:
             return web.json_response({"error": {"message": "no such key"}}, status=401)
         body = orjson.loads(await request.read())
-        filled = _filled(body["messages"][1]["content"], word, body["tools"][0]["function"]["parameters"]["properties"])
+        filled = _filled(body["messages"][1]["content"], word, form_of(body)[1]["properties"])
         return json_reply(completion(tool_call(filled)))
 
     app = application()

@@ -18,7 +18,7 @@ import orjson
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict
 
-from tests.servers.dialects import completion, tool_call
+from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served
 
 __all__ = ["TunableJudge", "Writer", "tunable_judge"]
@@ -72,21 +72,21 @@ class _Server:
     async def completions(self, request: web.Request) -> web.Response:
         """POST /v1/chat/completions."""
         body = orjson.loads(await request.read())
-        function = body["tools"][0]["function"]
+        name, schema = form_of(body)
         self._asked[hashlib.sha256(orjson.dumps(body["messages"])).hexdigest()] += 1
-        self._kinds[function["name"]] += 1
-        watched = body["messages"] if function["name"] == "Written" else body["messages"][:1]
+        self._kinds[name] += 1
+        watched = body["messages"] if name == "Written" else body["messages"][:1]
         self._seen += any(re.search(self._spec.watches, message["content"]) for message in watched)
         await asyncio.sleep(self._spec.latency_s)
-        said = self._writer.reply(body) if function["name"] == "Written" else self._judged(body, function)
+        said = self._writer.reply(body) if name == "Written" else self._judged(body, schema)
         return json_reply(completion(tool_call(said)))
 
-    def _judged(self, body: Any, function: Any) -> dict[str, Any]:
+    def _judged(self, body: Any, schema: Any) -> dict[str, Any]:
         system, evidence = (message["content"] for message in body["messages"][:2])
         knows = re.search(self._spec.learns_from, system) is not None
         share = self._spec.right_after if knows else self._spec.right_before
         said = {}
-        for question in function["parameters"]["properties"]:
+        for question in schema["properties"]:
             truth = re.search(self._spec.yes, evidence) is not None
             at = int(hashlib.sha256(f"{knows} {question} {evidence}".encode()).hexdigest()[:12], 16) / 16**12
             said[question] = {"reason": "the evidence says so", "answer": "yes" if truth == (at < share) else "no"}

@@ -9,9 +9,9 @@ from tests.servers.dialects.anthropic import Anthropic
 from tests.servers.dialects.bedrock import Bedrock
 from tests.servers.dialects.dialect import Asked, BadRequestError, Billed, Dialect, Said
 from tests.servers.dialects.google import Google
-from tests.servers.dialects.openai import OpenAI, completion, tool_call
+from tests.servers.dialects.openai import OpenAI, completion, form_of, tool_call
 
-__all__ = ["DIALECTS", "Asked", "BadRequestError", "Billed", "Dialect", "OpenAI", "Said", "completion", "tool_call"]
+__all__ = ["DIALECTS", "Asked", "BadRequestError", "Billed", "Dialect", "OpenAI", "Said", "completion", "form_of", "tool_call"]
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     "/v1/chat/completions": OpenAI(),

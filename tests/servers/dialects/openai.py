@@ -10,7 +10,7 @@ from aiohttp import web
 
 from tests.servers.dialects.dialect import Asked, BadRequestError, Billed, Said, only, schema_in
 
-__all__ = ["OpenAI", "completion", "tool_call"]
+__all__ = ["OpenAI", "completion", "form_of", "tool_call"]
 
 
 def _dumps(value: Any) -> str:
@@ -22,6 +22,15 @@ def tool_call(arguments: Any, name: str = "Answers") -> dict[str, Any]:
     text = arguments if isinstance(arguments, str) else _dumps(arguments)
     call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": text}}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def form_of(body: Any) -> tuple[str, Any]:
+    """The name and the JSON schema of the form that a request asks for, in whichever mode."""
+    if "tools" in body:
+        function = body["tools"][0]["function"]
+        return function["name"], function["parameters"]
+    held = body["response_format"]["json_schema"]
+    return held["name"], held["schema"]
 
 
 def completion(message: dict[str, Any], finish_reason: str = "stop", billed: Billed | None = None) -> dict[str, Any]:
