@@ -111,7 +111,7 @@ class Source(NamedTuple):
 class Reject(NamedTuple):
     """A part of a source that could not be used."""
 
-    source_id: Annotated[str, Col("the source", key=True)]
+    source_id: Annotated[str, Col("the source; of a line of a label file, `labels.source`", key=True)]
     path: Annotated[str, Col("its absolute path")]
     locator: Annotated[str, Col("where in it: `games[0].turns[3]`, `line 7`, empty for the whole file", key=True)]
     reason: Annotated[str, Col("what is wrong, why, and the mend")]
