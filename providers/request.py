@@ -19,6 +19,7 @@ from providers.prices import Price
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion, Taken
 from schemas.records import Call
+from schemas.replies import read_of_rule
 
 __all__ = ["JournalEntry", "Reply", "Request", "Source", "Usage", "added", "call_of", "fingerprint", "now", "shown", "summed"]
 
@@ -204,6 +205,7 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
         step=request.step,
         served_model=completion.served_model if completion else None,
         read_as=taken.answer.read_as if taken.answer else None,
+        read=read_of_rule(taken.answer.read_as) if taken.answer else None,
     )
 
 

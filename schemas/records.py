@@ -490,6 +490,17 @@ class Verdict(NamedTuple):
             "rubrics, and where no turn of the log is named"
         ),
     ] = None
+    rule: Annotated[
+        str | None,
+        Col("the condition of the rubric's `na_if` by which the question does not apply, so that no judge was asked; null if one was"),
+    ] = None
+    reason_contradicts: Annotated[
+        bool | None,
+        Col(
+            "whether the reason of a model states another answer than the one given, in so many words; the verdict is stored as answered. "
+            "Null without a reason, of several answers at once, of the engine, and in older rows"
+        ),
+    ] = None
 
 
 class Call(NamedTuple):

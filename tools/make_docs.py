@@ -105,7 +105,7 @@ def rubrics_page() -> str:
     lines += _decisive()
     for path in names().values():
         lines += _rubric(load(path))
-    return "\n".join([*lines, *_pieces()])
+    return "\n".join([*lines, *_pieces(), *_conditions()])
 
 
 def _decisive() -> list[str]:
@@ -127,6 +127,14 @@ def _pieces() -> list[str]:
     return lines + [f"| {p.name} | {p.doc} | {', '.join(p.units)} | {', '.join(p.benchmarks) or 'all'} |" for p in pieces().values()]
 
 
+def _conditions() -> list[str]:
+    from judges.evidence.settled import CONDITIONS
+
+    lines = ["", "## Conditions", "", "What `na_if` can list: where one holds, the question does not apply, and no judge is asked.", ""]
+    lines += ["| condition | holds when | units |", "|---|---|---|"]
+    return lines + [f"| {name} | {condition.doc} | {', '.join(condition.units)} |" for name, condition in CONDITIONS.items()]
+
+
 def _rubric(rubric: Rubric) -> list[str]:
     lines = [
         f"## {rubric.name}",
@@ -138,8 +146,8 @@ def _rubric(rubric: Rubric) -> list[str]:
     for name, variant in rubric.variants.items():
         other = f". Not comparable with version {rubric.version}: {', '.join(variant.other_meaning)}" if variant.other_meaning else ""
         lines += [f"Variant `{name}`: {variant.why}{other}", ""]
-    lines += ["", "| question | asks | N/A when | engine check |", "|---|---|---|---|"]
-    lines += [f"| {q.id} | {q.ask} | {q.na_when or ''} | {q.engine or ''} |" for q in rubric.questions.values()]
+    lines += ["", "| question | asks | N/A when | N/A by the log | engine check |", "|---|---|---|---|---|"]
+    lines += [f"| {q.id} | {q.ask} | {q.na_when or ''} | {', '.join(q.na_if)} | {q.engine or ''} |" for q in rubric.questions.values()]
     return [*lines, ""]
 
 

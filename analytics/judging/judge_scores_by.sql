@@ -17,6 +17,10 @@
 --   scored_units  count  units with at least one of them
 --   categorised  count  answered with a category, which has no number; not in score_mean
 --   na  count  answered not applicable: `na`, or any answer without a number to a wording whose other answers have one; not in score_mean
+--   na_by_rule  count  those of `na` that the log itself shows, so that no judge was asked (`verdicts.rule`)
+--   reasons  count  reasons that a model gave, but for those in rows of older versions
+--   bare_reasons  count  those of one or two words
+--   contradicting_reasons  count  those that state another answer than the one given (`verdicts.reason_contradicts`)
 --   undecided  count  the judge could not tell; not in score_mean
 --   failed  count  no usable reply came; not in score_mean
 --   skipped  count  the rubric does not apply to the unit; not in score_mean
@@ -56,6 +60,13 @@ by_unit as (
             and verdicts_latest.score is null
             and (numbered.has_scores or replace(lower(verdicts_latest.answer), '/', '') = 'na')
         ) as na,
+        count(*) filter (verdicts_latest.rule is not null) as na_by_rule,
+        count(verdicts_latest.reason_contradicts) as reasons,
+        count(*) filter (
+            verdicts_latest.reason_contradicts is not null
+            and len(regexp_extract_all(verdicts_latest.reason, '\w+')) <= 2
+        ) as bare_reasons,
+        count(*) filter (verdicts_latest.reason_contradicts) as contradicting_reasons,
         count(*) filter (verdicts_latest.status = 'undecided') as undecided,
         count(*) filter (verdicts_latest.status = 'failed') as failed,
         count(*) filter (verdicts_latest.status = 'skipped') as skipped
@@ -83,6 +94,10 @@ clusters as (
         count(by_unit.score) as scored_units,
         sum(by_unit.unscored)::bigint as unscored,
         sum(by_unit.na)::bigint as na,
+        sum(by_unit.na_by_rule)::bigint as na_by_rule,
+        sum(by_unit.reasons)::bigint as reasons,
+        sum(by_unit.bare_reasons)::bigint as bare_reasons,
+        sum(by_unit.contradicting_reasons)::bigint as contradicting_reasons,
         sum(by_unit.undecided)::bigint as undecided,
         sum(by_unit.failed)::bigint as failed,
         sum(by_unit.skipped)::bigint as skipped,
@@ -111,6 +126,10 @@ summed as (
         sum(clusters.scored_units)::bigint as scored_units,
         sum(clusters.unscored - clusters.na)::bigint as categorised,
         sum(clusters.na)::bigint as na,
+        sum(clusters.na_by_rule)::bigint as na_by_rule,
+        sum(clusters.reasons)::bigint as reasons,
+        sum(clusters.bare_reasons)::bigint as bare_reasons,
+        sum(clusters.contradicting_reasons)::bigint as contradicting_reasons,
         sum(clusters.undecided)::bigint as undecided,
         sum(clusters.failed)::bigint as failed,
         sum(clusters.skipped)::bigint as skipped,

@@ -271,6 +271,7 @@ def _tell_plan(request: JudgeRequest, store: Store) -> None:
     say(
         f"{request.rubric.name} by {request.judge}: {planned.units} units, {planned.calls} calls to make, "
         f"{planned.answered_before} answered before, "
-        f"{planned.skipped} with nothing to judge; about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}"
+        f"{planned.skipped} with nothing to judge, {planned.settled} settled by the log; "
+        f"about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}"
     )
     show_prompt(planned.example)

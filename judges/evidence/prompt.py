@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from judges.evidence.injection import flags
+from judges.evidence.settled import settled
 from judges.evidence.shows import Viewer, doc
 from judges.evidence.text import Entry, clean, fenced
 from judges.evidence.units import Unit
@@ -49,6 +50,10 @@ class Prompt(NamedTuple):
     """16 hex digits over the evidence shown."""
     applies: bool
     """Whether there is anything to judge: the piece that the rubric is about is not empty."""
+    settled: Mapping[str, str]
+    """Question -> the condition by which it does not apply; such questions are not asked."""
+    asks: tuple[str, ...]
+    """The other questions."""
 
     def flagged(self) -> str | None:
         """Attempts to speak to the judge in what is shown; None if there is none."""
@@ -75,11 +80,16 @@ class PromptMaker:
         for index, group in enumerate(self.groups):
             shown = viewer.show(group.shows)
             applies = self._rubric.about is None or bool(shown[self._rubric.about])
-            yield Prompt(index, shown, hash_of(shown), applies)
+            known = settled(group.questions, unit.context)
+            asks = tuple(question.id for question in group.questions if question.id not in known)
+            yield Prompt(index, shown, hash_of(shown), applies, known, asks)
 
     def messages(self, prompt: Prompt) -> list[Message]:
         """The chat that asks the prompt's questions."""
-        return [{"role": "system", "content": self._systems[prompt.group]}, {"role": "user", "content": prompt.evidence()}]
+        system = self._systems[prompt.group]
+        if prompt.settled:
+            system = system_message(self._rubric, self.groups[prompt.group].without(prompt.settled))
+        return [{"role": "system", "content": system}, {"role": "user", "content": prompt.evidence()}]
 
 
 def hash_of(shown: Mapping[str, Sequence[tuple[str, str]]]) -> str:

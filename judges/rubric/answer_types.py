@@ -11,8 +11,9 @@ from pydantic_core import PydanticCustomError
 
 from judges.rubric.model import Group, Question, joined
 from providers.answers import CONTRADICTION
+from schemas.replies import is_echo
 
-__all__ = ["Given", "answer_model", "given", "loosely"]
+__all__ = ["Given", "answer_model", "contradicts", "given", "loosely"]
 
 _AROUND: Final = " \t\r\n\"'`.,;:!()[]{}“”«»"
 """What a model puts around an answer that means nothing."""
@@ -22,12 +23,22 @@ _INSIDE: Final = re.compile(r"(?<=[^\W\d_])[\s_/.-]+(?=[^\W\d_])")
 """What only holds words apart. Beside digits, or at an end, a sign can be all that tells answers apart: -1, A+, <."""
 
 
+_STATED: Final = re.compile(
+    r"\b(?:answer|verdict)\b\W{0,3}(?:(?:is|would be|should be|must be|:)\W{0,4})(\w+)\b(?=\W{0,3}(?:$|[.,;:!?)]|because\b|since\b|as\b))",
+    re.IGNORECASE,
+)
+"""`the answer is no`, `Answer: "yes".`: what is stated stands at the end of a clause, so that `is no longer` does not count."""
+_BEGINS: Final = re.compile(r"\W*(yes|no)\s*[,.:;!\u2013\u2014-]", re.IGNORECASE)
+
+
 class Given(NamedTuple):
     """A judge's answer to one question."""
 
     question: str
     answer: str
     reason: str
+    contradicts: bool | None = None
+    """Whether the reason states another answer, as far as that is certain; None of several answers at once, and without a reason."""
 
 
 def answer_model(group: Group) -> type[BaseModel]:
@@ -41,8 +52,22 @@ def answer_model(group: Group) -> type[BaseModel]:
     for question in group.questions:
         if question.answers not in kinds:
             kinds[question.answers] = _one_answer(question, len(kinds), several=group.several)
-        fields[question.id] = (kinds[question.answers], Field(description=f"Reason and answer to question {question.id}."))
-    return create_model("Answers", __doc__="The answers to all questions.", **fields)
+        asked = f'Question {question.id}: "{question.ask}" First the reason, then the answer.'
+        fields[question.id] = (kinds[question.answers], Field(description=asked))
+    validators: dict[str, Any] = {"own": model_validator(mode="after")(_in_own_words(group))}
+    return create_model("Answers", __doc__="The answers to all questions.", __validators__=validators, **fields)
+
+
+def _in_own_words(group: Group) -> Callable[[Any], Any]:
+    """Refuses a reply all of whose reasons are copied from the examples of their questions."""
+    shown = {question.id: [text for answer, text in question.examples.items() if answer != "na"] for question in group.questions}
+
+    def own(answers: Any) -> Any:
+        if all(is_echo(getattr(answers, name).reason, examples) for name, examples in shown.items()):
+            raise PydanticCustomError("echo", "the reasons repeat the examples of the questions: give reasons of your own")
+        return answers
+
+    return own
 
 
 def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseModel]:
@@ -53,7 +78,7 @@ def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseM
     validators: dict[str, Any] = {"agree": model_validator(mode="after")(_agreeing(question.answers))}
     return create_model(
         "Answer" if number == 0 else f"Answer{number}",
-        reason=(str, Field(description="One sentence that names the evidence.")),
+        reason=(str, Field(description="A whole sentence, not the answer alone: what in the evidence decides it.")),
         answer=(checked, Field(description="All that hold." if several else "One of the allowed answers.")),
         __validators__=validators,
     )
@@ -103,5 +128,22 @@ def given(group: Group, answers: BaseModel) -> list[Given]:
     for question in group.questions:
         one = getattr(answers, question.id)
         answer = joined(one.answer, question.answers) if group.several else one.answer
-        found.append(Given(question.id, answer, one.reason))
+        against = None if group.several or not one.reason.strip() else contradicts(one.reason, answer, question.answers)
+        found.append(Given(question.id, answer, one.reason, against))
     return found
+
+
+def contradicts(reason: str, answer: str, answers: Sequence[str]) -> bool:
+    """Whether a reason states another answer in so many words: it is nothing but that, begins with `No,`, or says what the answer is.
+
+    Args:
+        reason: of the judge.
+        answer: that it gave.
+        answers: the possible ones.
+    """
+    read = _reader(answers)
+    stated = {read(reason), *(read(word) for word in _STATED.findall(reason))}
+    if answer in ("yes", "no") and (first := _BEGINS.match(reason)):
+        stated.add(first[1].lower())
+    stated &= {*answers}
+    return bool(stated) and answer not in stated

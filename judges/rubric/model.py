@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -60,6 +60,8 @@ class Question(_Part):
     ask: _Text
     na_when: _Text | None = None
     """When the question does not apply; None: it always applies, and N/A is no possible answer."""
+    na_if: _Names = ()
+    """Conditions under which the log itself shows that it does not apply (`judges.evidence.settled`): no judge is asked then."""
     examples: dict[str, _Text] = {}
     """Answer -> a case in which it is right; one for each possible answer."""
     engine: _Text | None = None
@@ -134,6 +136,10 @@ class Group:
     questions: tuple[Question, ...]
     several: bool = False
     """Whether a question takes any number of its answers."""
+
+    def without(self, questions: Collection[str]) -> Group:
+        """The group without these questions."""
+        return replace(self, questions=tuple(question for question in self.questions if question.id not in questions))
 
 
 class Rubric(_Part):
@@ -285,7 +291,8 @@ def _plain(value: Any) -> Any:
 
 
 def _question_content(question: Question) -> dict[str, object]:
-    return {name: getattr(question, name) for name in ("id", "ask", "na_when", "examples", "engine", "also_shows", "answers")}
+    content = {name: getattr(question, name) for name in ("id", "ask", "na_when", "examples", "engine", "also_shows", "answers")}
+    return content | ({"na_if": question.na_if} if question.na_if else {})
 
 
 def _demonstration_content(case: Demonstration) -> dict[str, object]:

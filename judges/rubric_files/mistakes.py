@@ -210,8 +210,22 @@ def _bad_question(rubric: Rubric, question_id: str, question: Question) -> Itera
             yield (*where, "examples", answer), f'"{answer}" is not one of the rubric\'s answers ({", ".join(rubric.answers)})'
         elif answer not in question.answers:
             yield (*where, "examples", answer), f'{question_id} cannot be answered "{answer}": say in na_when when it does not apply'
+    yield from _bad_conditions(rubric, where, question)
     if question.na_when is not None and not rubric.na_answers():
         yield (*where, "na_when"), "no answer stands for 'does not apply': add `na: null` to `answers`, or delete na_when"
+
+
+def _bad_conditions(rubric: Rubric, where: NodePath, question: Question) -> Iterator[tuple[NodePath, str]]:
+    from judges.evidence.settled import CONDITIONS
+
+    if question.na_if and question.na_when is None:
+        yield (*where, "na_if"), "na_if says when the log shows that na_when holds: add na_when, which the judge reads, or delete na_if"
+    for index, name in enumerate(question.na_if):
+        if name not in CONDITIONS:
+            yield (*where, "na_if", index), f"there is no condition {name}{near(name, CONDITIONS)}"
+        elif rubric.unit not in CONDITIONS[name].units:
+            units = ", ".join(CONDITIONS[name].units)
+            yield (*where, "na_if", index), f"{name} cannot hold of unit {rubric.unit}: it goes with {units}"
 
 
 def _bad_demonstration(rubric: Rubric, where: NodePath, case: Demonstration) -> Iterator[tuple[NodePath, str]]:

@@ -84,19 +84,20 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
         take_up(store, folder, run)
         batch_record.refuse_if_pending(folder, run)
         calls = list(OpenCalls(request, maker, store, found_answers(store, run)))
+        open_calls = [call for call in calls if call.prompt.applies and call.prompt.asks]
         skipped = [call for call in calls if not call.prompt.applies]
-        open_calls = [call for call in calls if call.prompt.applies]
+        known = [call for call in calls if call.prompt.applies and not call.prompt.asks]
         lengths = (sum(len(message["content"]) for message in maker.messages(call.prompt)) for call in open_calls)
         asked = open_calls[: batches.affordable(request.max_cost, lengths, settings, price)]
         counts = len(asked), len(skipped), len(open_calls) - len(asked)
         run = run._replace(units=len({call.unit.unit_id for call in calls}))
-        if skipped:
-            rows = verdicts_of(run, request.rubric.answers, [outcomes.skipped(about(*call)) for call in skipped])
+        if skipped or known:
+            unasked = [*(outcomes.skipped(about(*call)) for call in skipped), *(outcomes.settled(about(*call)) for call in known)]
+            rows = verdicts_of(run, request.rubric.answers, unasked)
             save(store, Progressed(run if asked else run._replace(status="finished", finished_at=now()), replaces="nothing"), rows)
         if not asked:
             return Submitted(None, *counts)
-        forms = [Form(form) for form in outcomes.forms]
-        questions = [ModelQuestion(messages=maker.messages(call.prompt), form=forms[call.prompt.group]) for call in asked]
+        questions = [ModelQuestion(messages=maker.messages(call.prompt), form=Form(outcomes.form(about(*call)))) for call in asked]
         hashes = [shown(fingerprint(settings, question)) for question in questions]
         record = BatchRecord(run, request.rubric, settings, [about(*call) for call in asked], hashes, None)
         path = batch_record.write(folder, record)  # first: a batch that is paid must be found again, whenever the process ends
@@ -150,6 +151,6 @@ def _outcome(reply: BatchReply, record: BatchRecord, outcomes: Outcomes) -> Call
         messages=(), purpose="judge", run=record.run.judge_run_id, episode_id=asked.episode_id, turn=asked.turn, agent=asked.agent
     )
     price = record.price()
-    taken = taken_of(reply, outcomes.forms[asked.group], price)
+    taken = taken_of(reply, outcomes.form(asked), price)
     call = call_of(request, record.prompt_hashes[reply.number], record.run.started_at, taken, (record.settings.model, price))
     return outcomes.of_record(asked, call, reply.completion)

@@ -75,6 +75,8 @@ class RunPlan:
     """Calls that need not be made because their answers stand in the store."""
     skipped: int
     """Calls not to be made because there is nothing to judge in the unit."""
+    settled: int
+    """Calls not to be made because none of their questions applies, as the log shows (`na_if`)."""
     tokens_in: int
     """Estimate."""
     tokens_out: int

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from judges.evidence.prompt import Prompt
+from judges.evidence.settled import CONDITIONS
 from judges.evidence.units import Unit
 from judges.rubric.answer_types import answer_model, given
 from judges.rubric.model import Group, Rubric
@@ -15,6 +16,7 @@ from providers.asker import Reply
 from providers.completion import Completion
 from providers.probability import probability_of
 from schemas.records import Call
+from schemas.replies import read_of_rule
 
 __all__ = ["About", "CallOutcome", "Outcomes", "QuestionOutcome", "about"]
 
@@ -32,6 +34,8 @@ class About(NamedTuple):
     """Index of the rubric's group of questions."""
     flagged: str | None
     """As in `judges.evidence.injection.flags`."""
+    settled: tuple[tuple[str, str], ...] = ()
+    """Questions of the group that are not asked, each with the condition by which it does not apply."""
 
 
 class QuestionOutcome(NamedTuple):
@@ -44,6 +48,10 @@ class QuestionOutcome(NamedTuple):
     """The model's, or why there is no answer."""
     probability: float | None = None
     """Of the answer's tokens, 0..1; None where none were asked for or none came."""
+    contradicts: bool | None = None
+    """Whether the reason states another answer; None without a reason, and of several answers at once."""
+    rule: str | None = None
+    """The condition by which it does not apply, as the log itself shows; None if a judge was asked."""
 
 
 class CallOutcome(NamedTuple):
@@ -60,7 +68,17 @@ class CallOutcome(NamedTuple):
 
 def about(unit: Unit, prompt: Prompt, repeat: int) -> About:
     """What a call with that prompt asks about."""
-    return About(unit.unit_id, prompt.unit_hash, unit.episode_id, unit.turn, unit.agent, repeat, prompt.group, prompt.flagged())
+    return About(
+        unit.unit_id,
+        prompt.unit_hash,
+        unit.episode_id,
+        unit.turn,
+        unit.agent,
+        repeat,
+        prompt.group,
+        prompt.flagged(),
+        tuple(prompt.settled.items()),
+    )
 
 
 class Outcomes:
@@ -69,8 +87,14 @@ class Outcomes:
     def __init__(self, rubric: Rubric) -> None:
         self._rubric = rubric
         self._groups: tuple[Group, ...] = rubric.groups()
-        self.forms: tuple[type[BaseModel], ...] = tuple(answer_model(group) for group in self._groups)
-        """What a reply to each group of questions has to fill in."""
+        self._forms: dict[tuple[int, frozenset[str]], type[BaseModel]] = {}
+
+    def form(self, call: About) -> type[BaseModel]:
+        """What a reply to a call has to fill in."""
+        without = frozenset(question for question, _ in call.settled)
+        if (call.group, without) not in self._forms:
+            self._forms[call.group, without] = answer_model(self._groups[call.group].without(without))
+        return self._forms[call.group, without]
 
     def of_reply(self, call: About, reply: Reply) -> CallOutcome:
         """What a model has replied just now."""
@@ -78,26 +102,43 @@ class Outcomes:
 
     def of_record(self, call: About, record: Call, completion: Completion | None) -> CallOutcome:
         """What a model had replied, as it is on record; a reply that is no answer makes the call a failed one."""
-        answer = read_answer(completion, self.forms[call.group]) if completion and record.status == "answered" else None
+        answer = read_answer(completion, self.form(call)) if completion and record.status == "answered" else None
         if answer is not None and answer.why_not is not None:
             record = record._replace(status="failed", error=f"no usable reply: {answer.why_not}", read_as=answer.read_as)
+            record = record._replace(read=read_of_rule(record.read_as))
         return self._outcome(call, record, answer.filled if answer else None, completion)
 
     def skipped(self, call: About) -> CallOutcome:
         """Of a unit in which there is nothing to judge."""
+        call = call._replace(settled=())
         return CallOutcome(call, "skipped", self._without(call, f"nothing to judge: {self._rubric.about} is empty"), None)
+
+    def settled(self, call: About) -> CallOutcome:
+        """Of a call none of whose questions applies."""
+        return CallOutcome(call, "answered", self._by_rule(call), None)
 
     def _outcome(self, call: About, record: Call, filled: BaseModel | None, completion: Completion | None) -> CallOutcome:
         paid = record if record.attempts else None
         if filled is None:
-            return CallOutcome(call, "failed", self._without(call, record.error or "no usable reply"), paid)
+            return CallOutcome(call, "failed", [*self._without(call, record.error or "no usable reply"), *self._by_rule(call)], paid)
         answers = [
             QuestionOutcome(
-                one.question, one.answer, one.reason, probability_of(completion, one.question, "answer") if completion else None
+                one.question,
+                one.answer,
+                one.reason,
+                probability_of(completion, one.question, "answer") if completion else None,
+                one.contradicts,
             )
-            for one in given(self._groups[call.group], filled)
+            for one in given(self._asked(call), filled)
         ]
-        return CallOutcome(call, "answered", answers, paid)
+        return CallOutcome(call, "answered", [*answers, *self._by_rule(call)], paid)
 
     def _without(self, call: About, why_not: str) -> list[QuestionOutcome]:
-        return [QuestionOutcome(question.id, None, why_not) for question in self._groups[call.group].questions]
+        return [QuestionOutcome(question.id, None, why_not) for question in self._asked(call).questions]
+
+    def _asked(self, call: About) -> Group:
+        return self._groups[call.group].without([question for question, _ in call.settled])
+
+    def _by_rule(self, call: About) -> list[QuestionOutcome]:
+        not_applicable = self._rubric.na_answers()[0] if call.settled else None
+        return [QuestionOutcome(question, not_applicable, CONDITIONS[rule].doc, rule=rule) for question, rule in call.settled]

@@ -43,6 +43,8 @@ class Tally:
     calls: int = 0
     """Skipped ones included."""
     skipped: int = 0
+    settled: int = 0
+    """Calls that are not made because none of their questions applies, as the log shows."""
     answered_before: int = 0
 
 
@@ -60,6 +62,7 @@ class OpenCalls:
         self._request, self._maker, self._store, self._known = request, maker, store, known
         self._selection = select(store, request.rubric, request.where)
         self._first_questions = [group.questions[0].id for group in maker.groups]
+        """What tells whether a call of which nothing is asked was recorded."""
         self.tally = Tally()
 
     def __iter__(self) -> Iterator[OpenCall]:
@@ -72,12 +75,14 @@ class OpenCalls:
                 yield from (OpenCall(unit, prompt, n) for n in open_repeats)
 
     def _is_known(self, unit: Unit, prompt: Prompt, repeat: int) -> bool:
-        return (unit.unit_id, prompt.unit_hash, repeat, self._first_questions[prompt.group]) in self._known.answers
+        question = prompt.asks[0] if prompt.asks else self._first_questions[prompt.group]
+        return (unit.unit_id, prompt.unit_hash, repeat, question) in self._known.answers
 
     def _count(self, prompt: Prompt, still_open: int, repeats: int) -> None:
         self.tally.calls += still_open
         self.tally.answered_before += repeats - still_open
         self.tally.skipped += 0 if prompt.applies else still_open
+        self.tally.settled += still_open if prompt.applies and not prompt.asks else 0
 
 
 def plan(request: JudgeRequest, store: Store) -> RunPlan:
@@ -92,17 +97,18 @@ def plan(request: JudgeRequest, store: Store) -> RunPlan:
     estimate, tokens_in, tokens_out = TokenEstimate(), 0.0, 0
     example: list[Message] = []
     for call in calls:
-        if call.prompt.applies and request.settings is not None:
+        if call.prompt.applies and call.prompt.asks and request.settings is not None:
             messages = maker.messages(call.prompt)
             example = example or messages
             tokens_in += estimate.tokens(sum(len(message["content"]) for message in messages))
-            tokens_out += _TOKENS_A_QUESTION * len(maker.groups[call.prompt.group].questions)
+            tokens_out += _TOKENS_A_QUESTION * len(call.prompt.asks)
     tally, price = calls.tally, price_of(request.settings, request.prices) if request.settings else None
     return RunPlan(
         units=tally.units,
-        calls=tally.calls - tally.skipped,
+        calls=tally.calls - tally.skipped - tally.settled,
         answered_before=tally.answered_before,
         skipped=tally.skipped,
+        settled=tally.settled,
         tokens_in=round(tokens_in),
         tokens_out=tokens_out,
         cost=price.cost(tokens_in, tokens_out) if price else None,

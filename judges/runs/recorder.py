@@ -52,12 +52,14 @@ class Recorder:
         """Take in what came of a call."""
         self.done += 1
         self._outcomes.append(outcome)
-        self.counts[outcome.status] += len(outcome.answers)
+        by_rule = sum(answer.rule is not None for answer in outcome.answers)
+        self.counts["answered"] += by_rule
+        self.counts[outcome.status] += len(outcome.answers) - by_rule
         if outcome.status == "failed":
             self.first_error = self.first_error or outcome.answers[0][2]
         if outcome.call is not None:
             self.spend(outcome.call)
-        elif outcome.status == "answered":
+        elif outcome.status == "answered" and by_rule < len(outcome.answers):
             self.from_cache += 1
 
     def spend(self, call: Call) -> None:

@@ -175,8 +175,8 @@ class _ModelRun:
             if self._out_of_money:
                 continue
             asked = about(*call)
-            if not call.prompt.applies:
-                self._record(self._outcomes.skipped(asked))
+            if not call.prompt.applies or not call.prompt.asks:
+                self._record(self._outcomes.settled(asked) if call.prompt.applies else self._outcomes.skipped(asked))
                 continue
             reply = await self._asker.ask(self._question(call, asked))
             if reply.call.status != "unasked":
@@ -190,7 +190,7 @@ class _ModelRun:
         unit = call.unit
         return Request(
             messages=self._maker.messages(call.prompt),
-            form=self._outcomes.forms[call.prompt.group],
+            form=self._outcomes.form(asked),
             sample=call.repeat,
             purpose="judge",
             run=self._recorder.run.judge_run_id,

@@ -94,12 +94,14 @@ def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], outcomes: Ite
             score=None if answer is None else scores.get(answer),  # several answers at once have no score
             reason=None if reason is None else _storable(reason),
             probability=probability,
-            status=status,
+            status="answered" if rule else status,
             flagged=about.flagged,
-            call_id=call.call_id if call else None,
+            call_id=call.call_id if call and not rule else None,
+            rule=rule,
+            reason_contradicts=contradicts,
         )
         for about, status, answers, call in outcomes
-        for question, answer, reason, probability in answers
+        for question, answer, reason, probability, contradicts, rule in answers
     ]
 
 
@@ -139,7 +141,7 @@ def _has_earlier(transaction: Transaction, run: JudgeRun) -> bool:
 def _delete_earlier(transaction: Transaction, state: Progressed, verdicts: Sequence[Verdict]) -> None:
     run = state.run
     keys = zip(*((v.unit_id, v.repeat, v.question) for v in verdicts), strict=True)
-    only_failed = "AND status = 'failed' AND rubric_hash = ?" if state.replaces == "failed" else ""
+    only_failed = "AND (status = 'failed' OR rule IS NOT NULL) AND rubric_hash = ?" if state.replaces == "failed" else ""
     transaction.delete(
         "verdicts",
         f"rubric = ? AND judge = ? AND variant IS NOT DISTINCT FROM ? AND judge_run_id <> ? {only_failed} "
