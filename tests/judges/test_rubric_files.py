@@ -105,6 +105,12 @@ MISTAKES = [
     pytest.param("      na: silence\n", "", 13, 'no example for the answer "na"', id="missing example"),
     pytest.param("na: silence", "maybe: silence", 16, "not one of the rubric's answers", id="example for an unknown answer"),
     pytest.param("    na_when: nobody spoke\n", "", 15, 'cannot be answered "na"', id="unreachable answer"),
+    pytest.param(
+        "na_when: nobody spoke", "na_when: nobody spoke\n    na_if: [no_candidat]", 12, "did you mean no_candidate?", id="no condition"
+    ),
+    pytest.param(
+        "na_when: nobody spoke", "na_when: nobody spoke\n    na_if: [no_clue]", 12, "goes with utterance", id="condition of another unit"
+    ),
     pytest.param(", na: null}", "}", 11, "add `na: null`", id="na_when without an answer for it"),
     pytest.param('"no": 0', '"no": 2', 6, "less than or equal to 1", id="score out of range"),
     pytest.param("unit: turn", "unit: move", 3, "'event', 'pair' or 'row'", id="unknown unit"),
