@@ -20,6 +20,7 @@ from (values
         ('overcooked_initiating', 'repetitive', 'redundant_talk', 'asks again for what is done', 'Collab-Overcooked, repetitive initiation'),
         ('overcooked_initiating', 'irrelevant', 'unhelpful_message', 'asks for what the task never needs', 'Collab-Overcooked, irrelevant collaboration'),
         ('overcooked_read', 'not_understood', 'none', 'a message that the rules of reading do not understand: nothing follows from it', 'games/overcooked/text/spoken.py'),
+        ('overcooked_harness', 'lost_reply', 'harness', 'a call failed or its reply was cut, so there was no answer', 'cotrace, docs/attribution.md, harness'),
         ('overcooked_harness', 'dropped_wait', 'harness', 'a wait before other actions was dropped, and the next action tried too early', 'Collab-Overcooked formats section 5.3'),
         ('overcooked_harness', 'dropped_plan', 'harness', 'a later plan of the one who answers was not carried out', 'Collab-Overcooked formats section 6.1'),
         ('overcooked_initiating', 'infeasible', 'infeasible_action', 'asks for what the partner cannot do now', 'Collab-Overcooked formats section 7, event rules'),

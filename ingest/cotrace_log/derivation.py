@@ -57,9 +57,12 @@ class Derivation(Protocol):
 
 
 def lost_replies(turn: Turn) -> dict[str, str]:
-    """Agent -> why its answer may be lost by no fault of its own: its call failed, or its reply was cut."""
+    """Agent -> why its answer may be lost by no fault of its own: its call failed or its reply was cut, and no whole one was unreadable."""
     found = {}
+    unreadable = {call.agent for call in turn.calls if call.read == "unreadable"}
     for call in turn.calls:
+        if call.agent in unreadable:
+            continue
         if call.status != "answered":
             found[call.agent] = f"its call failed ({excerpt(call.error or call.status)})"
         elif call.finish_reason == "length":

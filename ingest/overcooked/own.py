@@ -12,7 +12,7 @@ from games.overcooked.engine.layout import AGENTS
 from games.overcooked.entry import document
 from games.overcooked.seated import Kitchen, SeatedGame, course_of, game_of, header_of
 from ingest.cotrace_log.again import derived, played_again
-from ingest.cotrace_log.derivation import Derived
+from ingest.cotrace_log.derivation import Derived, without_lost_replies
 from ingest.overcooked.adapter import read
 from ingest.reading.adapter_types import Place
 from schemas.game import End, Header, Turn
@@ -30,6 +30,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     again = played_again(course_of(game, kitchen), turns)
     published = read(_document(game, kitchen, len(turns)), Place(path=episode, file=episode, source_id=""))
     rows = {table: [row._replace(episode_id=episode) for row in _rows(published.rows[table])] for table in _TABLES}
+    rows["failures"] = without_lost_replies(_rows(rows["failures"]), turns, "format")
     (measured,) = _rows(published.rows["episodes"])
     details = {name: value for name, value in orjson.loads(measured.details).items() if name != "complete"}
     found = derived((header, turns, end), header_of(game), again, episode, rows)

@@ -44,14 +44,16 @@ def test_a_copied_example_is_unreadable_and_never_a_move(game: str, mode: str, t
     assert {*query(store, "SELECT DISTINCT read FROM actions WHERE read IS NOT NULL")["read"]} <= {*NOT_READ}
 
 
-@pytest.mark.parametrize("game", ["craft", "asympuzl", "coordination hanabi"])
+@pytest.mark.parametrize("game", ["craft", "einstein", "asympuzl", "overcooked"])
 def test_cut_replies_are_named_with_their_limit(game: str, tmp_path: Path) -> None:
     """Each reply breaks off at its token limit: it is cut, not unreadable, in the log, in the store and on the terminal."""
     code, said = played(game, "cut", tmp_path)
     assert code == 1
     assert "0 read, " in said
     assert "cut at 70 tokens" in said
-    assert {*query(ingested(tmp_path), "SELECT DISTINCT read FROM calls")["read"]} == {"cut"}
+    store = ingested(tmp_path)
+    assert {*query(store, "SELECT DISTINCT read FROM calls")["read"]} == {"cut"}
+    assert "format" not in query(store, "SELECT DISTINCT common FROM failures JOIN failure_map USING (taxonomy, category)")["common"]
 
 
 @pytest.mark.parametrize("game", GAMES)
