@@ -64,7 +64,7 @@ def test_what_is_settled_is_not_applicable_by_proof_too(played: Store) -> None:
         answers = {
             (unit, question): answer
             for unit, question, answer in query(
-                played, "SELECT unit_id, question, answer FROM verdicts WHERE rubric = ?", [rubric.name]
+                played, "SELECT unit_id, question, answer FROM verdicts WHERE rubric = $name", {"name": rubric.name}
             ).rows()
         }
         for unit in selected_units(played, rubric, select(played, rubric, None)):
@@ -76,10 +76,10 @@ def test_what_is_settled_is_not_applicable_by_proof_too(played: Store) -> None:
 
 def test_a_settled_question_is_not_asked_and_says_so(tmp_path: Path) -> None:
     """The call asks for the rest; the verdict names the condition and no call; a second start asks nothing."""
-    store, request = played_store(tmp_path, judged=False), {"rubric": "pragmatic_sufficiency", "repeats": 1}
+    store, request = played_store(tmp_path, judged=False), "pragmatic_sufficiency"
     with stub_server() as url:
-        report = run(ask_model(url, **request), store)
-        again = run(ask_model(url, **request), store)
+        report = run(ask_model(url, request), store)
+        again = run(ask_model(url, request), store)
     assert again.requests == 0
     asked = query(store, "SELECT call_id, question, rule, answer, reason, status FROM verdicts").rows(named=True)
     by_rule = [row for row in asked if row["rule"] is not None]
@@ -110,13 +110,13 @@ def test_where_no_question_is_left_nothing_is_asked(tmp_path: Path) -> None:
 
 def test_a_failed_call_is_asked_again_and_nothing_stands_twice(tmp_path: Path) -> None:
     """Its settled questions are known all the while."""
-    store, request = played_store(tmp_path, judged=False), {"rubric": "pragmatic_sufficiency", "repeats": 1}
+    store, request = played_store(tmp_path, judged=False), "pragmatic_sufficiency"
     with stub_server("--fault", "refusal:1:9") as url:
-        run(ask_model(url, **request), store)
+        run(ask_model(url, request), store)
     assert {*query(store, "SELECT DISTINCT status FROM verdicts WHERE rule IS NULL")["status"]} == {"failed"}
     assert {*query(store, "SELECT DISTINCT status FROM verdicts WHERE rule IS NOT NULL")["status"]} == {"answered"}
     with stub_server() as url:
-        run(ask_model(url, **request), store)
+        run(ask_model(url, request), store)
     assert query(store, "SELECT DISTINCT status FROM verdicts").rows() == [("answered",)]
     assert query(store, "SELECT count(*) = count(DISTINCT (unit_id, question, repeat)) FROM verdicts").item()
 

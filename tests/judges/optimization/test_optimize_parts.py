@@ -18,7 +18,7 @@ from judges.optimization.program import TrainingMetric
 
 
 def case(number: int, game: str, labels: dict[str, dict[str, int]]) -> Case:
-    return Case(number=number, episode_id=game, prompt=Prompt(0, {}, "0" * 16, applies=True), labels=labels)
+    return Case(number=number, episode_id=game, prompt=Prompt(0, {}, "0" * 16, applies=True, settled={}, asks=()), labels=labels)
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=60), st.floats(0.05, 0.9), st.integers(0, 5))
