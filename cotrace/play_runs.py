@@ -14,12 +14,11 @@ from schemas.text import in_shell
 if TYPE_CHECKING:
     from games.players.progress import PlayProgress
     from games.players.running import RunReport
-    from games.playing import PlayReport
 
 __all__ = ["play_planted", "play_scripts", "play_seats", "tell"]
 
 
-def play_scripts(out: Path, play: Callable[[Callable[[int, int], None]], PlayReport], steps: str = "turns") -> int:
+def play_scripts(out: Path, play: Callable[[Callable[[int, int], None]], RunReport], steps: str = "turns") -> int:
     """Have scripts play and tell what came of it; ``steps``: what the game calls its turns."""
     with writing_to(out), progress_bar("playing") as show:
         report = play(show)
@@ -42,7 +41,7 @@ def play_planted(family: str, games: int, seed: int, out: Path, game: str | None
     return 0
 
 
-def _tell_played(report: PlayReport, out: Path, steps: str) -> None:
+def _tell_played(report: RunReport, out: Path, steps: str) -> None:
     say(f"{report.played} games with {report.turns} {steps} played, {report.kept} were there already; logs in {out}")
 
 
@@ -53,9 +52,9 @@ def play_seats(out: Path, play: Callable[[Callable[[PlayProgress], None]], RunRe
     return tell(report, out)
 
 
-def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
+def tell(report: RunReport, out: Path, *, next_step: bool = True, turns: str = "turns") -> int:
     """Say what was played and what it took; 1 if calls failed, the budget ended, or no reply could be read."""
-    say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
+    say(f"{report.played} games with {report.turns} {turns} played, {report.kept} were there already; logs in {out}")
     if report.calls or report.from_journal:
         before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
         late = f", {report.timed_out} requests timed out (see --timeout and --concurrency)" if report.timed_out else ""

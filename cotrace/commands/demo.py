@@ -17,7 +17,7 @@ from schemas.text import in_shell, printable
 
 __all__ = ["command"]
 
-_BUILDERS = ("literal",)
+_BUILDER = "literal"
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _PLANTED = {
     "clear": "asks for what is missing next",
@@ -90,15 +90,12 @@ def _step(title: str) -> Iterator[None]:
 
 
 def _play(logs: Path, structures: int) -> None:
-    from cotrace.progress import progress_bar
-    from games.craft.play import PlayRequest, play
-    from games.craft.targets.generator import StructureRules
+    from cotrace.progress import playing_bar
+    from games.experiments.plan import play
 
-    request = PlayRequest(
-        out=logs, personas=tuple(_PLANTED), builders=_BUILDERS, structures=structures, rules=StructureRules(reachable=True)
-    )
-    with writing_to(logs.parent, "--dir"), progress_bar("playing") as show:
-        played = play(request, show)
+    players = [*(f"directors=script:{persona}" for persona in _PLANTED), f"builder=script:{_BUILDER}"]
+    with writing_to(logs.parent, "--dir"), playing_bar() as show:
+        played = play("craft", logs, players=players, games=structures, reachable=True, on_progress=show)
     kept = f", {played.kept} were there already" if played.kept else ""
     say(f"   {played.played} games of CRAFT on {structures} targets played{kept}; what was planted stands beside them as labels")
 

@@ -46,14 +46,14 @@ def command(
     """
     from cotrace.progress import progress_bar
     from games.coordination.qa.ask import RESPONDENT, SCRIPTS, AskRequest, ask_questions
-    from games.players.seats import is_model, seated
+    from games.players.seats import Seats, is_model
     from providers.provider import ModelSettings
     from schemas.errors import UsageError
 
     if (model is None) == (seat is None):
         raise UsageError("say who answers: either --model provider/model or --seat respondent=PLAYER, one of both")
     asked = seat or f"{RESPONDENT}={model}"
-    player = seated([asked], {RESPONDENT: RESPONDENT}, {RESPONDENT: tuple(SCRIPTS[RESPONDENT])})[RESPONDENT]
+    player = Seats({RESPONDENT: RESPONDENT}, SCRIPTS).taken([asked])[RESPONDENT]
     where = {name: options[name] for name in ("base_url", "key_variable")}
     money = {name: options[name] for name in ("prices", "max_cost")}
     settings = ModelSettings(model=player if is_model(player) else "", **where, **asking(options))

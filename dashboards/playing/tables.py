@@ -20,7 +20,7 @@ from games.experiments.family import Match, game_of
 from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
 from games.players.running import Job, RunTerms, Seating, run_games
-from games.players.seats import PERSON, is_model, seated, team_name
+from games.players.seats import PERSON, is_model, team_name
 from providers.prices import Budget
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
@@ -167,8 +167,7 @@ class Tables:
             raise UsageError(f"{game_name} has no game {kind!r}{near(kind, game.KINDS)}")
         asked = game.one_game(number, kind)
         known = game.seats(asked)
-        names = {role: tuple(scripts) for role, scripts in known.scripts.items()}
-        taken = seated([f"{seat}={player}" for seat, player in players.items()], known.roles, names, said="")
+        taken = known.taken([f"{seat}={player}" for seat, player in players.items()], said="")
         for player in taken.values():
             if is_model(player) and player not in self.partners:
                 raise UsageError(f"{player} may not play here: name it with --partner when the server is started")
@@ -178,7 +177,7 @@ class Tables:
             raise UsageError("a game with a model needs a person among its players: `cotrace play` has models play alone")
         (task, *_) = game.tasks(asked, self.out)
         episode = f"table_{secrets.token_hex(4)}/{team_name(taken)}/{task.name}_{number}"
-        match = Match(task, game.Condition(), taken, number, self.out / f"{episode}.jsonl", "people", episode, {})
+        match = Match(task, game.Condition(), taken, number, self.out, known.is_cast(taken), "people", episode)
         people = {seat.agent: seat for seat in seats}
         table = Seating(
             scripts=known.scripts, seats=known.roles, terms=self.terms, journal=(self.out / episode).parents[1] / ".journal", people=people

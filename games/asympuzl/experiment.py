@@ -17,15 +17,16 @@ from games.asympuzl.play import PAPER_SEEDS
 from games.asympuzl.puzzle import MAX_SIZE
 from games.asympuzl.seated import SCRIPTS, SEATS, SOLO_SEATS, SeatedGame, course_of, header_of
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
-from games.experiments.family import Match, Part, Task, job_of
+from games.experiments.family import Match, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
+from games.settings import Settings
 
 __all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
-class Tasks(Part):
+class Tasks(Settings):
     """Puzzles, by the seeds that they are drawn from in every size."""
 
     generate: int = Field(default=len(PAPER_SEEDS), ge=1, le=100_000)
@@ -36,7 +37,7 @@ class Tasks(Part):
     """The control experiment: one agent with the clues of both."""
 
 
-class Condition(Part):
+class Condition(Settings):
     """The switches of a game."""
 
     size: int = Field(default=5, ge=1, le=MAX_SIZE)

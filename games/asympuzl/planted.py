@@ -10,7 +10,8 @@ from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.players import personas
 from games.asympuzl.puzzle import AGENTS
 from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
-from games.playing import OnProgress, PlayReport
+from games.players.running import RunReport
+from games.playing import OnProgress
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
 
@@ -23,7 +24,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 """Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> PlayReport:
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> RunReport:
     """Play games with one faulty player each; what is there already is not played again.
 
     Args:

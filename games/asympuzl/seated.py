@@ -22,7 +22,7 @@ from games.players.course import Course, Said, Step, ask
 from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, RunTerms, Seating, run_games
-from games.players.seats import evaluated, seated, team_name
+from games.players.seats import Seats, evaluated, team_name
 from games.playing import DEFAULT_START, check_seeds
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, End, Header
@@ -237,7 +237,7 @@ def play_request(
         OSError: a file cannot be written.
     """
     seats = SOLO_SEATS if solo else SEATS
-    taken = seated(asked, seats, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
+    taken = Seats(seats, SCRIPTS).taken(asked)
     tokenizer(request.tokenizer)("")  # one without its tables fails here, before anything is written
     table = Seating(scripts=SCRIPTS, seats=seats, terms=terms, journal=request.out / ".journal")
     return run_games(list(jobs_of(request, taken, solo=solo)), table, on_progress)

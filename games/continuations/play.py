@@ -21,7 +21,7 @@ from games.continuations.family import ContinuedGame, continued_game
 from games.players.course import Course, Step, play_again
 from games.players.player import Observation, Player, PlayerReply
 from games.players.running import Job
-from games.players.seats import PERSON, SCRIPT, Seats, seated
+from games.players.seats import PERSON, SCRIPT, Seats
 from schemas.errors import UsageError
 from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 
@@ -97,7 +97,7 @@ def with_scripts(asked: Sequence[str], seats: Seats) -> list[str]:
     Raises:
         UsageError: a seat of the game is neither asked for nor one that a script can take.
     """
-    taken = {agent for text in asked for agent in _agents(text.partition("=")[0].strip(), seats)}
+    taken = {agent for text in asked for agent in seats.agents(text.partition("=")[0].strip())}
     rest = [agent for agent in seats.roles if agent not in taken]
     for agent in rest:
         if not seats.scripts.get(seats.roles[agent]):
@@ -116,12 +116,11 @@ class _Plan(NamedTuple):
 
 def _taken(header: Header, change: Change, seats: Seats) -> tuple[dict[str, str], set[str]]:
     """Who sits where, and whose seats are changed; the others are taken by who sat there, if that can be."""
-    names = {role: tuple(scripts) for role, scripts in seats.scripts.items()}
-    changed = {agent for text in change.seats for agent in _agents(text.partition("=")[0].strip(), seats)}
+    changed = {agent for text in change.seats for agent in seats.agents(text.partition("=")[0].strip())}
     before = {agent.agent: agent.model or agent.persona or "" for agent in header.agents}
     rest = [f"{agent}={before.get(agent, '')}" for agent in seats.roles if agent not in changed]
     try:
-        return seated([*change.seats, *rest], seats.roles, names), changed
+        return seats._replace(casts={}).taken([*change.seats, *rest]), changed
     except UsageError as error:
         unknown = next((text for text in rest if text in str(error)), None)
         if unknown is None:
@@ -131,12 +130,8 @@ def _taken(header: Header, change: Change, seats: Seats) -> tuple[dict[str, str]
         raise UsageError(f"{agent} was {who}: add --seat {agent}=provider/model, {SCRIPT}NAME or {PERSON}") from error
 
 
-def _agents(name: str, seats: Seats) -> list[str]:
-    return [agent for agent, role in seats.roles.items() if name.lower() in ("all", agent.lower(), role, f"{role}s")]
-
-
 def _found(name: str, seats: Seats) -> list[str]:
-    found = _agents(name, seats)
+    found = seats.agents(name)
     if not found:
         raise UsageError(f"{name}: no such seat (there are {', '.join(seats.roles)})")
     return found

@@ -15,16 +15,17 @@ from games.coordination.kitchen.rules import TICKS
 from games.coordination.play import CoordinationGame, PlayRequest, checked, read_decks
 from games.coordination.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of
 from games.coordination.seats.agent import PUBLISHED, Harness, Switches
-from games.experiments.family import Match, Part, Task, job_of
+from games.experiments.family import Match, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
+from games.settings import Settings
 from schemas.errors import UsageError
 
 __all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
-class Tasks(Part):
+class Tasks(Settings):
     """A game and its variants; what is drawn in it is drawn by the experiment's seeds."""
 
     game: CoordinationGame
@@ -34,7 +35,7 @@ class Tasks(Part):
     """Hanabi: a CSV with seed, deal_index and card."""
 
 
-class Condition(Part):
+class Condition(Settings):
     """The switches of a game; those of the agent are by default as the released code has them, but for the harness."""
 
     ticks: int = Field(default=TICKS, ge=1)

@@ -9,7 +9,8 @@ from typing import Final, cast
 from games.coordination.play import FAULTLESS_POLICIES, VARIANTS, CoordinationGame, PlayRequest, play
 from games.coordination.players import PLAYERS
 from games.players.planted import FaultyPlayer, Mended, PlantedGame, cases, played_cases, the_faulty_one
-from games.playing import OnProgress, PlayReport
+from games.players.running import RunReport
+from games.playing import OnProgress
 from schemas.errors import UsageError
 
 __all__ = ["FAULTLESS", "TITLES", "fault_in", "of_game", "play_planted"]
@@ -32,7 +33,7 @@ def fault_in(scripts: Mapping[str, str | None]) -> FaultyPlayer | None:
     return the_faulty_one({agent: script and script.partition(",")[0] for agent, script in scripts.items()}, FAULTLESS)
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> PlayReport:
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> RunReport:
     """Play games with one faulty player each, the three games by turns; what is there already is not played again.
 
     Args:
@@ -45,7 +46,7 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
     return _play(out, seed, _cases(games, seed, _FAULTS), on_progress, mended)
 
 
-def of_game(game: str) -> Callable[[Path, int, int, OnProgress], PlayReport]:
+def of_game(game: str) -> Callable[[Path, int, int, OnProgress], RunReport]:
     """The same with one of the games alone: folder, games, seed, progress.
 
     Raises:
@@ -60,7 +61,7 @@ def _cases(games: int, seed: int, faults: Mapping[str, tuple[str, ...]]) -> Iter
     return cases(games, seed, {f"{game} {player}": scripts for game, scripts in faults.items() for player in PLAYERS})
 
 
-def _play(out: Path, seed: int, chosen: Iterator[PlantedGame], on_progress: OnProgress | None, mended: Mended | None) -> PlayReport:
+def _play(out: Path, seed: int, chosen: Iterator[PlantedGame], on_progress: OnProgress | None, mended: Mended | None) -> RunReport:
     return played_cases(chosen, lambda case: play(_request(out, case, seed)), _faultless, on_progress, mended)
 
 

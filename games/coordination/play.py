@@ -23,7 +23,8 @@ from games.coordination.matches.kitchen import play_kitchen
 from games.coordination.players import PLAYERS, Player
 from games.coordination.step_log import is_complete, write_steps
 from games.players.onset import script_of
-from games.playing import DEFAULT_START, OnProgress, PlayReport, check_seeds, report_of
+from games.players.running import RunReport
+from games.playing import DEFAULT_START, OnProgress, check_seeds, report_of
 from schemas.errors import UsageError
 from schemas.text import near
 
@@ -91,7 +92,7 @@ class _Game(NamedTuple):
     steps: Callable[[], Iterator[Mapping[str, Any]]]
 
 
-def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:
+def play(request: PlayRequest, on_progress: OnProgress | None = None) -> RunReport:
     """Play what is not there yet. The same request gives the same bytes, interrupted or not.
 
     Args:
@@ -104,7 +105,8 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
     """
     games = list(_games(checked(request)))
     paths = [request.out / request.game / f"{game.name}.jsonl" for game in games]
-    return report_of(paths, len(games), map(_play_game, paths, games), on_progress)
+    report: RunReport = report_of(paths, len(games), map(_play_game, paths, games), on_progress)
+    return report
 
 
 def _play_game(path: Path, game: _Game) -> int | None:

@@ -22,7 +22,7 @@ from games.coordination.seats.scripts import SCRIPTS
 from games.players.course import Course
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, RunTerms, Seating, run_games
-from games.players.seats import evaluated, seated, team_name
+from games.players.seats import Seats, evaluated, team_name
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, Header
@@ -184,6 +184,6 @@ def play_request(
         OSError: a file cannot be written.
     """
     scripts = {"player": SCRIPTS[request.game]} if request.game in SCRIPTS else {}
-    taken = seated(asked, SEATS, {role: tuple(known) for role, known in scripts.items()})
+    taken = Seats(SEATS, scripts).taken(asked)
     table = Seating(scripts=scripts, seats=SEATS, terms=terms, journal=request.out / ".journal")
     return run_games(list(jobs_of(request, taken, switches)), table, on_progress)

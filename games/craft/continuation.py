@@ -11,7 +11,6 @@ import orjson
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
-from games.craft.engine.oracle import DEFAULT_SAMPLE
 from games.craft.game import GameSettings
 from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of
 from games.craft.targets.start_boards import START_BOARDS
@@ -44,19 +43,7 @@ def course(header: Header, turns: Sequence[Turn]) -> Course:
         target = Board.from_json(goal["stacks"], goal["spans"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(f"the log has no readable target ({type(error).__name__}: {error})", locator="line 1.task.goal") from error
-    start = condition.get("start_board") or "empty"
-    settings = GameSettings(
-        start=start if start in START_BOARDS else "empty",
-        oracle=bool(condition.get("use_oracle")),
-        num_oracle=condition.get("num_oracle") or DEFAULT_SAMPLE,
-        max_turns=header.max_turns or len(turns) or 1,
-        same_turn_messages=bool(condition.get("same_turn_messages", header.details.get("same_turn_messages"))),
-        speakers=condition.get("speakers") or 3,
-        history_limit=condition.get("history_limit"),
-        simulations=condition.get("simulations") or 0,
-        rules="published" if condition.get("rules") == "published" else "sane",
-        provider_tool=bool(condition.get("provider_tool")),
-    )
+    settings = GameSettings.of_log(_known(condition, header, len(turns)), GameSettings().logged())
     game = SeatedGame(
         structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),
         characters=_characters(header),
@@ -66,6 +53,19 @@ def course(header: Header, turns: Sequence[Turn]) -> Course:
         started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
     )
     return course_of(game, [_speakers(turn) for turn in turns])
+
+
+def _known(condition: Mapping[str, Any], header: Header, turns: int) -> dict[str, Any]:
+    """The settings, of published logs and of older ones of ours too, as far as they are known and exist."""
+    known = {
+        "use_oracle": bool(condition.get("use_oracle")),
+        "max_turns": header.max_turns or turns or 1,
+        "same_turn_messages": bool(condition.get("same_turn_messages", header.details.get("same_turn_messages"))),
+        "rules": "published" if condition.get("rules") == "published" else "sane",
+        "start_board": start if (start := condition.get("start_board")) in START_BOARDS else "empty",
+    }
+    others = ("num_oracle", "speakers", "history_limit", "simulations", "provider_tool")
+    return known | {name: condition[name] for name in others if condition.get(name) is not None}
 
 
 def _speakers(turn: Turn) -> tuple[Director, ...]:

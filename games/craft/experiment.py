@@ -1,43 +1,40 @@
-"""CRAFT in experiments: structures to build, and the switches of the table."""
+"""CRAFT's games: structures to build, and the switches of the game."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field, model_validator
 
-from games.craft.engine.oracle import DEFAULT_SAMPLE
 from games.craft.forms import forms
-from games.craft.game import GameSettings, Rules
-from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of
+from games.craft.game import GameSettings as Condition
+from games.craft.players.team import CASTS
+from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of, scripted_course
 from games.craft.targets.generator import StructureRules, generate_structures
-from games.craft.targets.start_boards import StartBoard
 from games.craft.targets.structures import Complexity, Structure, load_structures
 from games.craft.text.archetypes import archetypes
-from games.experiments.family import Match, Part, Task, job_of
+from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
-from games.playing import DEFAULT_START
+from games.settings import Settings
 from schemas.errors import UsageError
 
-__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
-class Tasks(Part):
+class Tasks(Settings):
     """Structures out of a published file, or generated ones."""
 
-    file: Path | None = None
-    take: int | None = Field(default=None, ge=1)
-    """The first so many of the file."""
-    generate: int | None = Field(default=None, ge=1, le=100_000)
-    seed: int = 3
-    tier: Complexity | None = None
-    reachable: bool = False
-    """Only such as can be completed."""
-    distinct_layers: bool = False
+    file: Path | None = Field(default=None, description="Published structures file, in place of generated targets.")
+    take: int | None = Field(default=None, ge=1, description="The first so many of the file.")
+    generate: int | None = Field(default=None, ge=1, le=1_000_000, description="How many to generate.")
+    seed: int = Field(default=3, description="Fixes the targets.")
+    tier: Complexity | None = Field(default=None, description="Generate only targets of this tier.")
+    reachable: bool = Field(default=False, description="Generate only targets that can be completed.")
+    distinct_layers: bool = Field(default=False, description="Generate no equal blocks on consecutive layers of a cell.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Tasks:
@@ -49,20 +46,26 @@ class Tasks(Part):
         return self
 
 
-class Condition(Part):
-    """The switches of a game."""
+def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
+    if "file" in given:
+        return given | ({} if games is None else {"take": games}), (seed,)
+    return given | {"generate": games or SHORT.games, "seed": seed}, (seed,)
 
-    oracle: bool = True
-    num_oracle: int = Field(default=DEFAULT_SAMPLE, ge=1)
-    turns: int = Field(default=20, ge=1)
-    start: StartBoard = "empty"
-    same_turn_messages: bool = False
-    speakers: int = Field(default=3, ge=1, le=3)
-    history_limit: int | None = Field(default=None, ge=0)
-    simulations: int = Field(default=0, ge=0)
-    provider_tool: bool = False
-    rules: Rules = "sane"
 
+SHORT: Final = ShortForm(
+    games=20,
+    counted="targets to generate, or to take from --file",
+    seeds=(3,),
+    team=lambda _: ("directors=script:clear", "builder=script:oracle_follower"),
+    drawn=_drawn,
+    examples=(
+        "craft --seat directors=script:clear --seat builder=script:literal --games 5 --out logs/",
+        "craft --seat directors=openai/gpt-4o --seat builder=openai/gpt-4o-mini --games 2 --max-cost 1 --out logs/",
+        "craft --planted 100 --out logs/planted",
+    ),
+    renamed={"--structures": "--games", "--history": "--history-limit"},
+    scripts={"--persona": ("directors", "directors"), "--builder": ("builder", "builder")},
+)
 
 KINDS: Final = ("",)
 """Kinds of single games."""
@@ -75,7 +78,7 @@ def one_game(number: int, _: str = KINDS[0]) -> Tasks:
 
 def seats(_: Tasks) -> Seats:
     """Three directors and a builder."""
-    return Seats(SEATS, SCRIPTS)
+    return Seats(SEATS, SCRIPTS, CASTS)
 
 
 def tasks(asked: Tasks, home: Path) -> Sequence[Task]:
@@ -90,35 +93,23 @@ def tasks(asked: Tasks, home: Path) -> Sequence[Task]:
 
 def job(match: Match) -> Job:
     """A game of the structure."""
-    asked: Condition = match.condition
-    settings = GameSettings(
-        start=asked.start,
-        oracle=asked.oracle,
-        num_oracle=asked.num_oracle,
-        max_turns=asked.turns,
-        same_turn_messages=asked.same_turn_messages,
-        speakers=asked.speakers,
-        history_limit=asked.history_limit,
-        simulations=asked.simulations,
-        provider_tool=asked.provider_tool,
-        rules=asked.rules,
-    )
+    settings: Condition = match.condition
     game = SeatedGame(
         structure=match.task.content,
         characters=archetypes(match.task.place, match.seed),
-        settings=settings,
-        seats=match.taken,
+        settings=settings.model_copy(update={"same_turn_messages": True}) if match.cast else settings,
+        seats=match.players,
         seed=match.seed,
-        started_at=DEFAULT_START,
+        cast=match.cast,
     )
-    return job_of(match, header_of(game), partial(course_of, game))
+    return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game))
 
 
 def _in_file(path: Path, take: int | None) -> tuple[Structure, ...]:
     try:
         found = load_structures(path)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}): give a published structures file, or `generate`") from error
+        raise UsageError(f"{path} cannot be read ({error.strerror}): give a published structures file, or how many to generate") from error
     if take is not None and take > len(found):
-        raise UsageError(f"{path} holds {len(found)} structures, not {take}: lower `take`")
+        raise UsageError(f"{path} holds {len(found)} structures, not {take}: take fewer")
     return found[:take]

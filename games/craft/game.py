@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
+from pydantic import AliasChoices, Field
+
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.board import Board
 from games.craft.engine.flags import Flags, placement_flags
@@ -33,6 +35,7 @@ from games.craft.text.director_output import NO_MESSAGE, DirectorAnswer, parse_d
 from games.craft.text.history import UNREADABLE, builder_said, director_said, discussion, result_line, trimmed
 from games.craft.text.observations import BuilderObservation, DirectorObservation
 from games.craft.text.replies import Answer, Unreadable, read_answer, read_director
+from games.settings import Settings
 from schemas.errors import UsageError
 
 __all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Rules", "StopReason", "TurnRecord", "kept"]
@@ -40,13 +43,13 @@ __all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Rules", "Sto
 Rules = Literal["sane", "published"]
 """Published: prompts, reading of replies, and messages that the builder receives are those of the released code."""
 
+_SLOTS: Final = 3
+"""Most director calls in a turn."""
+
 Agent = Literal["D1", "D2", "D3", "builder"]
 AGENTS: Final[tuple[Agent, ...]] = get_args(Agent)
 
 StopReason = Literal["target_achieved", "max_turns_reached"]
-
-_SLOTS: Final = 3
-"""Most director calls in a turn."""
 
 
 def kept(answers: Sequence[tuple[Director, DirectorAnswer]]) -> list[int]:
@@ -59,39 +62,32 @@ def _last(lines: tuple[str, ...], limit: int | None) -> tuple[str, ...]:
     return lines if limit is None else lines[len(lines) - min(limit, len(lines)) :]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameSettings:
-    """Conditions of a game. The defaults are those of the paper's oracle condition."""
+class GameSettings(Settings):
+    """The switches of a game. The defaults are those of the paper's oracle condition."""
 
-    start: StartBoard = "empty"
-    oracle: bool = True
-    """Whether the builder is shown candidates."""
+    oracle: bool = Field(default=True, serialization_alias="use_oracle", description="Show the builder verified moves.")
+    num_oracle: int = Field(default=DEFAULT_SAMPLE, ge=1, description="Most verified moves that are shown in a turn.")
+    max_turns: int = Field(default=20, ge=1, validation_alias=AliasChoices("turns", "max_turns"), description="Turn limit.")
+    start: StartBoard = Field(default="empty", serialization_alias="start_board", description="Board before turn 1.")
+    same_turn_messages: bool = Field(
+        default=False,
+        description="Directors hear who spoke earlier in the turn (paper and remembering scripts: yes; released code: no).",
+    )
+    speakers: int = Field(default=3, ge=1, le=_SLOTS, description="Director calls in a turn, drawn with replacement.")
+    history_limit: int | None = Field(
+        default=None, ge=0, description="Last lines of the conversation that directors are shown; as published the last 40 of more than 50."
+    )
+    simulations: int = Field(default=0, ge=0, description="Moves that the builder may try in a turn (paper: 3); 0: it has no tool.")
+    provider_tool: bool = Field(
+        default=False,
+        description="Models call the simulation as a tool of their provider, not by lines of text.",
+    )
+    rules: Rules = Field(
+        default="sane", description="Prompts, reading of replies and messages that reach the builder; published: as in the released code."
+    )
 
-    num_oracle: int = DEFAULT_SAMPLE
-    """Most candidates shown in a turn."""
 
-    max_turns: int = 20
-    target_views: ViewKind = "spans"
-    """How directors are shown their part of the target; the board is always shown as ``spans``."""
-
-    same_turn_messages: bool = False
-    """Whether a director hears who spoke earlier in the turn (paper: yes; released code: no)."""
-
-    speakers: int = 3
-    """Director calls in a turn, drawn with replacement; 1 to 3."""
-
-    history_limit: int | None = None
-    """Last lines of the conversation that directors are shown; None: as published, the last 40 of more than 50."""
-
-    provider_tool: bool = False
-    """Models call the simulation as a tool of their provider's protocol; else, and for scripts and people, by lines of text."""
-
-    rules: Rules = "sane"
-    """How replies are read, what prompts say of earlier messages, and whether the builder receives all messages of a turn (published: of a
-    director who spoke repeatedly the last)."""
-
-    simulations: int = 0
-    """Moves that the builder may try in a turn before it decides; 0: it has no tool."""
+PAPER: Final = GameSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +175,13 @@ class Game:
     agents: Final = AGENTS
 
     def __init__(
-        self, structure: Structure, settings: GameSettings = GameSettings(), *, seed: int = 0, speakers: Sequence[tuple[Director, ...]] = ()
+        self,
+        structure: Structure,
+        settings: GameSettings = PAPER,
+        *,
+        seed: int = 0,
+        speakers: Sequence[tuple[Director, ...]] = (),
+        target_views: ViewKind = "spans",
     ) -> None:
         """Set up the start board and draw the first turn's speakers.
 
@@ -188,17 +190,12 @@ class Game:
             settings: the conditions.
             seed: fixes who speaks.
             speakers: who speaks in the first turns, in place of those drawn: a game that is played again from a log has its own.
-
-        Raises:
-            UsageError: ``max_turns`` or ``num_oracle`` is below 1, or another number is out of range.
+            target_views: how directors are shown their part of the target; the board is always shown as ``spans``.
         """
-        if min(settings.max_turns, settings.num_oracle) < 1:
-            raise UsageError(f"a game needs max_turns and num_oracle of at least 1, got {settings.max_turns} and {settings.num_oracle}")
-        if not 1 <= settings.speakers <= _SLOTS or settings.simulations < 0 or (settings.history_limit or 0) < 0:
-            raise UsageError(f"a game needs 1 to {_SLOTS} speakers, and counts for simulations and history_limit; got {settings}")
         self.structure = structure
         self.settings = settings
         self.seed = seed
+        self.target_views: Final = target_views
         self._given_speakers = speakers
         self.turns: list[TurnRecord] = []
         """Finished turns."""
@@ -257,7 +254,7 @@ class Game:
         return DirectorObservation(
             director=director,
             turn=self._turn.number,
-            target_view=director_view(self.structure.target, director, self.settings.target_views),
+            target_view=director_view(self.structure.target, director, self.target_views),
             board_views=dict(self._views()),
             history=_last((*self._history, *heard), self.settings.history_limit),
             said=() if self.settings.rules == "published" else tuple(spoken),

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from games.craft.engine.blocks import DIRECTORS
-from games.craft.play import PlayRequest, play
 from games.craft.players.builders import BUILDERS
-from games.craft.players.match import FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
 from games.craft.players.personas import PERSONAS
+from games.craft.players.team import FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
+from games.experiments.plan import play
 from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
-from games.playing import OnProgress, PlayReport
+from games.players.running import RunReport
+from games.playing import OnProgress
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
 
@@ -34,7 +35,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 """Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> PlayReport:
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> RunReport:
     """Play games with one faulty player each; what is there already is not played again.
 
     Args:
@@ -45,24 +46,17 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
         mended: play the same games with the faulty player mended, throughout or in one turn.
     """
     chosen = cases(games, seed, _FAULTS)
-    return played_cases(chosen, lambda case: play(_request(out, case, seed)), _faultless, on_progress, mended)
+    return played_cases(chosen, lambda case: _played(out, case, seed), _faultless, on_progress, mended)
 
 
 def _faultless(case: PlantedGame) -> str:
     return FAULTLESS_BUILDER if case.seat == _BUILDER else FAULTLESS_DIRECTOR
 
 
-def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     builder = FAULTLESS_BUILDER if case.seat == _BUILDER else case.rng.choice(_FAULTLESS_BUILDERS)
     team: dict[str, str] = dict.fromkeys(DIRECTORS, FAULTLESS_DIRECTOR)
     team |= {_BUILDER: builder, case.seat: case.script}
     oracle = case.seat == _BUILDER or case.rng.random() < 1 / 2
-    return PlayRequest(
-        out=out / ("listed" if oracle else "unlisted"),
-        personas=("+".join(team[director] for director in DIRECTORS),),
-        builders=(team[_BUILDER],),
-        structures=1,
-        seed=seed + case.place,
-        oracle=oracle,
-        processes=1,
-    )
+    players = [f"{agent}=script:{name}" for agent, name in team.items()]
+    return play("craft", out / ("listed" if oracle else "unlisted"), players=players, games=1, seeds=[seed + case.place], oracle=oracle)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from games.craft.engine.blocks import DIRECTORS, Director
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
 from games.craft.engine.views import all_views, views_json
-from games.craft.game import Agent, Game, GameSettings, Rules
-from games.craft.match_log import state_json, turn_entry
+from games.craft.game import Agent, Game, GameSettings, Rules, TurnRecord, kept
+from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import COMPLETION_THRESHOLD
-from games.craft.play import PlayRequest, structures_of
 from games.craft.players import plain
+from games.craft.players.team import ScriptedTeam
 from games.craft.targets.structures import Structure
-from games.craft.text.archetypes import Archetype, archetypes
+from games.craft.text.archetypes import Archetype
 from games.craft.text.builder import FAILED_CALL
-from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
+from games.craft.text.director_output import FAILED_CALL_MESSAGE, NO_MESSAGE, DirectorAnswer, director_text
+from games.craft.text.history import UNREADABLE
 from games.craft.text.observations import BuilderObservation
 from games.craft.text.prompts import builder_messages, director_messages, simulated_note
 from games.craft.text.replies import (
@@ -30,17 +31,16 @@ from games.craft.text.replies import (
     without_tags,
 )
 from games.craft.text.simulation import TOOL, asked_for, simulated, written_call
+from games.players.cast import played_by
 from games.players.course import Course, Said, Step, ask
 from games.players.player import Observation
-from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, RunTerms, Seating, run_games
-from games.players.seats import seated
 from games.players.tools import Round, ToolUse
+from games.playing import DEFAULT_START
 from providers.messages import Message
-from schemas.game import AgentEntry, End, Header
+from schemas.game import ActionEntry, AgentEntry, End, Header, OracleEntry, Turn, UtteranceEntry
 from schemas.replies import ReadReply
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "header_of", "play_request"]
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "header_of", "scripted_course", "state_json", "turn_entry"]
 
 SEATS: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
 """Agent -> role."""
@@ -54,6 +54,8 @@ _READERS: Final[Mapping[Rules, Mapping[str, ReadReply]]] = {
 }
 """Rules -> role -> how its replies are read."""
 
+_EVERYONE: Final = tuple(SEATS)
+
 _TURN_TIME: Final = timedelta(seconds=30)
 """Pretended length of a turn, so that the same game has the same log wherever and whenever it is played on."""
 
@@ -66,44 +68,21 @@ class SeatedGame:
     characters: Mapping[Director, Archetype]
     settings: GameSettings
     seats: Mapping[str, str]
-    """Agent -> player, as in `games.players.seats.seated`."""
+    """Agent -> player."""
     seed: int
-    started_at: datetime
-
-    @property
-    def episode(self) -> str:
-        """A name of the game that no other of the experiment has."""
-        return f"{self.team}/{self.structure.structure_id}_{self.seed}"
-
-    @property
-    def directors(self) -> str:
-        """Who directs: one name, or several joined by +."""
-        return "+".join(dict.fromkeys(self.seats[director] for director in DIRECTORS))
-
-    @property
-    def team(self) -> str:
-        """The team as a name of a folder."""
-        return f"{self.directors}_{self.seats['Builder']}".replace("/", "-").replace(":", "-")
+    started_at: datetime = DEFAULT_START
+    cast: bool = False
+    """Scripts that remember take all seats; they react to each other, so they hear each other within a turn."""
 
 
 def header_of(game: SeatedGame) -> Header:
     """Give the first line of a game's log; every switch that changes what a player is told is in its condition."""
-    settings, directors = game.settings, game.directors
-    condition = {
-        "use_oracle": settings.oracle,
-        "num_oracle": settings.num_oracle,
-        "builder_tool_use": settings.simulations > 0,
-        "simulations": settings.simulations,
-        "provider_tool": settings.provider_tool,
-        "speakers": settings.speakers,
-        "history_limit": settings.history_limit,
-        "max_turns": settings.max_turns,
-        "start_board": settings.start,
-        "same_turn_messages": settings.same_turn_messages,
-        "rules": settings.rules,
-        "archetypes": True,
-        "run": game.seed,
-    }
+    settings, builder = game.settings, game.seats["Builder"]
+    directors = "+".join(dict.fromkeys(game.seats[director] for director in DIRECTORS))
+    if game.cast and "+" in directors:
+        directors = "+".join(game.seats[director] for director in DIRECTORS)
+    condition = {**settings.logged(), "builder_tool_use": settings.simulations > 0, "archetypes": not game.cast, "run": game.seed}
+    team = f"{directors}_{builder}".replace("/", "-").replace(":", "-")
     views = views_json(all_views(game.structure.target))
     agents = [
         AgentEntry(
@@ -116,11 +95,10 @@ def header_of(game: SeatedGame) -> Header:
         )
         for director in DIRECTORS
     ]
-    builder = game.seats["Builder"]
     return Header(
         benchmark="craft",
-        episode=game.episode,
-        run={"name": game.team, "condition": condition},
+        episode=f"{team}/{game.structure.structure_id}_{game.seed}",
+        run={"name": team, "condition": condition},
         task={"id": game.structure.structure_id, "level": game.structure.complexity, "goal": state_json(game.structure.target)},
         team={"director": directors, "builder": builder},
         agents=[*agents, AgentEntry(agent="Builder", role="builder", model=builder)],
@@ -132,46 +110,15 @@ def header_of(game: SeatedGame) -> Header:
     )
 
 
-def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: RunTerms, settings: GameSettings, *, on_progress: OnProgress | None = None
-) -> RunReport:
-    """Play the structures of a request with whoever takes the seats; of the request, personas, builders and conditions are not looked at.
-
-    Raises:
-        UsageError: a seat, player or structure is wrong, or a log of a game's name holds another game.
-        HopelessError: a model turns every request down; what was played is kept.
-        OSError: a file cannot be read or written.
-    """
-    taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
-    games = [
-        SeatedGame(
-            structure=structure,
-            characters=archetypes(index, request.seed),
-            settings=settings,
-            seats=taken,
-            seed=request.seed,
-            started_at=request.started_at,
-        )
-        for index, structure in enumerate(structures_of(request))
-    ]
-    table = Seating(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
-    jobs = [_job(game, request.out / f"{game.episode}.jsonl") for game in games]
-    return run_games(jobs, table, on_progress)
-
-
-def _job(game: SeatedGame, path: Path) -> Job:
-    header = header_of(game)
-    return Job(path, header, game.seats, partial(course_of, game))
-
-
-def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) -> Course:
+def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = (), game: Game | None = None) -> Course:
     """Give the course of a game.
 
     Args:
         asked: the game.
         speakers: the directors of the first turns, in place of those drawn.
+        game: its environment; None: a new one.
     """
-    game = Game(asked.structure, asked.settings, seed=asked.seed, speakers=speakers)
+    game = game or Game(asked.structure, asked.settings, seed=asked.seed, speakers=speakers)
     while not game.done:
         if not asked.settings.same_turn_messages:
             yield from _asked_at_once(game, asked)
@@ -184,6 +131,12 @@ def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) 
         yield turn_entry(record, asked.settings, asked.started_at + record.turn * _TURN_TIME)
     score = game.state().metrics.overall_progress
     return End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=str(game.stop_reason), turns_taken=len(game.turns))
+
+
+def scripted_course(asked: SeatedGame) -> Course:
+    """The course of a game that scripts play which remember."""
+    game = Game(asked.structure, asked.settings, seed=asked.seed)
+    return played_by(course_of(asked, game=game), ScriptedTeam(game, asked.seats))
 
 
 def _asked_at_once(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...], None]:
@@ -260,3 +213,74 @@ def _text(agent: Agent, said: Said) -> str:
         message = said.text if "<message>" in said.text.lower() else f"<message>{said.text}</message>"
         return f"<think>\n{without_tags(said.reasoning)}\n</think>\n\n{message}"
     return said.text
+
+
+# -- the log ----------------------------------------------------------------------------------------
+
+
+def state_json(board: Board) -> dict[str, Any]:
+    """Give a board as logs hold it."""
+    return {"stacks": board.structure_json(ghosts=True), "spans": board.spans_json()}
+
+
+def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn:
+    """Give a finished turn as a line of the log, without labels and calls."""
+    attempted = record.outcome.move if record.outcome else None
+    return Turn(
+        turn=record.turn,
+        at=at.isoformat(),
+        state_before=state_json(record.board_before),
+        utterances=_utterances(record, settings),
+        oracle=[_candidate(move) for move in record.listed] if settings.oracle else None,
+        oracle_followed=followed_action_position_layer(record.listed, attempted) if record.listed and attempted else None,
+        actions=(_action(record),),
+        state_after=state_json(record.board_after),
+        goal_reached=record.metrics.overall_progress >= COMPLETION_THRESHOLD,
+    )
+
+
+def _utterances(record: TurnRecord, settings: GameSettings) -> list[UtteranceEntry]:
+    received = kept(record.answers) if settings.rules == "published" else range(len(record.answers))
+    entries = [
+        entry
+        for number, (director, answer) in enumerate(record.answers)
+        for entry in _spoken(director, answer, superseded=number not in received)
+    ]
+    unread = record.unreadable if settings.rules == "published" else UNREADABLE
+    text = unread if record.unreadable is not None else record.clarification or record.confirmation
+    return [*entries, UtteranceEntry(agent="Builder", channel="public", audience=_EVERYONE, text=text or "")]
+
+
+def _spoken(director: Director, answer: DirectorAnswer, *, superseded: bool) -> tuple[UtteranceEntry, UtteranceEntry]:
+    """Thought and message. The builder is not shown what is superseded, nor the stand-in for a missing message."""
+    thought = UtteranceEntry(agent=director, channel="private", audience=(director,), text=answer.thinking, superseded=superseded)
+    audience = DIRECTORS if superseded or answer.message == NO_MESSAGE else _EVERYONE
+    return thought, UtteranceEntry(agent=director, channel="public", audience=audience, text=answer.message, superseded=superseded)
+
+
+def _action(record: TurnRecord) -> ActionEntry:
+    outcome = record.outcome
+    if record.unreadable is not None:
+        reason = {"reason": record.unreadable}
+        return ActionEntry(agent="Builder", verb="unreadable", arguments=reason, raw=record.builder_text, accepted=None)
+    if outcome is None:
+        question = {"question": record.clarification}
+        return ActionEntry(agent="Builder", verb="clarify", arguments=question, raw=record.builder_text, accepted=None)
+    return ActionEntry(
+        agent="Builder",
+        verb=outcome.move.action,
+        arguments=_arguments(outcome.move),
+        raw=record.builder_text,
+        accepted=outcome.accepted,
+        error_code=outcome.error.code if outcome.error else None,
+        error_text=outcome.error.message if outcome.error else None,
+        undoes=outcome.move.action == "remove",
+    )
+
+
+def _candidate(move: Move) -> OracleEntry:
+    return OracleEntry(move.action, _arguments(move), undoes=move.action == "remove")
+
+
+def _arguments(move: Move) -> dict[str, Any]:
+    return {"block": move.block, "position": move.position, "layer": move.layer, "span_to": move.span_to}

@@ -7,8 +7,7 @@ from datetime import datetime
 
 from games.einstein.engine.actions import write_answer
 from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.match_log import settings_of
-from games.einstein.seated import SCRIPTS, SEATS, course_of
+from games.einstein.seated import SCRIPTS, SEATS, SeatedGame, course_of, settings_of
 from games.players.course import Course
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
@@ -26,14 +25,15 @@ def seats(_: Header) -> Seats:
 def course(header: Header, _: Sequence[Turn]) -> Course:
     """The game of a log."""
     started_at = datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START
-    return course_of(parse_game_id(str(header.task.get("id"))), settings_of(header.run.get("condition", {})), started_at)
+    puzzle = parse_game_id(str(header.task.get("id")))
+    return course_of(SeatedGame(puzzle=puzzle, settings=settings_of(header), seats={}, seed=0, started_at=started_at))
 
 
 def replies(header: Header, turn: Turn) -> list[ReplyEntry]:
     """The answers of the step; where the log keeps only the executed one of several, that one for all."""
     if not turn.actions or turn.actions[0].raw is None:
         raise BadInputError(f"turn {turn.turn} holds no answer", locator=".actions")
-    settings = settings_of(header.run.get("condition", {}))
+    settings = settings_of(header)
     count = 1 if settings.verifier is None else settings.samples
     texts = turn.samples.texts if turn.samples else [turn.actions[0].raw] * count
     return [ReplyEntry(agent=turn.actions[0].agent, text=text) for text in texts]

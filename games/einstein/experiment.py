@@ -1,57 +1,81 @@
-"""Einstein Puzzles in experiments: puzzles, and the switches of the table."""
+"""The games of Einstein Puzzles: puzzles, and the switches of a game."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import AliasChoices, Field, model_validator
 
-from games.einstein import seated
 from games.einstein.engine.generator import generate
-from games.einstein.engine.puzzle import OBJECT_COUNTS, parse_game_id
-from games.einstein.engine.rules import STEP_LIMIT, RulesName
+from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from games.einstein.forms import forms
-from games.einstein.game import Game
-from games.einstein.match_log import NO_VERIFIER, settings_of
-from games.experiments.family import Match, Part, Task, job_of
+from games.einstein.game import GameSettings as Condition
+from games.einstein.players.personas import FAULTLESS, PLANNER
+from games.einstein.players.team import CASTS
+from games.einstein.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of, scripted_course
+from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
-from games.playing import DEFAULT_START
+from games.settings import Settings
+from schemas.errors import UsageError
 
-__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
-class Tasks(Part):
+class Tasks(Settings):
     """Puzzles by their ids, or generated ones."""
 
-    ids: list[str] | None = Field(default=None, min_length=1)
-    generate: int | None = Field(default=None, ge=1, le=100_000)
-    seed: int = 3
-    objects: list[int] = Field(default=list(OBJECT_COUNTS), min_length=1)
-    """Numbers of objects of generated puzzles, taken in turn."""
+    ids: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        validation_alias=AliasChoices("task", "ids"),
+        description="A puzzle by its id, in place of generated ones.",
+    )
+    generate: int | None = Field(default=None, ge=1, le=1_000_000, description="How many to generate.")
+    seed: int = Field(default=3, description="Fixes the puzzles.")
+    objects: list[int] = Field(default=list(OBJECT_COUNTS), min_length=1, description="Numbers of objects, taken in turn.")
+    trajectories: int = Field(
+        default=0,
+        ge=0,
+        description="Have planners on both sides play so many solutions of each puzzle, the shortest and near-shortest, with thoughts: "
+        "training data for `export chats`.",
+    )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Tasks:
         if (self.ids is None) == (self.generate is None):
-            raise ValueError("say either `ids` (of puzzles) or `generate` (how many), one of both")
+            raise ValueError("say either `task` (ids of puzzles) or `generate` (how many), one of both")
         return self
 
 
-class Condition(Part):
-    """The switches of a game."""
+class _Puzzle(NamedTuple):
+    puzzle: Puzzle
+    solution: tuple[int, int] | None
 
-    mode: str = "provide_seek"
-    """Action space; two joined by + for a mixed pair."""
-    reasoning: bool = True
-    guidance: bool = False
-    verifier: str = NO_VERIFIER
-    samples: int = Field(default=4, ge=1)
-    rules: RulesName = "sane"
-    step_limit: int = Field(default=STEP_LIMIT, ge=1)
 
+def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
+    return given | ({} if given.keys() & {"task", "ids"} else {"generate": games or SHORT.games, "seed": seed}), (seed,)
+
+
+SHORT: Final = ShortForm(
+    games=12,
+    counted="puzzles to generate",
+    seeds=(3,),
+    team=lambda asked: (f"all=script:{PLANNER if asked.trajectories else FAULTLESS}",),
+    drawn=_drawn,
+    examples=(
+        "einstein --seat player1=script:misreader --seat player2=script:sensible --mode provide --games 6 --out logs/",
+        "einstein --seat player1=openai/gpt-4o --seat player2=script:sensible --games 3 --max-cost 1 --out logs/",
+        "einstein --trajectories 5 --games 250 --out logs/tuning",
+        "einstein --planted 100 --out logs/planted",
+    ),
+    renamed={"--step-limit": "--turns", "--game-id": "--task"},
+    scripts={"--persona": ("player1", "player1"), "--partner": ("player2", "player2")},
+    turns="steps",
+)
 
 KINDS: Final = ("",)
 """Kinds of single games."""
@@ -62,9 +86,9 @@ def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     return Tasks(generate=1, seed=number)
 
 
-def seats(_: Tasks) -> Seats:
+def seats(asked: Tasks) -> Seats:
     """Two players."""
-    return Seats(seated.SEATS, seated.SCRIPTS)
+    return Seats(SEATS, SCRIPTS, {"player": (PLANNER,)} if asked.trajectories else CASTS)
 
 
 def tasks(asked: Tasks, _: Path) -> Sequence[Task]:
@@ -74,22 +98,22 @@ def tasks(asked: Tasks, _: Path) -> Sequence[Task]:
     else:
         found = [parse_game_id(name) for name in asked.ids]
     unique = {puzzle.game_id: puzzle for puzzle in found}
-    return [Task(name, puzzle, place) for place, (name, puzzle) in enumerate(unique.items())]
+    most = asked.trajectories
+    if most:
+        solutions = [(name, _Puzzle(puzzle, (number, most))) for name, puzzle in unique.items() for number in range(1, most + 1)]
+        return [Task(f"{name}_{1 + place % most}", one, place) for place, (name, one) in enumerate(solutions)]
+    return [Task(name, _Puzzle(puzzle, None), place) for place, (name, puzzle) in enumerate(unique.items())]
 
 
 def job(match: Match) -> Job:
     """A game of the puzzle."""
-    asked: Condition = match.condition
-    written: dict[str, Any] = {
-        "modes": asked.mode.split("+") if "+" in asked.mode else [asked.mode] * 2,
-        "reasoning": asked.reasoning,
-        "guidance": asked.guidance,
-        "verifier": asked.verifier,
-        "samples_per_step": asked.samples,
-        "rules": asked.rules,
-        "step_limit": asked.step_limit,
-    }
-    settings = settings_of(written)
-    Game(match.task.content, settings)  # contradictions of the switches are told before anything is played
-    header = seated.seated_header(match.task.content, settings, match.taken, seed=match.seed, started_at=DEFAULT_START)
-    return job_of(match, header, partial(seated.course_of, match.task.content, settings, DEFAULT_START))
+    settings: Condition = match.condition
+    asked: _Puzzle = match.task.content
+    if asked.solution and not match.cast:
+        raise UsageError("trajectories are played by planners on both sides: leave --seat out")
+    if asked.solution and (settings.modes[0] != settings.modes[1] or settings.verifier):
+        raise UsageError("trajectories are those of one action space without a verifier: leave mixed modes and verifiers out")
+    game = SeatedGame(
+        puzzle=asked.puzzle, settings=settings, seats=match.players, seed=match.seed, cast=match.cast, solution=asked.solution
+    )
+    return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game))

@@ -8,15 +8,19 @@ end                     all objects in their goal bins, or the step limit
 ======================= =====================================================================
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
+
+from pydantic import AliasChoices, Field, field_validator, model_validator
 
 from games.einstein.engine.actions import Action, Answer, parse_answer, write_answer
 from games.einstein.engine.bins import REACH, Bin, Player
 from games.einstein.engine.generator import generate
 from games.einstein.engine.items import Item
-from games.einstein.engine.modes import ActionMode, Modes
+from games.einstein.engine.modes import ACTION_MODES, ActionMode, Modes
 from games.einstein.engine.options import expected, options
 from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.rules import RULES, STEP_LIMIT, RulesName
@@ -24,38 +28,76 @@ from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table, items_of
 from games.einstein.replay import Recorder, Step
 from games.einstein.text.prompts import HistoryEntry, Style, history_line, system_prompt, user_prompt
-from games.einstein.text.verifiers import Verifier, verify
+from games.einstein.text.verifiers import VERIFIERS, Verifier, verify
+from games.settings import Settings
 from schemas.errors import UsageError
 
-__all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "PlayerView", "StopReason", "stop_reason"]
+__all__ = ["AGENTS", "NO_VERIFIER", "Agent", "Game", "GameSettings", "GameState", "PlayerView", "StopReason", "stop_reason"]
 
 Agent = Literal["Player1", "Player2"]
 AGENTS: Final[tuple[Agent, Agent]] = get_args(Agent)
 
 StopReason = Literal["solved", "step_limit"]
 
+NO_VERIFIER: Final = "none"
+"""How settings and conditions say that the only answer of a step was executed; null: it is not known."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameSettings:
-    """Conditions of a game."""
 
-    modes: Modes = ("provide_seek", "provide_seek")
-    """The action space of each player."""
+class GameSettings(Settings):
+    """The switches of a game."""
 
-    reasoning: bool = True
-    """Whether players are asked for their thoughts before the action."""
+    modes: Modes = Field(
+        default=("provide_seek", "provide_seek"),
+        validation_alias=AliasChoices("mode", "modes"),
+        description=f"Action space: {', '.join(ACTION_MODES)}; two joined by + for a mixed pair.",
+    )
+    reasoning: bool = Field(default=True, description="Players write their thoughts before the action.")
+    guidance: bool = Field(default=False, description="Prompts also say what the published prompt tells GPT-4o.")
+    verifier: Verifier | None = Field(
+        default=None,
+        description=f"Filter over several answers a step: {', '.join((NO_VERIFIER, *VERIFIERS))}.",
+    )
+    samples: int = Field(
+        default=4, ge=1, serialization_alias="samples_per_step", description="Answers a step that a verifier chooses from (paper: 4)."
+    )
+    rules: RulesName = Field(default="sane", description="published: with the defects of the released code.")
+    step_limit: int = Field(
+        default=STEP_LIMIT,
+        ge=1,
+        validation_alias=AliasChoices("turns", "step_limit"),
+        description="Steps of both players together.",
+        json_schema_extra={"folder": "step_limit"},
+    )
 
-    guidance: bool = False
-    """Players are told besides what the published prompt tells GPT-4o."""
+    @field_validator("modes", mode="before")
+    @classmethod
+    def _pair(cls, given: Any) -> Any:
+        if not isinstance(given, str):
+            return given
+        return given.split("+") if "+" in given else (given, given)
 
-    verifier: Verifier | None = None
-    """Filter over several answers a step; None: the first answer is executed."""
+    @field_validator("verifier", mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        return None if given == NO_VERIFIER else given
 
-    samples: int = 4
-    """Answers that a player is asked for per step where there is a verifier (the paper's number)."""
+    @model_validator(mode="after")
+    def _possible(self) -> GameSettings:
+        if self.rules == "published" and self.verifier == "communication" and "none" in self.modes:
+            raise ValueError("the published communication verifier stops in mode none; use the sane rules or another verifier")
+        return self
 
-    rules: RulesName = "sane"
-    step_limit: int = STEP_LIMIT
+    def logged(self) -> dict[str, Any]:
+        """The settings as `runs.condition` holds them."""
+        facts = self.model_dump(mode="json")
+        modes, samples = facts.pop("modes"), facts.pop("samples")
+        return {
+            "action_mode": modes[0] if modes[0] == modes[1] else None,
+            "modes": modes,
+            **facts,
+            "verifier": self.verifier or NO_VERIFIER,
+            "samples_per_step": samples if self.verifier else 1,
+        }
 
     @property
     def style(self) -> Style:
@@ -63,6 +105,9 @@ class GameSettings:
         if not self.reasoning:
             return "bare"
         return "guidance" if self.guidance else "reasoning"
+
+
+PAPER: Final = GameSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,26 +160,18 @@ class Game:
 
     agents: Final = AGENTS
 
-    def __init__(self, puzzle: Puzzle, settings: GameSettings = GameSettings()) -> None:
-        """Lay the table.
-
-        Raises:
-            UsageError: step limit or samples are below 1, or the published communication verifier is wanted in mode none.
-        """
-        if min(settings.step_limit, settings.samples) < 1:
-            raise UsageError(f"a game needs step_limit and samples of at least 1, got {settings.step_limit} and {settings.samples}")
-        if settings.rules == "published" and settings.verifier == "communication" and "none" in settings.modes:
-            raise UsageError("the published communication verifier stops in mode none; use the sane rules or another verifier")
+    def __init__(self, puzzle: Puzzle, settings: GameSettings = PAPER) -> None:
+        """Lay the table."""
         self.puzzle = puzzle
         self.settings = settings
         self._recorder = Recorder(Setting(puzzle, settings.modes, RULES[settings.rules], settings.step_limit))
 
     @classmethod
-    def drawn(cls, *, seed: int, num_objects: int, settings: GameSettings = GameSettings()) -> "Game":
+    def drawn(cls, *, seed: int, num_objects: int, settings: GameSettings = PAPER) -> Game:
         """Set up a generated game: the same arguments, the same game.
 
         Raises:
-            UsageError: as the constructor, or there are no puzzles of that size.
+            UsageError: there are no puzzles of that size.
         """
         (puzzle,) = generate(count=1, seed=seed, num_objects=(num_objects,))
         return cls(puzzle, settings)

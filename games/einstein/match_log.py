@@ -1,97 +1,28 @@
-"""A scripted game as cotrace's own log (docs/formats/cotrace_log.md)."""
+"""Steps as cotrace's own log holds them (docs/formats/cotrace_log.md)."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from games.einstein.claims import Belongs, Corner
 from games.einstein.engine.actions import Action, Ask, Move, Share, action_type, answer_reading
 from games.einstein.engine.bins import COMMON, DESTINATIONS, START_BINS
 from games.einstein.engine.items import Grounding
-from games.einstein.engine.modes import ACTION_MODES
-from games.einstein.engine.puzzle import Puzzle
-from games.einstein.engine.table_json import goal_json, private_view_json, table_json
-from games.einstein.game import AGENTS, Game, GameSettings
-from games.einstein.match import Pair, PlayedStep, play_match
-from games.einstein.players.truth import truths
+from games.einstein.engine.table_json import table_json
+from games.einstein.game import AGENTS, Game
 from games.einstein.replay import Step
-from games.einstein.text.verifiers import VERIFIERS
-from schemas.claims import written
-from schemas.errors import BadInputError
-from schemas.game import ActionEntry, AgentEntry, End, Header, LogWriter, PlantedLabel, SampleEntry, Turn, UtteranceEntry
+from schemas.game import ActionEntry, End, SampleEntry, Turn, UtteranceEntry
 
 __all__ = [
-    "NO_VERIFIER",
     "action_arguments",
-    "condition_name",
     "end_entry",
-    "header_of",
     "is_undo",
     "refusal",
     "refusal_text",
-    "settings_of",
     "turn_entry",
     "turn_time",
     "utterances_of",
-    "write_match",
 ]
 
 _STEP: Final = timedelta(seconds=1)
-NO_VERIFIER: Final = "none"
-"""How conditions say that the only answer of a step was executed; null: it is not known."""
-
-
-def condition_name(settings: GameSettings) -> str:
-    """Name a condition as the published run folders are named: ``cot_provide_seek_raw``."""
-    modes = settings.modes[0] if settings.modes[0] == settings.modes[1] else "+".join(settings.modes)
-    return f"{'guided_' if settings.guidance else ''}{'cot' if settings.reasoning else 'nocot'}_{modes}_{settings.verifier or 'raw'}"
-
-
-def header_of(puzzle: Puzzle, settings: GameSettings, pair: Pair, *, seed: int, started_at: datetime) -> Header:
-    """Give the first line of a game's log."""
-    name = f"{condition_name(settings)}/{pair.name}"
-    return Header(
-        benchmark="einstein",
-        episode=f"{name}/{puzzle.game_id}/{seed}",
-        run={"name": name, "condition": _condition(settings)},
-        task={"id": puzzle.game_id, "level": f"{puzzle.num_objects} objects", "goal": goal_json(puzzle)},
-        team=dict(zip(AGENTS, pair, strict=True)),
-        agents=[
-            AgentEntry(
-                agent=agent,
-                role="player",
-                model=persona,
-                persona=persona,
-                private_view=private_view_json(puzzle, 0 if agent == AGENTS[0] else 1),
-            )
-            for agent, persona in zip(AGENTS, pair, strict=True)
-        ],
-        model=pair.first if pair.first == pair.second else pair.name,
-        seed=seed,
-        max_turns=settings.step_limit,
-        started_at=started_at.isoformat(),
-        details={"scripted": True, "modes": list(settings.modes)},
-    )
-
-
-def write_match(path: Path, header: Header, game: Game, pair: Pair, script: tuple[Action, ...] | None = None) -> int:
-    """Play a game and write its log step by step; give the number of steps. ``script`` as in `play_match`.
-
-    Raises:
-        UsageError: there is no such persona.
-        OSError: the file cannot be written.
-    """
-    started_at = datetime.fromisoformat(header.started_at)
-    with LogWriter(path, header) as log:
-        for played in play_match(game, pair, seed=header.seed or 0, script=script):
-            step = game.steps[-1]
-            entry = turn_entry(game, step, played.texts, at=turn_time(started_at, step))
-            said = [_with_claims(one, played) for one in entry.utterances]
-            log.turn(replace(entry, utterances=said, labels=_labels(game, AGENTS[step.before.player], step, played)))
-        log.end(end_entry(game))
-    return len(game.steps)
 
 
 def turn_time(started_at: datetime, step: Step) -> datetime:
@@ -147,48 +78,6 @@ def refusal_text(code: str | None) -> str | None:
     return code and code.replace("_", " ")
 
 
-def _condition(settings: GameSettings) -> dict[str, Any]:
-    facts = asdict(settings)
-    modes, samples = facts.pop("modes"), facts.pop("samples")
-    mode = modes[0] if modes[0] == modes[1] else None
-    verifier = settings.verifier or NO_VERIFIER
-    return {
-        "action_mode": mode,
-        "modes": list(modes),
-        **facts,
-        "verifier": verifier,
-        "samples_per_step": samples if settings.verifier else 1,
-    }
-
-
-def settings_of(condition: Mapping[str, Any]) -> GameSettings:
-    """Give the settings of a logged game back from ``run.condition``.
-
-    Raises:
-        BadInputError: a part is missing or has a value that does not exist.
-    """
-    modes, verifier, rules = condition.get("modes"), condition.get("verifier"), condition.get("rules")
-    reasoning, samples, step_limit = (condition.get(name) for name in ("reasoning", "samples_per_step", "step_limit"))
-    if not isinstance(modes, list) or len(modes) != len(AGENTS) or not set(map(str, modes)) <= set(ACTION_MODES):
-        raise BadInputError(f"modes must be two of {', '.join(ACTION_MODES)}, not {modes!r}", locator="run.condition.modes")
-    if verifier not in (NO_VERIFIER, *VERIFIERS):
-        known = ", ".join((NO_VERIFIER, *VERIFIERS))
-        raise BadInputError(f"verifier must be one of {known}, not {verifier!r}", locator="run.condition.verifier")
-    if rules not in ("sane", "published"):
-        raise BadInputError(f"rules must be sane or published, not {rules!r}", locator="run.condition.rules")
-    if not (isinstance(samples, int) and isinstance(step_limit, int) and samples > 0 and step_limit > 0 and isinstance(reasoning, bool)):
-        raise BadInputError("samples_per_step and step_limit must be counts, reasoning true or false", locator="run.condition")
-    return GameSettings(
-        modes=(modes[0], modes[1]),
-        reasoning=reasoning,
-        guidance=condition.get("guidance") is True,
-        verifier=None if verifier == NO_VERIFIER else verifier,
-        samples=samples,
-        rules=rules,
-        step_limit=step_limit,
-    )
-
-
 def _item_json(action: Share) -> dict[str, Any]:
     item = action.item
     if isinstance(item, Grounding):
@@ -240,22 +129,3 @@ def _action(agent: str, step: Step, raw: str) -> ActionEntry:
         error_text=refusal_text(code),
         undoes=is_undo(step),
     )
-
-
-def _with_claims(said: UtteranceEntry, played: PlayedStep) -> UtteranceEntry:
-    """What a scripted player's thoughts claim is known from its intent, whatever the wording."""
-    if said.channel != "private":
-        return said
-    vouched = {"kind": "read", "kinds": ["belongs"]}
-    claims = [written(Belongs(block=f"block{one.block}", goal=cast("Corner | None", one.goal))) for one in played.intent.claims]
-    return replace(said, claims=[vouched, *claims])
-
-
-def _labels(game: Game, agent: str, step: Step, played: PlayedStep) -> list[PlantedLabel]:
-    found = truths(game.setting, step, played.intent, reasoning=game.settings.reasoning)
-    return [
-        PlantedLabel(
-            rubric=truth.rubric, question=truth.question, agent=agent, answer=truth.answer, basis=truth.basis, planted=played.intent.habit
-        )
-        for truth in found
-    ]

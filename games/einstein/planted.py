@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from games.einstein.engine.modes import ACTION_MODES
-from games.einstein.game import AGENTS, GameSettings
-from games.einstein.play import PlayRequest, play
+from games.einstein.game import AGENTS
 from games.einstein.players import personas
+from games.experiments.plan import play
 from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
-from games.playing import OnProgress, PlayReport
+from games.players.running import RunReport
+from games.playing import OnProgress
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
 
@@ -24,7 +25,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 """Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> PlayReport:
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> RunReport:
     """Play games with one faulty player each; what is there already is not played again.
 
     Args:
@@ -36,17 +37,10 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
     """
     faults = tuple(name for name in personas.PERSONAS if name not in (*FAULTLESS, _MANY))
     chosen = cases(games, seed, dict.fromkeys(AGENTS, faults))
-    return played_cases(chosen, lambda case: play(_request(out, case, seed)), lambda _: personas.FAULTLESS, on_progress, mended)
+    return played_cases(chosen, lambda case: _played(out, case, seed), lambda _: personas.FAULTLESS, on_progress, mended)
 
 
-def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     team = dict.fromkeys(AGENTS, personas.FAULTLESS) | {case.seat: case.script}
-    mode = case.rng.choice(ACTION_MODES)
-    return PlayRequest(
-        out=out,
-        personas=(team[AGENTS[0]],),
-        partners=(team[AGENTS[1]],),
-        games=1,
-        seed=seed + case.place,
-        conditions=(GameSettings(modes=(mode, mode)),),
-    )
+    players = [f"{agent}=script:{name}" for agent, name in team.items()]
+    return play("einstein", out, players=players, games=1, seeds=[seed + case.place], mode=case.rng.choice(ACTION_MODES))

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from games.einstein.engine.actions import answer_reading
+from games.einstein.engine.modes import optimum_mode
 from games.einstein.engine.puzzle import Puzzle
+from games.einstein.engine.table_json import goal_json, private_view_json
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.game import PlayerView as EinsteinObservation
-from games.einstein.match import Pair
-from games.einstein.match_log import condition_name, end_entry, header_of, turn_entry, turn_time
-from games.einstein.play import PlayRequest, puzzles_of
+from games.einstein.match_log import end_entry, turn_entry, turn_time
+from games.einstein.measures.trajectories import trajectories
 from games.einstein.players.personas import PERSONAS, PLANNER
 from games.einstein.players.player import ScriptedPlayer
+from games.einstein.players.team import ScriptedTeam
 from games.einstein.text.prompts import form_last
+from games.players.cast import played_by
 from games.players.course import Course
 from games.players.player import Observation
-from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, RunTerms, Seating, run_games
-from games.players.seats import seated
+from games.playing import DEFAULT_START
 from providers.messages import Message
-from schemas.game import Header
+from schemas.game import AgentEntry, Header
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "job", "play_request", "script_answer", "seated_header"]
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "condition_name", "course_of", "header_of", "script_answer", "scripted_course", "settings_of"]
 
 SEATS: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
 """Agent -> role."""
@@ -46,73 +46,91 @@ SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
 """Role -> script -> policy over the role's observation; the planner knows the whole puzzle and can take no seat."""
 
 
-class SeatedGame(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatedGame:
     """One game to be played."""
 
     puzzle: Puzzle
     settings: GameSettings
     seats: Mapping[str, str]
     """Agent -> player."""
-    header: Header
-    path: Path
+    seed: int
+    started_at: datetime = DEFAULT_START
+    cast: bool = False
+    """Scripts that remember take all seats."""
+    solution: tuple[int, int] | None = None
+    """Planners play the puzzle's solution of this number, from 1, out of how many; None: a shortest one."""
 
 
-def play_request(request: PlayRequest, asked: Sequence[str], terms: RunTerms, *, on_progress: OnProgress | None = None) -> RunReport:
-    """Play the puzzles and conditions of a request with whoever takes the seats; its personas are not looked at.
-
-    Raises:
-        UsageError: a seat, player or puzzle is wrong, or a log of a game's name holds another game.
-        BadInputError: a game id cannot be read.
-        HopelessError: a model turns every request down; what was played is kept.
-        OSError: a file cannot be written.
-    """
-    taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
-    table = Seating(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
-    jobs = [_job(request, taken, settings, puzzle) for settings in request.conditions for puzzle in puzzles_of(request)]
-    return run_games(jobs, table, on_progress)
+def condition_name(settings: GameSettings) -> str:
+    """Name a condition as the published run folders are named: ``cot_provide_seek_raw``."""
+    modes = settings.modes[0] if settings.modes[0] == settings.modes[1] else "+".join(settings.modes)
+    return f"{'guided_' if settings.guidance else ''}{'cot' if settings.reasoning else 'nocot'}_{modes}_{settings.verifier or 'raw'}"
 
 
-def _job(request: PlayRequest, taken: Mapping[str, str], settings: GameSettings, puzzle: Puzzle) -> Job:
-    header = seated_header(puzzle, settings, taken, seed=request.seed, started_at=request.started_at)
-    path = request.out / condition_name(settings) / _pair(taken).name / f"{puzzle.game_id}_{request.seed}.jsonl"
-    return job(SeatedGame(puzzle, settings, taken, header, path))
-
-
-def job(game: SeatedGame) -> Job:
-    """A game, ready to be played."""
-    started_at = datetime.fromisoformat(game.header.started_at)
-    return Job(game.path, game.header, game.seats, partial(course_of, game.puzzle, game.settings, started_at))
-
-
-def seated_header(puzzle: Puzzle, settings: GameSettings, taken: Mapping[str, str], *, seed: int, started_at: datetime) -> Header:
+def header_of(game: SeatedGame) -> Header:
     """Give the first line of a game's log."""
-    header = header_of(puzzle, settings, _pair(taken), seed=seed, started_at=started_at)
-    agents = [replace(agent, model=taken[agent.agent], persona=None) for agent in header.agents]
-    return replace(
-        header, agents=agents, team=dict(taken), model="+".join(dict.fromkeys(taken.values())), details={"modes": list(settings.modes)}
+    puzzle, settings, players = game.puzzle, game.settings, game.seats
+    name = f"{condition_name(settings)}/{'_'.join(players.values()).replace('/', '-').replace(':', '-')}"
+    episode = f"{name}/{puzzle.game_id}_{game.seed}"
+    return Header(
+        benchmark="einstein",
+        episode=episode if game.solution is None else f"{episode}_{game.solution[0]}",
+        run={"name": name, "condition": settings.logged()},
+        task={"id": puzzle.game_id, "level": f"{puzzle.num_objects} objects", "goal": goal_json(puzzle)},
+        team=dict(players),
+        agents=[
+            AgentEntry(
+                agent=agent, role="player", model=players[agent], private_view=private_view_json(puzzle, 0 if agent == AGENTS[0] else 1)
+            )
+            for agent in AGENTS
+        ],
+        model=("_" if game.cast else "+").join(dict.fromkeys(players.values())),
+        seed=game.seed,
+        max_turns=settings.step_limit,
+        started_at=game.started_at.isoformat(),
+        details={"modes": list(settings.modes), **({} if game.solution is None else {"solution": game.solution[0]})},
     )
 
 
-def _pair(taken: Mapping[str, str]) -> Pair:
-    return Pair(*(name.replace("/", "-").replace(":", "-") for name in taken.values()))
+def settings_of(header: Header) -> GameSettings:
+    """The settings of a logged game; logs that are older than guidance had none.
+
+    Raises:
+        BadInputError: a part is missing or has a value that does not exist.
+    """
+    return GameSettings.of_log(header.run.get("condition"), {"guidance": False})
 
 
-def course_of(puzzle: Puzzle, settings: GameSettings, started_at: datetime) -> Course:
-    """Give the course of a game."""
-    game = Game(puzzle, settings)
+def course_of(asked: SeatedGame, game: Game | None = None) -> Course:
+    """Give the course of a game; ``game``: its environment, None: a new one."""
+    settings = asked.settings
+    game = game or Game(asked.puzzle, settings)
     count = 1 if settings.verifier is None else settings.samples
     while (agent := game.next_agent) is not None:
         seen = _observation(game, agent)
         said = yield tuple(replace(seen, sample=sample) for sample in range(1, count + 1))
         texts = tuple(one.text for one in said)
         step = game.act(agent, texts)
-        yield turn_entry(game, step, texts, at=turn_time(started_at, step))
+        yield turn_entry(game, step, texts, at=turn_time(asked.started_at, step))
     return end_entry(game)
 
 
+def scripted_course(asked: SeatedGame) -> Course | None:
+    """The course of a game that scripts play which remember; None: the puzzle has no such solution."""
+    actions = None
+    if asked.solution is not None:
+        number, most = asked.solution
+        known = trajectories(asked.puzzle, optimum_mode(asked.settings.modes), most)
+        if number > len(known):
+            return None
+        actions = known[number - 1].actions
+    game = Game(asked.puzzle, asked.settings)
+    return played_by(course_of(asked, game), ScriptedTeam(game, asked.seats, asked.seed, actions))
+
+
 def _observation(game: Game, agent: Any) -> Observation:
-    seen = game.observe(agent)
-    settings = game.settings
+    seen, settings = game.observe(agent), game.settings
     messages: list[Message] = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
     if settings.rules == "sane":
         messages = form_last(seen.user, seen.mode, style=settings.style)

@@ -7,25 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
 from games.players.course import Course
 from games.players.forms import Form
 from games.players.player import Observation
 from games.players.running import Job
-from games.players.seats import Seats
+from games.players.seats import Seats, named
+from games.settings import Settings
 from schemas.errors import UsageError
-from schemas.families import modules
+from schemas.families import module, modules
 from schemas.game import Header
 from schemas.text import near
 
-__all__ = ["ExperimentGame", "Match", "Part", "Task", "game_of", "games", "job_of"]
-
-
-class Part(BaseModel):
-    """A part of an experiment file; a key that it does not know is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+__all__ = ["ExperimentGame", "Match", "ShortForm", "Task", "game_of", "games", "job_of"]
 
 
 class Task(NamedTuple):
@@ -48,27 +41,63 @@ class Match(NamedTuple):
     taken: Mapping[str, str]
     """Agent -> player."""
     seed: int
-    path: Path
-    """Where its log goes."""
-    run: str
-    """Name of the experiment."""
-    episode: str
+    out: Path
+    """Folder of the logs."""
+    cast: bool = False
+    """Scripts that remember take all seats."""
+    run: str | None = None
+    """Name of the experiment; None: there is none, and the family's own names stand."""
+    episode: str | None = None
     """A name of the game that no other of the experiment has."""
-    details: Mapping[str, Any]
+    details: Mapping[str, Any] = {}
     """For the log's header: what else fixes the game."""
+
+    @property
+    def players(self) -> Mapping[str, str]:
+        """Agent -> player, as the log names it."""
+        return named(self.taken) if self.cast else self.taken
+
+
+class ShortForm(NamedTuple):
+    """`cotrace play GAME`, as far as it differs from family to family."""
+
+    games: int
+    """How many games of a team are played, if nobody says."""
+    counted: str
+    """What --games counts, in words."""
+    seeds: Sequence[int]
+    team: Callable[[Any], Sequence[str]]
+    """The `Tasks` -> who plays, if nobody says."""
+    drawn: Callable[[int | None, int, dict[str, Any]], tuple[dict[str, Any], Sequence[int]]]
+    """--games (None: not given), --seed and what is said of tasks -> the keys of `Tasks`, and the seeds."""
+    examples: Sequence[str]
+    """What stands behind `cotrace play`; the first is the shortest."""
+    kinds: Sequence[str] = ()
+    """Games of the family, one of which is named first; empty: it has one."""
+    renamed: Mapping[str, str] = {}
+    """Old option -> the one that took its place."""
+    scripts: Mapping[str, tuple[str, str]] = {}
+    """Old option that named a script -> the seat it takes, and the seat if no other such option is given."""
+    turns: str = "turns"
+    """What the game calls them."""
 
 
 class ExperimentGame(Protocol):
     """A module of this face, `games.<family>.experiment`, makes a game playable by experiments."""
 
     @property
-    def Tasks(self) -> type[Part]:  # noqa: N802 - the module's class
+    def Tasks(self) -> type[Settings]:  # noqa: N802 - the module's class
         """What can stand under `tasks`."""
         ...
 
     @property
-    def Condition(self) -> type[Part]:  # noqa: N802 - the module's class
+    def Condition(self) -> type[Settings]:  # noqa: N802 - the module's class
         """The switches of a game, with their defaults."""
+        ...
+
+    @property
+    def SHORT(self) -> ShortForm:  # noqa: N802 - the module's constant
+        """How it is played from the command line."""
         ...
 
     @property
@@ -77,7 +106,7 @@ class ExperimentGame(Protocol):
         ...
 
     @property
-    def one_game(self) -> Callable[[int, Any], Part]:
+    def one_game(self) -> Callable[[int, Any], Settings]:
         """The `Tasks` of a single game of a kind, drawn by a number: for people who sit down at a table."""
         ...
 
@@ -108,21 +137,21 @@ class ExperimentGame(Protocol):
         ...
 
 
-def job_of(match: Match, header: Header, begin: Callable[[], Course]) -> Job:
+def job_of(match: Match, header: Header, begin: Callable[[], Course | None]) -> Job:
     """A game, ready to be played.
 
     Args:
         match: what was asked for.
-        header: of the game's log, as the family writes it; its names become those of the experiment.
-        begin: gives the game's course, from its beginning.
+        header: of the game's log, as the family writes it; in an experiment its names become those of the experiment.
+        begin: gives the game's course, from its beginning; of a cast, one that asks nobody.
     """
-    header = replace(
-        header,
-        episode=match.episode,
-        run={"name": match.run, "condition": header.run["condition"]},
-        details={**header.details, **match.details},
-    )
-    return Job(match.path, header, match.taken, begin)
+    if match.cast:
+        agents = [replace(agent, persona=agent.model) for agent in header.agents]
+        header = replace(header, agents=agents, details={**header.details, "scripted": True})
+    if match.run is not None:
+        run = {"name": match.run, "condition": header.run["condition"]}
+        header = replace(header, episode=match.episode, run=run, details={**header.details, **match.details})
+    return Job(match.out / f"{header.episode}.jsonl", header, match.taken, begin, alone=match.cast)
 
 
 def games() -> dict[str, ExperimentGame]:
@@ -137,7 +166,8 @@ def game_of(name: str) -> ExperimentGame:
     Raises:
         UsageError: there is no such game.
     """
-    found = games()
-    if name not in found:
-        raise UsageError(f"there is no game {name!r}{near(name, found)}")
-    return found[name]
+    found: Any = module(name, "games", "experiment")
+    if found is None:
+        raise UsageError(f"there is no game {name!r}{near(name, games())}")
+    game: ExperimentGame = found
+    return game

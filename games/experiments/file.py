@@ -9,10 +9,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 import yaml
 from pydantic import Field, ValidationError, field_validator
 
-from games.experiments.family import Part
+from games.settings import Settings, explained
 from providers.provider import Effort
 from schemas.errors import UsageError
-from schemas.text import near, quoted
 from schemas.yaml_lines import NodePath, YamlLines, read_with_lines
 
 __all__ = ["DEFAULT", "ExperimentFile", "Limits", "ModelEntry", "Source", "read_experiment"]
@@ -20,12 +19,10 @@ __all__ = ["DEFAULT", "ExperimentFile", "Limits", "ModelEntry", "Source", "read_
 DEFAULT: Final = "default"
 """Under `models`: what goes for all models that do not say otherwise."""
 
-_LONGEST_GIVEN: Final = 60
-
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=Settings)
 
 
-class ModelEntry(Part):
+class ModelEntry(Settings):
     """How a model is asked."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
@@ -41,7 +38,7 @@ class ModelEntry(Part):
     tokens_per_minute: float | None = Field(default=None, gt=0)
 
 
-class Limits(Part):
+class Limits(Settings):
     """What the experiment may take."""
 
     max_cost: float | None = Field(default=None, ge=0)
@@ -51,7 +48,7 @@ class Limits(Part):
     prices: Path | None = None
 
 
-class ExperimentFile(Part):
+class ExperimentFile(Settings):
     """The file as it is written."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
@@ -92,7 +89,8 @@ class Source(NamedTuple):
             return kind.model_validate(content)
         except ValidationError as error:
             first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")  # a slip of the pen is a missing key, too
-            raise self.wrong((*where, *first["loc"]), _explained(first, where, kind)) from error
+            name = [str(part) for part in (*where, *first["loc"]) if not str(part).startswith(("str", "list[", "dict["))]
+            raise self.wrong((*where, *first["loc"]), explained(first, name, _keys(kind, first["loc"]))) from error
 
 
 def read_experiment(path: Path) -> tuple[ExperimentFile, Source]:
@@ -120,19 +118,8 @@ def _line_of(error: Exception) -> str:
     return f", line {mark.line + 1}" if mark else ""
 
 
-def _explained(error: Any, where: NodePath, kind: type[Part]) -> str:
-    loc = [str(part) for part in (*where, *error["loc"]) if not str(part).startswith(("str", "list[", "dict["))]
-    name = ".".join(loc)
-    if error["type"] == "extra_forbidden":
-        return f"unknown key {name}{near(loc[-1], _keys(kind, error['loc']))}"
-    if error["type"] == "missing":
-        return f"{name} is missing: add it"
-    reason = error["msg"].removeprefix("Value error, ")
-    return f"{name} is {quoted(error['input'], _LONGEST_GIVEN)}: {reason[0].lower()}{reason[1:]}"
-
-
-def _keys(kind: type[Part], loc: tuple[str | int, ...]) -> list[str]:
+def _keys(kind: type[Settings], loc: tuple[str | int, ...]) -> list[str]:
     """The keys that can stand where the last one of a place does."""
-    inner: dict[str, type[Part]] = {"models": ModelEntry, "limits": Limits}
+    inner: dict[str, type[Settings]] = {"models": ModelEntry, "limits": Limits}
     found = inner.get(str(loc[0]), kind) if kind is ExperimentFile and len(loc) > 1 else kind
-    return list(found.model_fields)
+    return list(found.by_key())

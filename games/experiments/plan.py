@@ -8,20 +8,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from games.experiments.family import ExperimentGame, Match, Part, Task, game_of
+from pydantic import AliasChoices, ValidationError
+
+from games.experiments.family import ExperimentGame, Match, Task, game_of
 from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
 from games.players.limits import contradiction
-from games.players.running import CALLS, Job, RunTerms, Seating
+from games.players.progress import OnProgress
+from games.players.running import CALLS, Job, RunReport, RunTerms, Seating, run_games
 from games.players.sampling import with_sampling
-from games.players.seats import Seats, is_model, seated
+from games.players.seats import Seats, is_model
 from games.playing import check_seeds
+from games.settings import Settings, explained, folder_of
 from providers.profile import fitted
 from providers.provider import ModelSettings
 from schemas.errors import BadInputError, UsageError
+from schemas.text import near
 
-__all__ = ["Changes", "Experiment", "load"]
+__all__ = ["Changes", "Experiment", "load", "play", "short_form"]
+
+P = TypeVar("P", bound=Settings)
 
 _TEMPERATURE: Final = 0.7
 _MAX_TOKENS: Final = 2000
@@ -79,11 +86,94 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
     terms = _terms(content, changes, source, teams)
     out = changes.out or content.out or Path("logs") / content.name
     table = Seating(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
-    matches = [_match(content.name, out, table, one) for one in product(content.seeds, tasks, conditions, teams)]
+    matches = [_match(content.name, out, table, seats, one) for one in product(content.seeds, tasks, conditions, teams)]
     jobs = [_at(source, ("conditions",), lambda match=match: game.job(match)) for match in matches]
     jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in jobs]
     counts = {"tasks": len(tasks), "seeds": len(content.seeds), "conditions": len(conditions), "teams": len(teams)}
     return Experiment(content.name, out, jobs, table, counts)
+
+
+def short_form(  # noqa: PLR0913 - as the options of the command
+    name: str,
+    out: Path,
+    *,
+    players: Sequence[str] = (),
+    games: int | None = None,
+    seeds: Sequence[int] = (),
+    terms: RunTerms | None = None,
+    **settings: Any,
+) -> Experiment:
+    """The games of `cotrace play GAME`, without playing or writing anything.
+
+    Args:
+        name: the family's name.
+        out: folder for the logs.
+        players: `ROLE=PLAYER`; of a role that is named again, each in turn; none: scripts.
+        games: how many of each team.
+        seeds: fix all that is drawn; several: the games of each.
+        terms: how models are asked; None: as by default.
+        settings: keys of the family's tasks and conditions; of a condition also a list, which means every combination.
+
+    Raises:
+        UsageError: something of it cannot be.
+        BadInputError: a file of tasks is none.
+    """
+    game = game_of(name)
+    check_seeds(seeds)
+    known = {**game.Tasks.by_key(), **game.Condition.by_key(), **dict.fromkeys(_older(game.Condition))}
+    for key in settings:
+        if key not in known:
+            raise UsageError(f"{name} has no setting {key!r}{near(key, known)}")
+    given = {key: value for key, value in settings.items() if key in game.Tasks.by_key()}
+    switches = {key: list(value) if isinstance(value, list | tuple) else [value] for key, value in settings.items() if key not in given}
+    conditions = [_of(game.Condition, dict(zip(switches, values, strict=True))) for values in product(*switches.values())]
+    drawn = [game.SHORT.drawn(games, seed, given) for seed in seeds or game.SHORT.seeds]
+    asked = [(_of(game.Tasks, tasks), of_tasks) for tasks, of_tasks in drawn]
+    seats = game.seats(asked[0][0])
+    teams = [seats.taken(team) for team in _alternatives(players or game.SHORT.team(asked[0][0]))]
+    jobs = [
+        game.job(Match(task, condition, taken, seed, out, seats.is_cast(taken)))
+        for tasks, of_tasks in asked
+        for seed, task, condition, taken in product(of_tasks, game.tasks(tasks, Path()), conditions, teams)
+    ]
+    terms = terms or RunTerms(settings=ModelSettings(model=""))
+    jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in {job.path: job for job in jobs}.values()]
+    table = Seating(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
+    return Experiment(name, out, jobs, table, {"games": len(jobs)})
+
+
+def play(name: str, out: Path, *, on_progress: OnProgress | None = None, **asked: Any) -> RunReport:
+    """Play what `short_form` gives and is not there yet.
+
+    Raises:
+        UsageError, BadInputError: as `short_form`, or a log of a game's name holds another game.
+        HopelessError: a model turns every request down; what was played is kept.
+        OSError: a file cannot be read or written.
+    """
+    found = short_form(name, out, **asked)
+    return run_games(found.jobs, found.table, on_progress)
+
+
+def _alternatives(players: Sequence[str]) -> Iterator[list[str]]:
+    """Every team; a role that is named again has each of its players in turn."""
+    of_role: dict[str, list[str]] = {}
+    for text in players:
+        of_role.setdefault(text.partition("=")[0].strip(), []).append(text)
+    yield from map(list, product(*of_role.values()))
+
+
+def _of(kind: type[P], given: Mapping[str, Any]) -> P:
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise UsageError(explained(wrong, [str(part) for part in wrong["loc"][:1]], kind.by_key())) from error
+
+
+def _older(kind: type[Settings]) -> list[str]:
+    """Keys that are accepted besides those of today."""
+    aliases = (field.validation_alias for field in kind.model_fields.values())
+    return [str(key) for alias in aliases if isinstance(alias, AliasChoices) for key in alias.choices]
 
 
 def _at(source: Source, where: tuple[str | int, ...], find: Any) -> Any:
@@ -96,20 +186,19 @@ def _at(source: Source, where: tuple[str | int, ...], find: Any) -> Any:
 
 def _teams(content: ExperimentFile, seats: Seats, source: Source) -> Iterator[dict[str, str]]:
     """Every team; a list in a seat means every player in it."""
-    names = {role: tuple(scripts) for role, scripts in seats.scripts.items()}
     seen: list[dict[str, str]] = []
     for index, team in enumerate(content.teams):
         choices = [[player] if isinstance(player, str) else player for player in team.values()]
         for players in product(*choices):
             asked = [f"{seat}={player}" for seat, player in zip(team, players, strict=True)]
-            taken = _at(source, ("teams", index), lambda asked=asked: seated(asked, seats.roles, names, said=""))
+            taken = _at(source, ("teams", index), lambda asked=asked: seats.taken(asked, said=""))
             if taken in seen:
                 raise source.wrong(("teams", index), f"the team {', '.join(asked)} is there already: give each team once")
             seen.append(taken)
             yield taken
 
 
-def _conditions(content: ExperimentFile, game: ExperimentGame, source: Source) -> Iterator[Part]:
+def _conditions(content: ExperimentFile, game: ExperimentGame, source: Source) -> Iterator[Settings]:
     """Every combination of the switches."""
     values = {name: value if isinstance(value, list) else [value] for name, value in content.conditions.items()}
     for name, choices in values.items():
@@ -173,19 +262,19 @@ def _check_limits(settings: ModelSettings, terms: RunTerms, source: Source) -> N
 # -- names ----------------------------------------------------------------------------------------
 
 
-def _match(run: str, out: Path, table: Seating, game: tuple[int, Task, Part, Mapping[str, str]]) -> Match:
+def _match(run: str, out: Path, table: Seating, seats: Seats, game: tuple[int, Task, Settings, Mapping[str, str]]) -> Match:
     seed, task, condition, taken = game
     episode = f"{_condition_name(condition)}/{_team_name(taken, table.seats)}/{task.name}_{seed}"
     asked = {name: table.terms.of(name).answering() for name in sorted(set(taken.values())) if is_model(name)}
-    path = out / f"{episode}.jsonl"
-    return Match(task, condition, taken, seed, path, run, episode, {"models": asked} if asked else {})
+    return Match(task, condition, taken, seed, out, seats.is_cast(taken), run, episode, {"models": asked} if asked else {})
 
 
-def _condition_name(condition: Part) -> str:
+def _condition_name(condition: Settings) -> str:
     """The switches that are not as by default: adding a switch to the file changes no other game's name."""
     fields = type(condition).model_fields
-    set_otherwise = {name: value for name, value in condition if value != fields[name].get_default(call_default_factory=True)}
-    return _plain("_".join(f"{name}-{value}" for name, value in set_otherwise.items())) or "default"
+    changed = {folder_of(name, fields[name]): value for name, value in condition if value != fields[name].get_default()}
+    shown = {name: "+".join(dict.fromkeys(value)) if isinstance(value, tuple) else value for name, value in changed.items()}
+    return _plain("_".join(f"{name}-{value}" for name, value in shown.items())) or "default"
 
 
 def _team_name(taken: Mapping[str, str], roles: Mapping[str, str]) -> str:

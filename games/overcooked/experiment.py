@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from games.experiments.family import Match, Part, Task, job_of
+from games.experiments.family import Match, Task, job_of
 from games.overcooked.agents import AGENT_RULES, Memory
 from games.overcooked.engine.own_kitchen import asked_kitchen
 from games.overcooked.engine.tasks import Task as KitchenTask
@@ -22,11 +22,12 @@ from games.overcooked.text.prompts import PromptKind
 from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
+from games.settings import Settings
 
 __all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
-class Tasks(Part):
+class Tasks(Settings):
     """Orders by their names, or all of some levels."""
 
     orders: list[str] = Field(default_factory=list)
@@ -37,7 +38,7 @@ class Tasks(Part):
     """Steps in which each order must be delivered; None: as the kitchen says, else 1.5 times the time of a reference."""
 
 
-class Condition(Part):
+class Condition(Settings):
     """The switches of a game; those of the agents are by default as the rules have them."""
 
     rules: Literal["published", "paper"] = "published"

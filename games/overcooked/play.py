@@ -16,7 +16,8 @@ from games.overcooked.engine.world import Rules
 from games.overcooked.entry import document
 from games.overcooked.game import AgentPlayer, Game
 from games.overcooked.players.scripts import FAULTLESS, PlantedAnswer, policy_of, scripted_pair
-from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
+from games.players.running import RunReport
+from games.playing import DEFAULT_START, OnProgress, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 
 __all__ = ["PlayRequest", "orders_of", "play", "play_order"]
@@ -65,7 +66,7 @@ class _Job(NamedTuple):
     rules: Rules
 
 
-def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:
+def play(request: PlayRequest, on_progress: OnProgress | None = None) -> RunReport:
     """Play what is not there yet; a log that was cut is played again from the start.
 
     Args:
@@ -77,7 +78,8 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
         OSError: a file cannot be read or written.
     """
     jobs = list(_jobs(request))
-    return report_of([job.path for job in jobs], len(jobs), map(_play_job, jobs), on_progress)
+    report: RunReport = report_of([job.path for job in jobs], len(jobs), map(_play_job, jobs), on_progress)
+    return report
 
 
 def play_order(

@@ -27,7 +27,7 @@ from games.players.course import Course
 from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, RunTerms, Seating, run_games
-from games.players.seats import evaluated, seated, team_name
+from games.players.seats import Seats, evaluated, team_name
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header
@@ -265,6 +265,6 @@ def play_request(
         HopelessError: a model turns every request down; what was played is kept.
         OSError: a file cannot be written.
     """
-    taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
+    taken = Seats(SEATS, SCRIPTS).taken(asked)
     table = Seating(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
     return run_games(list(jobs_of(request, taken, switches)), table, on_progress)

@@ -17,7 +17,7 @@ from schemas.game import ActionEntry, CallEntry, End, Header, LogWriter, ReplyEn
 from schemas.replies import Read, Reading
 from schemas.text import without_half_pairs
 
-__all__ = ["Course", "PlayedAgain", "Said", "Step", "ask", "play_again", "play_course"]
+__all__ = ["Course", "PlayedAgain", "Said", "Step", "ask", "play_again", "play_alone", "play_course"]
 
 
 class Said(NamedTuple):
@@ -69,7 +69,7 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
             while True:
                 if isinstance(step, Turn):
                     actions = [_with_reading(action, readings) for action in step.actions]
-                    log.turn(replace(step, actions=actions, calls=tuple(calls), replies=tuple(replies)))
+                    log.turn(replace(step, actions=actions, calls=tuple(calls), replies=(*step.replies, *replies)))
                     calls, replies, turns = [], [], turns + 1
                     step = course.send(())
                     continue
@@ -82,6 +82,25 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
                     calls += [] if reply.call is None else [call_entry(reply.call, seen.agent, reading and reading.read)]
                     replies.append(_entry(seen, reply, reading and reading.read))
                 step = course.send(tuple(Said(reply.text, reply.reasoning, reply.error) for reply in got))
+        except StopIteration as ended:
+            log.end(ended.value)
+    return turns
+
+
+def play_alone(path: Path, header: Header, course: Course) -> int:
+    """Play a game that asks nobody into its file; give the number of turns.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    turns = 0
+    with LogWriter(path, header) as log:
+        try:
+            while True:
+                step = next(course)
+                assert isinstance(step, Turn)
+                log.turn(step)
+                turns += 1
         except StopIteration as ended:
             log.end(ended.value)
     return turns

@@ -13,7 +13,8 @@ from itertools import cycle, islice
 from typing import Final, Literal, NamedTuple
 
 from games.players.onset import mended_in, onset_of, script_of
-from games.playing import OnProgress, PlayReport
+from games.players.running import RunReport
+from games.playing import OnProgress
 
 __all__ = ["FaultyPlayer", "Mended", "PlantedGame", "cases", "played_cases", "the_faulty_one"]
 
@@ -83,11 +84,11 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest:
 
 def played_cases(
     chosen: Iterator[PlantedGame],
-    play: Callable[[PlantedGame], PlayReport],
+    play: Callable[[PlantedGame], RunReport],
     faultless: Callable[[PlantedGame], str],
     on_progress: OnProgress | None,
     mended: Mended | None,
-) -> PlayReport:
+) -> RunReport:
     """Play games one by one, or instead of them those that are mended; gives one report for all.
 
     Args:
@@ -102,16 +103,16 @@ def played_cases(
         games = [case._replace(script=faultless(case)) for case in games]
     elif mended is not None:
         games = [_mended(games[place], turn) for place, turn in mended]
-    reports: list[PlayReport] = []
+    reports: list[RunReport] = []
     for case in games:
         reports.append(play(case))
         if on_progress is not None:
             on_progress(len(reports), len(games))
-    return PlayReport(
-        sum(report.played for report in reports),
-        sum(report.kept for report in reports),
-        sum(report.turns for report in reports),
-        tuple(path for report in reports for path in report.paths),
+    return RunReport(
+        paths=[path for report in reports for path in report.paths],
+        played=sum(report.played for report in reports),
+        kept=sum(report.kept for report in reports),
+        turns=sum(report.turns for report in reports),
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from games.players.course import Course, play_course
+from games.players.course import Course, play_alone, play_course
 from games.players.player import ModelPlayer, OutOfBudgetError, PersonPlayer, Player, ScriptPlayer
 from games.players.progress import OnProgress, Watch, WatchedPlayer
 from games.players.sampling import with_sampling
@@ -24,13 +25,18 @@ from providers.journal import Journal
 from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.request import Usage
+from schemas.cluster import cores, is_used
 from schemas.game import Header, state_of_file
+from schemas.processes import worker_pool
 from schemas.replies import NOT_READ, Read
 
 __all__ = ["Job", "RunReport", "RunTerms", "Seating", "run_games"]
 
 CALLS = 256
 """Requests of a model under way at once; how many games there are bounds them already."""
+_WORTH_PROCESSES = 64
+"""Fewer games of scripts are played sooner than workers start."""
+_CHUNK = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +89,12 @@ class Job(NamedTuple):
     header: Header
     taken: Mapping[str, str]
     """Agent -> player."""
-    begin: Callable[[], Course]
-    """Gives its course, from the beginning."""
+    begin: Callable[[], Course | None]
+    """Gives its course, from the beginning; None: there is no such game (only of those that ask nobody)."""
     sit: Callable[[Mapping[str, Player]], Mapping[str, Player]] = dict
     """Who answers where a player sits: of a game that goes on from another one, that one's replies at first."""
+    alone: bool = False
+    """The course asks nobody: scripts that remember play in it."""
 
     async def play(self, players: Mapping[str, Player]) -> int:
         """Play it into its file with the players of the seats; gives the number of turns.
@@ -95,13 +103,26 @@ class Job(NamedTuple):
             HopelessError: a seat's model turns every request down.
             OSError: the file cannot be written.
         """
-        return await play_course(self.path, self.header, self.begin(), self.sit(players))
+        course = self.begin()
+        assert course is not None
+        return await play_course(self.path, self.header, course, self.sit(players))
+
+    def play_alone(self) -> int:
+        """Play it into its file, where its course asks nobody; gives the number of turns.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        course = self.begin()
+        return 0 if course is None else play_alone(self.path, self.header, course)
 
 
 @dataclass(slots=True)
 class RunReport:
     """What came of a run."""
 
+    paths: Sequence[Path] = ()
+    """All logs of the run, played or there already."""
     played: int = 0
     kept: int = 0
     """Games whose whole log was there already."""
@@ -145,13 +166,41 @@ def run_games(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | Non
         HopelessError: a model turns every request down; what was played is kept.
         OSError: a file cannot be written.
     """
-    return run_to_end(_run(jobs, table, on_progress))
+    return _run_alone(jobs, on_progress) if all(job.alone for job in jobs) else run_to_end(_run(jobs, table, on_progress))
+
+
+def _run_alone(jobs: Sequence[Job], on_progress: OnProgress | None) -> RunReport:
+    """Play games that ask nobody; many of them in several processes."""
+    left = [job for job in jobs if not _is_whole(job)]
+    report = RunReport(paths=[job.path for job in jobs], kept=len(jobs) - len(left))
+    watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=Usage(), tell=on_progress)
+    for path, turns in _played_alone(left):
+        report.turns += turns
+        report.played += turns > 0
+        report.kept += turns == 0
+        watch.ended(path, turns)
+    return report
+
+
+def _played_alone(jobs: Sequence[Job]) -> Iterator[tuple[Path, int]]:
+    workers = min(cores(), len(jobs) // _CHUNK)
+    if not is_used() and (workers <= 1 or len(jobs) < _WORTH_PROCESSES):
+        yield from ((job.path, job.play_alone()) for job in jobs)
+        return
+    with worker_pool(max(1, workers)) as pool:
+        chunks = [jobs[start : start + _CHUNK] for start in range(0, len(jobs), _CHUNK)]
+        for finished in as_completed([pool.submit(_play_chunk, chunk) for chunk in chunks]):
+            yield from finished.result()
+
+
+def _play_chunk(jobs: Sequence[Job]) -> list[tuple[Path, int]]:
+    return [(job.path, job.play_alone()) for job in jobs]
 
 
 async def _run(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | None) -> RunReport:
     jobs = [job._replace(header=with_sampling(job.header, job.taken, table.terms.of)) for job in jobs]
     left = [job for job in jobs if not _is_whole(job)]
-    report = RunReport(kept=len(jobs) - len(left))
+    report = RunReport(paths=[job.path for job in jobs], kept=len(jobs) - len(left))
     if not left:
         return report
     prices = {name: _price(name, table.terms) for name in sorted(_models(left))}
@@ -212,7 +261,8 @@ class _PlayersOfJobs:
     watch: Watch
 
     def players(self, job: Job) -> dict[str, Player]:
-        return {agent: WatchedPlayer(self._player(job, agent, name), job.path, self.watch) for agent, name in job.taken.items()}
+        taken = {} if job.alone else job.taken
+        return {agent: WatchedPlayer(self._player(job, agent, name), job.path, self.watch) for agent, name in taken.items()}
 
     def _player(self, job: Job, agent: str, name: str) -> Player:
         if name == PERSON:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from games.players.onset import onset_of, script_of
 from schemas.errors import UsageError
 from schemas.text import near
 
-__all__ = ["PERSON", "SCRIPT", "Seats", "evaluated", "is_model", "seated", "team_name"]
+__all__ = ["PERSON", "SCRIPT", "Seats", "evaluated", "is_model", "named", "team_name"]
 
 SCRIPT = "script:"
 PERSON = "human"
@@ -22,63 +23,93 @@ class Seats(NamedTuple):
     """Agent -> role, in the order of the game."""
     scripts: Mapping[str, Mapping[str, Callable[[Any], str]]]
     """Role -> script -> policy; a forecast plays with the first."""
+    casts: Mapping[str, Collection[str]] = {}
+    """Role -> scripts that remember, and play where such scripts take all seats: `script`, or from a turn on `script@turn`."""
+
+    def is_cast(self, taken: Mapping[str, str]) -> bool:
+        """Whether the players are scripts that remember."""
+        return bool(taken) and all(
+            player.startswith(SCRIPT) and script_of(player.removeprefix(SCRIPT)) in self.casts.get(self.roles[agent], ())
+            for agent, player in taken.items()
+        )
+
+    def taken(self, asked: Sequence[str], said: str = "--seat ") -> dict[str, str]:
+        """Agent -> player.
+
+        Args:
+            asked: texts such as `builder=script:plain` or `directors=openai/gpt-4o-mini`; `directors=script:clear+vague+clear` names one
+                script for each of a role's seats.
+            said: what stands before each text where it was written, for messages.
+
+        Raises:
+            UsageError: a seat or script is unknown, a seat is taken twice or by nobody, or a player is written wrongly.
+        """
+        taken: dict[str, str] = {}
+        for text in asked:
+            name, equals, player = text.partition("=")
+            player = player.strip()
+            if not equals or not player:
+                raise UsageError(f"{said}{text}: write ROLE=PLAYER, such as {next(iter(self.roles))}=openai/gpt-4o-mini")
+            agents = self.agents(name.strip())
+            if not agents:
+                known = list(dict.fromkeys([*self.roles, *(f"{role}s" for role in self.roles.values()), "all"]))
+                close = difflib.get_close_matches(name.strip(), known, n=1)
+                meant = f", did you mean {close[0]}?" if close else ""
+                raise UsageError(f"{said}{name.strip()}: no such seat{meant} (there are {', '.join(known)})")
+            for agent, one in zip(agents, _spread(player, len(agents), f"{said}{text}"), strict=True):
+                if agent in taken:
+                    raise UsageError(f"{said}{text}: {agent} is taken by {taken[agent]} already: give each seat once")
+                self._check(one, self.roles[agent], f"{said}{text}")
+                taken[agent] = one
+        empty = [agent for agent in self.roles if agent not in taken]
+        if empty:
+            raise UsageError(f"nobody sits at {', '.join(empty)}: add {said}{empty[0]}=provider/model, {SCRIPT}NAME or {PERSON}")
+        if not self.is_cast(taken):
+            for agent, player in taken.items():
+                script = player.removeprefix(SCRIPT)
+                if player.startswith(SCRIPT) and script not in self.scripts.get(self.roles[agent], ()):
+                    alone = ", ".join(self.scripts.get(self.roles[agent], ())) or "none"
+                    raise UsageError(f"{said}{agent}={player}: it plays only among scripts of its kind; with others can sit: {alone}")
+        return {agent: taken[agent] for agent in self.roles}
+
+    def agents(self, name: str) -> list[str]:
+        """The agents that a name stands for: one, all of a role, or `all`."""
+        return [agent for agent, role in self.roles.items() if name.lower() in ("all", agent.lower(), role, f"{role}s")]
+
+    def _check(self, player: str, role: str, text: str) -> None:
+        if player == PERSON:
+            return
+        if player.startswith(SCRIPT):
+            name, scripts, casts = player.removeprefix(SCRIPT), self.scripts.get(role, ()), self.casts.get(role, ())
+            if name in scripts:
+                return
+            if script_of(name) in casts:
+                onset_of(name, casts, "script")
+                return
+            raise UsageError(f"{text}: no script of that name for a {role}{near(name, dict.fromkeys((*scripts, *casts)))}")
+        provider, slash, model = player.partition("/")
+        if not slash or not provider or not model:
+            raise UsageError(f"{text}: a player is provider/model, {SCRIPT}NAME or {PERSON}")
+
+
+def _spread(player: str, seats: int, text: str) -> list[str]:
+    """The player of each seat; scripts that are joined by + are shared out."""
+    names = player.removeprefix(SCRIPT).split("+")
+    if not player.startswith(SCRIPT) or len(names) == 1:
+        return [player] * seats
+    if len(names) != seats:
+        raise UsageError(f"{text} names {len(names)} scripts for {seats} seats: give one for all, or one for each")
+    return [f"{SCRIPT}{name}" for name in names]
+
+
+def named(taken: Mapping[str, str]) -> dict[str, str]:
+    """Agent -> player as logs of scripts name them."""
+    return {agent: player.removeprefix(SCRIPT) for agent, player in taken.items()}
 
 
 def is_model(player: str) -> bool:
     """Whether a player is a language model."""
     return player != PERSON and not player.startswith(SCRIPT)
-
-
-def seated(
-    asked: Sequence[str], seats: Mapping[str, str], scripts: Mapping[str, Sequence[str]], *, said: str = "--seat "
-) -> dict[str, str]:
-    """Agent -> player.
-
-    Args:
-        asked: texts such as `builder=script:plain` or `directors=openai/gpt-4o-mini`.
-        seats: agent -> role, in the order of the game.
-        scripts: role -> names of the scripts that can take it.
-        said: what stands before each text where it was written, for messages.
-
-    Raises:
-        UsageError: a seat or script is unknown, a seat is taken twice or by nobody, or a player is written wrongly.
-    """
-    taken: dict[str, str] = {}
-    for text in asked:
-        name, equals, player = text.partition("=")
-        if not equals or not player:
-            raise UsageError(f"{said}{text}: write ROLE=PLAYER, such as {next(iter(seats))}=openai/gpt-4o-mini")
-        for agent in _agents(name.strip(), seats, said):
-            if agent in taken:
-                raise UsageError(f"{said}{text}: {agent} is taken by {taken[agent]} already: give each seat once")
-            _check(player.strip(), seats[agent], scripts, f"{said}{text}")
-            taken[agent] = player.strip()
-    empty = [agent for agent in seats if agent not in taken]
-    if empty:
-        raise UsageError(f"nobody sits at {', '.join(empty)}: add {said}{empty[0]}=provider/model, {SCRIPT}NAME or {PERSON}")
-    return {agent: taken[agent] for agent in seats}
-
-
-def _agents(name: str, seats: Mapping[str, str], said: str) -> list[str]:
-    found = [agent for agent, role in seats.items() if name.lower() in ("all", agent.lower(), role, f"{role}s")]
-    if not found:
-        known = list(dict.fromkeys([*seats, *(f"{role}s" for role in seats.values()), "all"]))
-        near = difflib.get_close_matches(name, known, n=1)
-        raise UsageError(f"{said}{name}: no such seat{f', did you mean {near[0]}?' if near else ''} (there are {', '.join(known)})")
-    return found
-
-
-def _check(player: str, role: str, scripts: Mapping[str, Sequence[str]], text: str) -> None:
-    if player == PERSON:
-        return
-    if player.startswith(SCRIPT):
-        known = scripts.get(role, ())
-        if player.removeprefix(SCRIPT) not in known:
-            raise UsageError(f"{text}: no script of that name for a {role}{near(player.removeprefix(SCRIPT), known)}")
-        return
-    provider, said, model = player.partition("/")
-    if not said or not provider or not model:
-        raise UsageError(f"{text}: a player is provider/model, {SCRIPT}NAME or {PERSON}")
 
 
 def team_name(taken: Mapping[str, str]) -> str:

@@ -19,8 +19,8 @@ from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dial
 from games.einstein.engine.actions import action_type, answer_reading, parse_answer
 from games.einstein.engine.rules import STEP_LIMIT
 from games.einstein.engine.table_json import goal_json, private_view_json, table_json
-from games.einstein.game import AGENTS, stop_reason
-from games.einstein.match_log import NO_VERIFIER, action_arguments, is_undo, refusal, refusal_text, utterances_of
+from games.einstein.game import AGENTS, NO_VERIFIER, stop_reason
+from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text, utterances_of
 from games.einstein.replay import Step, replay
 from games.einstein.text.verifiers import Verifier, verify
 from ingest.einstein.manifest import Manifest, manifest_file, manifest_of, run_name

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Final
 
-from games.einstein.match_log import NO_VERIFIER
+from games.einstein.game import NO_VERIFIER
 from games.einstein.text.verifiers import VERIFIERS
 from schemas.errors import BadInputError
 from schemas.text import excerpt

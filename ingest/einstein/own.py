@@ -12,8 +12,9 @@ from games.einstein.engine.rules import RULES
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table_json import goal_json, private_view_json, table_json
 from games.einstein.game import AGENTS, GameSettings, StopReason, stop_reason
-from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text, settings_of, utterances_of
+from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text, utterances_of
 from games.einstein.replay import Samples, Step, replay
+from games.einstein.seated import settings_of
 from ingest.cotrace_log.derivation import BadTurnError, Derived, without_lost_replies
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
 from ingest.einstein.samples import sampled_actions
@@ -57,7 +58,7 @@ def _setting(header: Header) -> tuple[Setting, GameSettings]:
         raise BadInputError(f"condition must be an object, not {excerpt(repr(condition))}", locator=f"{_HEADER}.run.condition")
     puzzle = parse_game_id(str(header.task.get("id")), locator=f"{_HEADER}.task.id")
     try:
-        settings = settings_of(condition)
+        settings = settings_of(header)
     except BadInputError as error:
         raise BadInputError(error.reason, locator=f"{_HEADER}.{error.locator}", excerpt=error.excerpt) from error
     return Setting(puzzle, settings.modes, RULES[settings.rules], settings.step_limit), settings
