@@ -24,8 +24,8 @@ from analytics.reports import report
 from benchmarks.marked import written
 from benchmarks.timing import Measured, held_mb, measured
 from benchmarks.workload import scratch
-from games.craft.play import PlayRequest, play
 from games.craft.players.personas import PERSONAS
+from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
@@ -109,7 +109,8 @@ def _measured(folder: Path, steps: Steps, length: int, games: int, judged: float
     }
 
     def measure(action: Callable[[], object]) -> Step:
-        play(PlayRequest(out=out, personas=_PERSONAS, builders=("literal",), structures=structures, turns=length))
+        players = [*(f"directors=script:{persona}" for persona in _PERSONAS), "builder=script:literal"]
+        play("craft", out, players=players, games=structures, turns=length)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             taken, peak = alone.submit(_alone, action).result()
         return Step(_turns(store), taken, peak, store.size())

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from games.craft.play import PlayRequest, play
 from games.craft.players.personas import PERSONAS
+from games.experiments.plan import play
 from ingest.files.report import Report
 from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import find
@@ -41,7 +41,8 @@ def scratch() -> Path:
 def craft_games(count: int) -> list[Path]:
     """Logs of that many CRAFT games of ten personas, played once a run."""
     structures = -(-count // len(_PERSONAS))
-    report = play(PlayRequest(out=scratch() / "craft", personas=_PERSONAS, builders=("literal",), structures=structures, turns=TURNS))
+    players = [*(f"directors=script:{persona}" for persona in _PERSONAS), "builder=script:literal"]
+    report = play("craft", scratch() / "craft", players=players, games=structures, turns=TURNS)
     by_structure = sorted(report.paths, key=lambda path: (path.name, path.parent.name))
     return by_structure[:count]
 

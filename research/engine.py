@@ -25,8 +25,8 @@ import numpy as np
 import yaml
 
 from analytics.statistics.cluster_intervals import share_interval
-from games.craft.play import PlayRequest, play
 from games.craft.players import grammar, speech
+from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.craft.checks import CHECKS
 from judges.craft.language import claims_of
@@ -98,8 +98,8 @@ def spoken(rules: Mapping[str, list[str]], structures: int = 2, reader: str = RU
     own = yaml.safe_load(Path(grammar.__file__).with_name("wording.yaml").read_text("utf-8"))
     words = grammar.Grammar(own | dict(rules))
     with tempfile.TemporaryDirectory() as scratch, mock.patch.object(speech, "wording", return_value=words):
-        request = PlayRequest(out=Path(scratch), personas=TEAMS, builders=("sloppy",), structures=structures, seed=5, turns=10, processes=1)
-        play(request)
+        players = [*(f"directors=script:{team}" for team in TEAMS), "builder=script:sloppy"]
+        play("craft", Path(scratch), players=players, games=structures, seeds=[5], turns=10)
         yield from decisions(Path(scratch), reader)
 
 

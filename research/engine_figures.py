@@ -22,8 +22,8 @@ from unittest import mock
 import yaml
 
 from analytics.reading.report import ALL, readers_report
-from games.craft.play import PlayRequest, play
 from games.craft.players import grammar, speech
+from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.claims.job import read_texts
 from judges.claims.questions import ReadingRequest
@@ -123,11 +123,9 @@ class games:  # noqa: N801 - read as a function: `with games(...) as store`
     def __enter__(self) -> Store:
         path = Path(self._folder.name)
         structures, turns = self._size
-        request = PlayRequest(
-            out=path / "logs", personas=TEAMS, builders=("sloppy",), structures=structures, seed=11, turns=turns, processes=1
-        )
+        players = [*(f"directors=script:{team}" for team in TEAMS), "builder=script:sloppy"]
         with mock.patch.object(speech, "wording", return_value=_words(self._rules or {})):
-            play(request)
+            play("craft", path / "logs", players=players, games=structures, seeds=[11], turns=turns)
         store = Store(path / "games.duckdb")
         ingest_paths([path / "logs"], store)
         return store

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from analytics.installation import ensure_installed
-from games.craft.play import PlayRequest, play
 from games.craft.targets.generator import StructureRules
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
@@ -14,6 +13,8 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
 from tests.masters import copied
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 __all__ = ["HOSTILE_TEXT", "played_store"]
 

@@ -16,7 +16,7 @@ from games.einstein.engine.modes import ACTION_MODES
 from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from games.einstein.game import Game
 from games.einstein.measures.planner import plan
-from games.einstein.play import PlayRequest, play
+from games.experiments.plan import play
 
 __all__ = ["more", "work"]
 
@@ -27,7 +27,7 @@ _ROUNDS: Final = 5
 
 def work() -> EngineWork:
     """Games of the scripts."""
-    report = play(PlayRequest(out=scratch() / "einstein", games=_GAMES))
+    report = play("einstein", scratch() / "einstein", games=_GAMES)
     texts = [path.read_text(encoding="utf-8") for path in report.paths]
     games = [_answers(text) for text in texts]
     return EngineWork("Einstein", sum(len(answers) for _, answers in games), partial(_play, games), texts)

@@ -12,11 +12,11 @@ from benchmarks.workload import scratch
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.rules import RULES
 from games.einstein.engine.step import Setting
-from games.einstein.match_log import settings_of
-from games.einstein.play import PlayRequest, play
+from games.einstein.game import GameSettings
 from games.einstein.replay import Samples, Step, replay
 from games.einstein.value.distances import distances
 from games.einstein.value.hands import steps_left
+from games.experiments.plan import play
 
 __all__ = ["work"]
 
@@ -25,7 +25,7 @@ _GAMES: Final = 120
 
 def work() -> ValueWork:
     """Games of the scripts."""
-    report = play(PlayRequest(out=scratch() / "einstein-values", games=_GAMES))
+    report = play("einstein", scratch() / "einstein-values", games=_GAMES)
     games = [_game(path.read_text(encoding="utf-8")) for path in report.paths]
     replayed = [(setting, list(replay(setting, samples))) for setting, samples in games]
     name = f"Einstein, {sum(len(steps) for _, steps in replayed):,} steps of {len(games)} games"
@@ -34,7 +34,7 @@ def work() -> ValueWork:
 
 def _game(text: str) -> tuple[Setting, list[Samples]]:
     header, *lines = map(json.loads, text.splitlines())
-    settings = settings_of(header["run"]["condition"])
+    settings = GameSettings.of_log(header["run"]["condition"])
     setting = Setting(parse_game_id(header["task"]["id"]), settings.modes, RULES[settings.rules], settings.step_limit)
     return setting, [Samples((line["actions"][0]["raw"],)) for line in lines if "turn" in line]
 

@@ -113,8 +113,10 @@ def _renamed(args: Sequence[str], short: ShortForm) -> list[str]:
             told[name] = f"--seat {seat}=script:{value}"
             found += ["--seat", f"{seat}=script:{value}"]
         elif name in short.renamed:
-            told[name] = short.renamed[name]
-            found.append(f"{short.renamed[name]}{equals}{value}")
+            value = value if equals else next(words, "")
+            of_number, _, of_file = short.renamed[name].partition("|")
+            told[name] = of_file if of_file and not value.removeprefix("-").isdecimal() else of_number
+            found += [told[name], value]
         else:
             found.append(word)
     for seat, other in short.scripts.values():
@@ -138,10 +140,10 @@ def _game_command(known: Family) -> click.Command:
     tasks = [_option(key, field) for key, field in game.Tasks.by_key().items() if key not in _COUNTED]
     seeds = ", ".join(map(str, short.seeds))
     first = [
-        click.Option(["--games"], type=COUNT, help=f"How many: {short.counted}.", show_default=str(short.games)),
+        click.Option(["--games"], type=COUNT, help=f"How many: {short.counted}. [default: {short.games}]"),
         *([switches.pop("turns")] if "turns" in switches else []),
         click.Option(
-            ["--seed", "seeds"], type=int, multiple=True, help="The same seed gives the same games; repeat for several.", show_default=seeds
+            ["--seed", "seeds"], type=int, multiple=True, help=f"The same seed gives the same games; repeat for several. [default: {seeds}]"
         ),
         *tasks,
         click.Option(["--out"], type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs."),
@@ -149,14 +151,14 @@ def _game_command(known: Family) -> click.Command:
     if module(known.name, "games", "planted") is not None:
         text = "Play so many games with exactly one faulty player each; with --seed and --out alone."
         first.insert(-1, click.Option(["--planted"], type=COUNT, help=text))
-    players = list(reversed(seat_options(_nothing).__click_params__))  # type: ignore[attr-defined]
-    groups = {"Games": first, "Players and models": players, "Rules of the game (repeat for every combination)": list(switches.values())}
+    players = click.command()(seat_options(lambda **_: None)).params
+    groups: dict[str, Sequence[click.Parameter]] = {
+        "Games": first,
+        "Players and models": players,
+        "Rules of the game (repeat for every combination)": list(switches.values()),
+    }
     keys = {*game.Tasks.by_key(), *game.Condition.by_key()}
     return _GameCommand(short, groups, callback=lambda **options: _play(known, game, keys, options), help=_help(known, game))
-
-
-def _nothing() -> None:
-    """Carries options."""
 
 
 def _help(known: Family, game: ExperimentGame) -> str:
@@ -166,13 +168,15 @@ def _help(known: Family, game: ExperimentGame) -> str:
     for agent, role in seats.roles.items():
         roles.setdefault(role, []).append(agent)
     names = "; ".join(f"{', '.join(agents)} ({role}s)" if len(agents) > 1 else agents[0] for role, agents in roles.items())
-    alone = ", ".join(dict.fromkeys(name for scripts in seats.scripts.values() for name in scripts))
-    cast = ", ".join(dict.fromkeys(name for scripts in seats.casts.values() for name in scripts))
-    together = f"Scripts that play among themselves, with memory and planted labels: {cast}." if cast else ""
+    alone = list(dict.fromkeys(name for scripts in seats.scripts.values() for name in scripts))
+    cast = list(dict.fromkeys(name for scripts in seats.casts.values() for name in scripts))
+    only = [name for name in cast if name not in alone]
+    among = f"; only among themselves: {', '.join(only)}" if only else ""
+    remember = " Scripts among themselves remember, `script@8` plays so from turn 8 on, and the log has planted labels." if cast else ""
     examples = "\n".join(f"  cotrace play {text}" for text in game.SHORT.examples)
     return (
         f"Play {known.title}. A complete log is not played again, and a reply that arrived is not paid again.\n\n"
-        f"Seats: {names}. Scripts for any seat: {alone}. {together} `script@8` plays so from turn 8 on. Without --seat scripts play. "
+        f"Seats: {names}. Scripts: {', '.join(alone)}{among}.{remember} Without --seat scripts play. "
         f"Exit code 1 if calls of models failed.\n\n\b\nExample:\n{examples}"
     )
 
@@ -180,17 +184,17 @@ def _help(known: Family, game: ExperimentGame) -> str:
 def _option(key: str, field: FieldInfo, *, repeated: bool = False) -> click.Option:
     """The option of a setting. What is given is checked by the setting itself."""
     kinds = [kind for kind in (get_args(field.annotation) if _is_union(field.annotation) else (field.annotation,)) if kind is not NoneType]
-    name, text = f"--{key.replace('_', '-')}", field.description or ""
+    name, usual = f"--{key.replace('_', '-')}", field.get_default(call_default_factory=True)
     if kinds == [bool]:
-        usual = None if field.default is None else ("no-" if not field.default else "") + key.replace("_", "-")
-        return click.Option([f"{name}/--no-{name.removeprefix('--')}", key], default=None, help=text, show_default=usual or False)
-    default = field.get_default(call_default_factory=True)
+        usual = None if usual is None else name.removeprefix("--") if usual else f"no-{name.removeprefix('--')}"
+        name = f"{name}/--no-{name.removeprefix('--')}"
+    shown = ", ".join(map(str, dict.fromkeys(usual))) if isinstance(usual, list | tuple) else "" if usual is None else usual
+    text = f"{field.description} [default: {shown}]" if shown != "" else field.description
+    if kinds == [bool]:
+        return click.Option([name, key], default=None, help=text)
     is_list = get_origin(kinds[0]) is list
-    shown = ", ".join(map(str, dict.fromkeys(default))) if isinstance(default, list | tuple) else default
-    kind = _type(get_args(kinds[0])[0] if is_list else kinds[0])
-    return click.Option(
-        [name, key], type=kind, multiple=is_list or repeated, help=text, show_default=str(shown) if shown not in (None, "") else False
-    )
+    kind = click.STRING if usual is None and get_origin(kinds[0]) is Literal else _type(get_args(kinds[0])[0] if is_list else kinds[0])
+    return click.Option([name, key], type=kind, multiple=is_list or repeated, help=text)
 
 
 def _is_union(annotation: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ import orjson
 
 from games.continuations.family import ContinuedGame, continued_game
 from games.players.course import Course, Step, play_again
+from games.players.onset import script_of
 from games.players.player import Observation, Player, PlayerReply
 from games.players.running import Job
 from games.players.seats import PERSON, SCRIPT, Seats
@@ -117,7 +118,7 @@ class _Plan(NamedTuple):
 def _taken(header: Header, change: Change, seats: Seats) -> tuple[dict[str, str], set[str]]:
     """Who sits where, and whose seats are changed; the others are taken by who sat there, if that can be."""
     changed = {agent for text in change.seats for agent in seats.agents(text.partition("=")[0].strip())}
-    before = {agent.agent: agent.model or agent.persona or "" for agent in header.agents}
+    before = {agent.agent: _again(agent.model or agent.persona or "", seats.scripts.get(agent.role, ())) for agent in header.agents}
     rest = [f"{agent}={before.get(agent, '')}" for agent in seats.roles if agent not in changed]
     try:
         return seats._replace(casts={}).taken([*change.seats, *rest]), changed
@@ -128,6 +129,11 @@ def _taken(header: Header, change: Change, seats: Seats) -> tuple[dict[str, str]
         agent, _, player = unknown.partition("=")
         who = f"{player!r}, who cannot be called again" if player else "somebody unknown"
         raise UsageError(f"{agent} was {who}: add --seat {agent}=provider/model, {SCRIPT}NAME or {PERSON}") from error
+
+
+def _again(player: str, scripts: Collection[str]) -> str:
+    """A player as it is called again; logs of scripts among themselves name them alone."""
+    return f"{SCRIPT}{script_of(player)}" if script_of(player) in scripts else player
 
 
 def _found(name: str, seats: Seats) -> list[str]:

@@ -49,7 +49,7 @@ class Tasks(Settings):
 def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
     if "file" in given:
         return given | ({} if games is None else {"take": games}), (seed,)
-    return given | {"generate": games or SHORT.games, "seed": seed}, (seed,)
+    return given | {"generate": SHORT.games if games is None else games, "seed": seed}, (seed,)
 
 
 SHORT: Final = ShortForm(
@@ -63,7 +63,7 @@ SHORT: Final = ShortForm(
         "craft --seat directors=openai/gpt-4o --seat builder=openai/gpt-4o-mini --games 2 --max-cost 1 --out logs/",
         "craft --planted 100 --out logs/planted",
     ),
-    renamed={"--structures": "--games", "--history": "--history-limit"},
+    renamed={"--structures": "--games|--file", "--history": "--history-limit"},
     scripts={"--persona": ("directors", "directors"), "--builder": ("builder", "builder")},
 )
 

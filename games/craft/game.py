@@ -35,7 +35,7 @@ from games.craft.text.director_output import NO_MESSAGE, DirectorAnswer, parse_d
 from games.craft.text.history import UNREADABLE, builder_said, director_said, discussion, result_line, trimmed
 from games.craft.text.observations import BuilderObservation, DirectorObservation
 from games.craft.text.replies import Answer, Unreadable, read_answer, read_director
-from games.settings import Settings
+from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
 __all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Rules", "StopReason", "TurnRecord", "kept"]
@@ -67,7 +67,7 @@ class GameSettings(Settings):
 
     oracle: bool = Field(default=True, serialization_alias="use_oracle", description="Show the builder verified moves.")
     num_oracle: int = Field(default=DEFAULT_SAMPLE, ge=1, description="Most verified moves that are shown in a turn.")
-    max_turns: int = Field(default=20, ge=1, validation_alias=AliasChoices("turns", "max_turns"), description="Turn limit.")
+    max_turns: int = Field(default=20, ge=1, le=MOST, validation_alias=AliasChoices("turns", "max_turns"), description="Turn limit.")
     start: StartBoard = Field(default="empty", serialization_alias="start_board", description="Board before turn 1.")
     same_turn_messages: bool = Field(
         default=False,

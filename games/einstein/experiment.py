@@ -57,7 +57,7 @@ class _Puzzle(NamedTuple):
 
 
 def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
-    return given | ({} if given.keys() & {"task", "ids"} else {"generate": games or SHORT.games, "seed": seed}), (seed,)
+    return given | ({} if given.keys() & {"task", "ids"} else {"generate": SHORT.games if games is None else games, "seed": seed}), (seed,)
 
 
 SHORT: Final = ShortForm(

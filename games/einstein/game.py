@@ -29,7 +29,7 @@ from games.einstein.engine.table import Table, items_of
 from games.einstein.replay import Recorder, Step
 from games.einstein.text.prompts import HistoryEntry, Style, history_line, system_prompt, user_prompt
 from games.einstein.text.verifiers import VERIFIERS, Verifier, verify
-from games.settings import Settings
+from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
 __all__ = ["AGENTS", "NO_VERIFIER", "Agent", "Game", "GameSettings", "GameState", "PlayerView", "StopReason", "stop_reason"]
@@ -64,6 +64,7 @@ class GameSettings(Settings):
     step_limit: int = Field(
         default=STEP_LIMIT,
         ge=1,
+        le=MOST,
         validation_alias=AliasChoices("turns", "step_limit"),
         description="Steps of both players together.",
         json_schema_extra={"folder": "step_limit"},
@@ -72,9 +73,9 @@ class GameSettings(Settings):
     @field_validator("modes", mode="before")
     @classmethod
     def _pair(cls, given: Any) -> Any:
-        if not isinstance(given, str):
-            return given
-        return given.split("+") if "+" in given else (given, given)
+        if isinstance(given, list):
+            return tuple(given)
+        return (tuple(given.split("+")) if "+" in given else (given, given)) if isinstance(given, str) else given
 
     @field_validator("verifier", mode="before")
     @classmethod

@@ -75,7 +75,7 @@ class ShortForm(NamedTuple):
     kinds: Sequence[str] = ()
     """Games of the family, one of which is named first; empty: it has one."""
     renamed: Mapping[str, str] = {}
-    """Old option -> the one that took its place."""
+    """Old option -> the one that took its place, or `of a number|of a file`."""
     scripts: Mapping[str, tuple[str, str]] = {}
     """Old option that named a script -> the seat it takes, and the seat if no other such option is given."""
     turns: str = "turns"

@@ -8,9 +8,10 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 LITERALLY_LISTED = """
     exists (

@@ -8,10 +8,10 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from games.asympuzl.play import PlayRequest, play
-from games.craft.play import PlayRequest as CraftRequest
-from games.craft.play import play as play_craft
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.scripted import CraftRequest
+from tests.scripted import play as play_craft
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,11 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
             ["judge", "--rubric", "spatial_grounding", "--judge", "engine", "--where", "nocolumn = 1"], "nocolumn", id="wrong where"
         ),
         pytest.param(["judge", "--rubric", "spatial_grounding", "--model", "gpt"], "provider/model", id="model without provider"),
-        pytest.param(["play", "craft", "--persona", "nobody", "--out", "never"], "unknown persona 'nobody'", id="unknown persona"),
+        pytest.param(
+            ["play", "craft", "--seat", "all=script:nobody", "--out", "never"],
+            "no script of that name for a director",
+            id="unknown persona",
+        ),
         pytest.param(["report", "leaderboard", "--format", "tabel"], "Did you mean 'table'?", id="mistyped choice"),
         pytest.param(["play", "craft", "--start", "full", "--out", "never"], "firstLayer", id="unknown start board"),
         pytest.param(["rubric", "new", "Not A Name"], "small letters", id="bad rubric name"),
@@ -238,7 +242,7 @@ def test_missing_store_names_the_command_that_makes_one(tmp_path: Path) -> None:
 def test_ingest_play_and_report_work_together(tmp_path: Path) -> None:
     """The first minutes of a user: play, ingest twice, look."""
     store = tmp_path / "s.duckdb"
-    assert run("play", "craft", "--structures", "2", "--turns", "6", "--out", "logs", cwd=tmp_path).returncode == 0
+    assert run("play", "craft", "--games", "2", "--turns", "6", "--out", "logs", cwd=tmp_path).returncode == 0
 
     first = run("ingest", "logs", store=store, cwd=tmp_path)
     second = run("ingest", "logs", store=store, cwd=tmp_path)
@@ -251,7 +255,7 @@ def test_ingest_play_and_report_work_together(tmp_path: Path) -> None:
 
 def test_ingest_of_a_missing_path_reads_the_others_and_exits_1(tmp_path: Path) -> None:
     """A slip in one path costs that path alone, and says so on one line."""
-    run("play", "craft", "--structures", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
+    run("play", "craft", "--games", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
 
     done = run("ingest", "nowhere", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
 
@@ -265,7 +269,7 @@ def test_ingest_of_a_missing_path_reads_the_others_and_exits_1(tmp_path: Path) -
 
 def test_ingest_of_a_bad_file_keeps_the_good_ones_and_exits_1(tmp_path: Path) -> None:
     """A damaged log beside a good one: the good one is read, the other named with its reason."""
-    run("play", "craft", "--structures", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
+    run("play", "craft", "--games", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
     (tmp_path / "logs" / "bad.json").write_text('{"experiment_info": {}, "games": [', encoding="utf-8")
 
     done = run("ingest", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)

@@ -48,7 +48,7 @@ def test_a_path_is_no_option() -> None:
 
 def test_what_follows_play_ingest_and_export_names_folders_and_store(odd: Path) -> None:
     logs, store, out = odd / "logs", odd / "games.duckdb", odd / "out"
-    played = run("play", "craft", "--persona", "clear", "--structures", "1", "--out", str(logs))
+    played = run("play", "craft", "--games", "1", "--out", str(logs))
     assert f"next: cotrace ingest {shlex.quote(str(logs))}\n" in played.stderr
     (logs / "cut.json").write_text('{"structure_id": ', encoding="utf-8")
     ingested = run("ingest", str(logs), "--store", str(store))

@@ -116,7 +116,7 @@ def test_the_price_that_counts_is_named_and_a_name_that_no_list_has_is_doubted(t
 
 def test_players_that_reason_get_no_temperature_either(tmp_path: Path) -> None:
     """The default of `play` is 0.7, for models that take one."""
-    arguments = ["play", "craft", "--seat", "directors=script:plain", "--structures", "1", "--turns", "1"]
+    arguments = ["play", "craft", "--seat", "directors=script:plain", "--games", "1", "--turns", "1"]
     for model, temperature in (("openai/gpt-4o-mini", 0.7), ("openai/gpt-5-mini", None)):
         with stub_server() as url:
             seat = ["--seat", f"builder={model}", "--base-url", url, "--out", str(tmp_path / model)]

@@ -9,7 +9,7 @@ import pytest
 from cotrace.cli import main
 
 GAMES = {
-    "craft": ("craft", "--structures", "1", "--turns", "2"),
+    "craft": ("craft", "--games", "1", "--turns", "2"),
     "einstein": ("einstein", "--games", "1"),
     "asympuzl": ("asympuzl", "--seeds", "1", "--size", "3"),
     "overcooked": ("overcooked", "--order", "boiled_egg"),
@@ -53,15 +53,15 @@ def test_a_seed_that_no_log_can_hold_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("craft", "--structures", "nofile.json"), "no structures in nofile.json (No such file or directory): give how many to generate"),
-        (("craft", "--structures", "."), "no structures in . (Is a directory)"),
-        (("craft", "--structures", "-3"), "--structures -3: give 1 to 1000000, or a published structures file"),
-        (("craft", "--structures", "99999999999"), "--structures 99999999999: give 1 to 1000000"),
-        (("craft", "--turns", "99999999999999999999"), "--turns"),
+        (("craft", "--file", "nofile.json"), "nofile.json cannot be read (No such file or directory): give a published structures file"),
+        (("craft", "--file", "."), "'--file': File '.' is a directory"),
+        (("craft", "--games", "-3"), "'--games': -3 is not in the range 1<=x<=1000000"),
+        (("craft", "--games", "99999999999"), "'--games': 99999999999 is not in the range 1<=x<=1000000"),
+        (("craft", "--turns", "99999999999999999999"), "turns is 99999999999999999999"),
         (("asympuzl", "--seeds", "99999999999"), "--seeds"),
         (("asympuzl", "--history", "0"), "'--history': 0 is not in the range 1<=x"),
         (("asympuzl", "--history", "99999999999999999999"), "--history"),
-        (("einstein", "--step-limit", "99999999999999999999"), "--step-limit"),
+        (("einstein", "--turns", "99999999999999999999"), "turns is 99999999999999999999"),
         (("overcooked", "--horizon", "99999999999999999999"), "--horizon"),
     ],
 )

@@ -94,7 +94,7 @@ def test_the_demo_plays_what_the_readme_says(tmp_path: Path) -> None:
     assert said is not None
     defaults = {option.name: option.default for option in demo.params}
     assert (defaults["structures"], defaults["host"], defaults["port"]) == (int(said[1]) / 6, said[2], int(said[3]))
-    done = run("demo", "--no-serve", "--structures", "1", "--dir", str(tmp_path))
+    done = run("demo", "--no-serve", "--games", "1", "--dir", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "6 games of CRAFT on 1 targets played" in done.stderr + done.stdout
     asked = "SELECT count(*) AS games, count(DISTINCT persona) AS personas FROM agents WHERE role = 'director' AND agent = 'D1'"

@@ -19,7 +19,7 @@ def command(beginning: str) -> list[str]:
     """The words of a command line of the README, with one game where there are more."""
     (line,) = re.findall(rf"^cotrace ({re.escape(beginning)}.*?)(?: +#.*)?$", README, re.MULTILINE)
     words = shlex.split(line)
-    return ["1" if words[place - 1] == "--structures" else word for place, word in enumerate(words)]
+    return ["1" if words[place - 1] == "--games" else word for place, word in enumerate(words)]
 
 
 def test_the_tour_plays_a_model_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,15 +14,15 @@ from games.asympuzl.play import play as play_asympuzl
 from games.coordination.play import CoordinationGame
 from games.coordination.play import PlayRequest as PlayCoordination
 from games.coordination.play import play as play_coordination
-from games.craft.play import PlayRequest as PlayCraft
-from games.craft.play import play as play_craft
 from games.einstein.game import GameSettings
-from games.einstein.play import PlayRequest as PlayEinstein
-from games.einstein.play import play as play_einstein
 from games.overcooked.play import PlayRequest as PlayOvercooked
 from games.overcooked.play import play as play_overcooked
 from tests.ingest.craft.craft_logs import published as published_craft
 from tests.places import SHARED
+from tests.scripted import CraftRequest as PlayCraft
+from tests.scripted import EinsteinRequest as PlayEinstein
+from tests.scripted import play as play_craft
+from tests.scripted import play as play_einstein
 
 __all__ = ["ReadAs", "Specimen", "all_specimens", "own_specimens", "shared_specimens"]
 

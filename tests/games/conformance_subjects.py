@@ -15,18 +15,17 @@ from games.asympuzl.play import play as play_asympuzl
 from games.asympuzl.puzzle import generate as generate_asympuzl
 from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.craft import game as craft
-from games.craft.play import PlayRequest as CraftRequest
-from games.craft.play import play as play_craft
 from games.craft.targets.generator import generate_structures
 from games.craft.targets.structures import Structure
 from games.einstein import game as einstein
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table_json import table_json
-from games.einstein.match_log import refusal, settings_of
-from games.einstein.play import PlayRequest as EinsteinRequest
-from games.einstein.play import play as play_einstein
+from games.einstein.match_log import refusal
 from tests.games.conformance_collab import COORDINATION
 from tests.games.conformance_overcooked import OVERCOOKED
+from tests.scripted import CraftRequest, EinsteinRequest
+from tests.scripted import play as play_craft
+from tests.scripted import play as play_einstein
 
 __all__ = ["SUBJECTS"]
 
@@ -102,7 +101,7 @@ def _einstein_log(folder: Path, seed: int) -> Path:
 
 def _einstein_read(lines: Sequence[bytes]) -> ReadBack:
     header, *turns = map(orjson.loads, lines)
-    game = einstein.Game(parse_game_id(header["task"]["id"]), settings_of(header["run"]["condition"]))
+    game = einstein.Game(parse_game_id(header["task"]["id"]), einstein.GameSettings.of_log(header["run"]["condition"]))
     return ReadBack(game, [LoggedStep([turn["actions"][0]["raw"]], turn["state_after"]) for turn in turns if "turn" in turn])
 
 

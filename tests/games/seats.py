@@ -19,11 +19,12 @@ from unittest.mock import patch
 from analytics.installation import ensure_installed
 from analytics.query import query
 from cotrace.cli import main
+from games.experiments.family import game_of
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.places import ROOT
 
-__all__ = ["command_of", "cotrace", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says"]
+__all__ = ["command_of", "cotrace", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says", "without_memory"]
 
 KEY = {"OPENAI_API_KEY": "x"}
 """What commands find in their environment."""
@@ -65,6 +66,15 @@ def command_of(game: str, out: Path, seats: list[str], *options: str, before: st
 def play(game: str, out: Path, seats: list[str], *options: str, before: str = "") -> subprocess.CompletedProcess[str]:
     """Play it, in this process."""
     return cotrace(*command_of(game, out, seats, *options, before=before)[3:])
+
+
+@contextmanager
+def without_memory(game: str) -> Iterator[None]:
+    """Scripts among themselves play as they play among others: by what they are shown alone."""
+    family = game_of(game)
+    seats = family.seats
+    with patch.object(family, "seats", lambda asked: seats(asked)._replace(casts={})):
+        yield
 
 
 def cotrace(*words: str) -> subprocess.CompletedProcess[str]:

@@ -56,7 +56,7 @@ def observations(family: str, kind: str, folder: Path) -> list[Observation]:
     (task, *_) = game.tasks(asked, folder)
     scripts = {agent: next(iter(known.scripts[role])) for agent, role in known.roles.items()}
     taken = {agent: f"script:{script}" for agent, script in scripts.items()}
-    job = game.job(Match(task, game.Condition(), taken, 5, folder / "g.jsonl", "forms", "g", {}))
+    job = game.job(Match(task, game.Condition(), taken, 5, folder, run="forms", episode="g"))
     seen: list[Observation] = []
     players = {a: _Watcher(ScriptPlayer(scripts[a], known.scripts[role][scripts[a]]), seen) for a, role in known.roles.items()}
     with suppress(_EnoughError):

@@ -104,9 +104,9 @@ def played(family: str, kind: str, switches: dict[str, Any], folder: Path, playe
         if kind == "own":
             task = Task("own", task_of("pesto_toast", read_kitchen(KITCHEN)), 0)
         taken = dict.fromkeys(known.roles, ByLot.name)
-        path = folder / f"{family}{kind}{seed}.jsonl"
-        job = game.job(Match(task, game.Condition(**switches), taken, seed, path, "lots", path.stem, {}))
-        asyncio.run(_play(job.play, {agent: player(family, f"{path.stem}{agent}") for agent in known.roles}))
+        name = f"{family}{kind}{seed}"
+        job = game.job(Match(task, game.Condition(**switches), taken, seed, folder, run="lots", episode=name))
+        asyncio.run(_play(job.play, {agent: player(family, f"{name}{agent}") for agent in known.roles}))
 
 
 async def _play(play: Any, players: Any) -> None:

@@ -11,8 +11,8 @@ import pytest
 from tests.games.seats import ingested, play, seat_server, turns
 
 GAMES = {
-    "craft": ("", ("--structures", "1", "--turns", "4", "--reachable")),
-    "craft, simulating": ("", ("--structures", "1", "--turns", "2", "--reachable", "--simulations", "3")),
+    "craft": ("", ("--games", "1", "--turns", "4", "--reachable")),
+    "craft, simulating": ("", ("--games", "1", "--turns", "2", "--reachable", "--simulations", "3")),
     "einstein": ("", ("--games", "1")),
     "einstein, bare": ("", ("--games", "1", "--no-reasoning")),
     "asympuzl": ("", ("--seeds", "1", "--size", "3")),

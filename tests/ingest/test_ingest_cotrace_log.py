@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.ingest.asked import rows
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 Json = dict[str, Any]
 TURNS = 6

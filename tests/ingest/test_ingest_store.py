@@ -19,7 +19,6 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from games.craft.play import PlayRequest, play
 from ingest.craft import adapter as craft
 from ingest.files import load, pool, worker, writer
 from ingest.files.report import IngestProgress
@@ -36,6 +35,8 @@ from schemas.tables import TABLES
 from schemas.transaction import Transaction
 from tests.ingest.asked import rows
 from tests.ingest.craft.craft_logs import MOVES, published, write
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 from analytics.query import query
-from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 
 def test_copied_log_that_names_its_game_is_a_duplicate(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_the_wheel_works_away_from_its_source(built: tuple[Path, Path], tmp_path
     """Games, verdicts by proof and by a model, a report, pages."""
     there = Environment(tmp_path, PYTHONS[python])
     there.install(f"{built[1]}[judge,dash]")
-    there.cotrace("demo", "--no-serve", "--structures", "1")
+    there.cotrace("demo", "--no-serve", "--games", "1")
     store = there.work / "demo" / "cotrace.duckdb"
     with stub_server() as url:
         there.cotrace(
@@ -95,7 +95,20 @@ def test_the_core_says_which_extra_brings_the_rest(built: tuple[Path, Path], tmp
     """It reads logs, judges by proof, queries and reports; what it cannot do is one line."""
     there = Environment(tmp_path, PYTHONS[OLDEST])
     there.install(str(built[1]))
-    there.cotrace("play", "craft", "--persona", "vague", "--builder", "literal", "--structures", "1", "--turns", "6", "--out", "logs")
+    there.cotrace(
+        "play",
+        "craft",
+        "--seat",
+        "directors=script:vague",
+        "--seat",
+        "builder=script:literal",
+        "--games",
+        "1",
+        "--turns",
+        "6",
+        "--out",
+        "logs",
+    )
     there.cotrace("ingest", "logs")
     there.cotrace("judge", "--rubric", "spatial_grounding", "--judge", "engine")
     assert there.cotrace("report", "judges", "--format", "csv").stdout.count("\n") > 1

@@ -9,11 +9,8 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from games.craft.measures.taxonomy import RepairedCategory
-from games.craft.play import PlayRequest as CraftRequest
-from games.craft.play import play as play_craft
 from games.einstein.game import GameSettings
 from games.einstein.labels import CATEGORIES
-from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
@@ -22,6 +19,9 @@ from schemas.store import Store
 from tests.judges.judged_games import ask_model, store_of
 from tests.masters import published_store
 from tests.played import played_store
+from tests.scripted import CraftRequest, play
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play as play_craft
 from tests.servers.stub_server import stub_server
 
 

@@ -104,7 +104,7 @@ def test_a_game_with_tools_is_played_to_its_end(name: str, tmp_path: Path) -> No
     message = copy.deepcopy(THOUGHTS[name])
     message["tool_calls"][0]["function"] = {"name": "simulate_move", "arguments": json.dumps({"move": move})}
     with wanting_back(message, "CLARIFY:Which one?") as (url, asked):
-        options = ("--structures", "1", "--turns", "2", "--simulations", "2", "--provider-tool", "--base-url", url)
+        options = ("--games", "1", "--turns", "2", "--simulations", "2", "--provider-tool", "--base-url", url)
         done = play("craft", tmp_path / "logs", ["directors=script:plain", "builder=x/m"], *options)
     assert done.returncode == 0, done.stderr
     assert len(asked) >= 4

@@ -38,7 +38,7 @@ def main() -> int:
 def _kills(asked: argparse.Namespace) -> int:
     # what commands import is imported once, here, before their processes are forked
     import analytics.installation  # noqa: F401
-    import games.craft.play  # noqa: F401
+    import games.experiments.plan  # noqa: F401
     import ingest.files.run  # noqa: F401
     import judges.runs.runner  # noqa: F401
     from tests.reliability.kills.scenarios import SCENARIOS

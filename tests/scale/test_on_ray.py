@@ -14,7 +14,6 @@ import pytest
 
 pytest.importorskip("ray", reason="Ray is not installed here: make test-scale")
 
-from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find
@@ -29,6 +28,8 @@ from tests.ingest.craft.craft_logs import published, write
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.played import played_store
 from tests.schemas.lake.test_lake import contents
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 from tests.servers.stub_server import stub_server
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
@@ -188,7 +189,7 @@ def test_games_are_played_on_a_cluster_byte_by_byte(nodes: Nodes, tmp_path: Path
 
 def test_models_play_from_all_nodes(nodes: Nodes, tmp_path: Path) -> None:
     """A node is killed while they play; turn by turn it is the game that the script itself plays."""
-    options = ("--structures", "2", "--turns", "8", "--reachable")
+    options = ("--games", "2", "--turns", "8", "--reachable")
     assert play_seats("craft", tmp_path / "script", ["all=script:plain"], *options).returncode == 0
     with seat_server("script") as address:
         before = stats(address)["requests"]

@@ -12,13 +12,14 @@ from analytics.query import query
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table_json import table_json
 from games.einstein.game import AGENTS, Game, GameSettings
-from games.einstein.match import Pair
-from games.einstein.match_log import action_arguments, header_of, is_undo, refusal, refusal_text
-from games.einstein.play import PlayRequest, play
+from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text
+from games.einstein.seated import SeatedGame, header_of
 from ingest.files.run import ingest_paths
 from schemas.game import ActionEntry, End, LogWriter, Turn
 from schemas.store import Store
 from tests.places import DOCS
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play
 
 GAME = "4_0202_3012_0000_102"
 """block0 and block2 start at Player1 and belong bottom right and bottom left; block1 and block3 at Player2, top left and top right."""
@@ -42,7 +43,9 @@ def played(folder: Path, actions: list[str], rules: str = "sane") -> list[Spiral
     settings = GameSettings(modes=("none", "none"), reasoning=False, rules="sane" if rules == "sane" else "published")
     game = Game(parse_game_id(GAME), settings)
     started = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
-    header = header_of(game.puzzle, settings, Pair("one", "two"), seed=1, started_at=started)
+    header = header_of(
+        SeatedGame(puzzle=game.puzzle, settings=settings, seats={"Player1": "one", "Player2": "two"}, seed=1, started_at=started)
+    )
     with LogWriter(folder / "logs" / "game.jsonl", header) as log:
         for number, action in enumerate(actions, start=1):
             raw = f"<ACTION>{action}</ACTION>"

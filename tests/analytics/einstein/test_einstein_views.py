@@ -11,12 +11,13 @@ from analytics.findings import findings
 from analytics.installation import ensure_installed
 from analytics.query import query
 from games.einstein.game import GameSettings
-from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.analytics.test_views_reference import differences, reference
 from tests.masters import published_store
 from tests.places import ROOT
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play
 
 NOT_KNOWN = ("policy_p1", "policy_p2", "optimal_checked")
 """Neither logs nor manifest name the scripted players, or say whether the reference planner confirmed an optimum."""

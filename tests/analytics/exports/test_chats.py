@@ -17,6 +17,8 @@ from providers.server import ModelQuestion
 from schemas.store import Store
 from tests.games.seats import cotrace, play, seat_server
 
+VAGUE = ("--seat", "directors=script:vague", "--seat", "builder=script:oracle_follower")
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -24,10 +26,23 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("chats")
     with seat_server("script") as address:
         url = ("--base-url", f"{address}/v1")
-        play("craft", home / "logs" / "c", ["all=openai/stub"], "--structures", "4", "--turns", "3", "--reachable", *url)
-        play("einstein", home / "logs" / "e", ["all=openai/stub"], "--games", "6", "--step-limit", "8", *url)
+        play("craft", home / "logs" / "c", ["all=openai/stub"], "--games", "4", "--turns", "3", "--reachable", *url)
+        play("einstein", home / "logs" / "e", ["all=openai/stub"], "--games", "6", "--turns", "8", *url)
         play("asympuzl", home / "logs" / "a", ["all=openai/stub"], "--size", "3", "--seeds", "3", *url)
-    cotrace("play", "craft", "--persona", "vague", "--structures", "1", "--turns", "2", "--out", str(home / "logs" / "p"))
+    cotrace(
+        "play",
+        "craft",
+        "--seat",
+        "directors=script:vague",
+        "--seat",
+        "builder=script:oracle_follower",
+        "--games",
+        "1",
+        "--turns",
+        "2",
+        "--out",
+        str(home / "logs" / "p"),
+    )
     store = Store(home / "s.duckdb")
     ingest_paths([home / "logs"], store, workers=1)
     episode = query(store, "SELECT min(episode_id) FROM episodes WHERE benchmark = 'craft' AND model = 'openai/stub'").item()

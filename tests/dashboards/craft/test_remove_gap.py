@@ -11,10 +11,11 @@ from analytics.query import query
 from analytics.reports import report
 from dashboards.craft.page import _sides
 from dashboards.document import document
-from games.craft.play import PlayRequest, play
 from games.craft.targets.generator import StructureRules
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 PERSONAS = ("clear", "vague", "over_remover", "layer_confused", "span_omitting")
 BUILDERS = ("oracle_follower", "literal", "sloppy")

@@ -17,11 +17,12 @@ from dashboards.playback.facts import facts_of
 from dashboards.playback.happened import tried, what_went_wrong
 from dashboards.reader import reader
 from games.einstein.game import GameSettings
-from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from schemas import wording
 from schemas.store import Store
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play
 
 CONDITIONS = (GameSettings(), GameSettings(modes=("none", "none"), verifier="reasoning"))
 

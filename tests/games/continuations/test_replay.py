@@ -15,8 +15,8 @@ from schemas.store import Store
 from tests.games.seats import cotrace, play, seat_server, stats
 
 GAMES = {
-    "craft": (["all=script:plain"], ["--structures", "1", "--turns", "6"]),
-    "einstein": (["all=script:sensible"], ["--games", "1", "--step-limit", "12", "--verifier", "reasoning", "--samples", "2"]),
+    "craft": (["all=script:plain"], ["--games", "1", "--turns", "6"]),
+    "einstein": (["all=script:sensible"], ["--games", "1", "--turns", "12", "--verifier", "reasoning", "--samples", "2"]),
     "asympuzl": (["all=script:sharing"], ["--size", "4", "--seeds", "1"]),
     "overcooked": (["all=script:plain"], ["--order", "boiled_egg", "--horizon", "6", "--rules", "paper"]),
     "coordination": (["all=script:cautious"], ["hanabi", "--seed", "1"]),
@@ -167,7 +167,7 @@ def test_wrong_use_is_one_line(options: list[str], message: str, folder: Path, t
 def test_who_cannot_be_called_again_must_be_replaced(folder: Path, tmp_path: Path) -> None:
     """A persona of a scripted game takes no seat: the message names the seat and the mend."""
     home = tmp_path / "home"
-    cotrace("play", "craft", "--persona", "clear", "--structures", "1", "--turns", "3", "--out", str(home / "logs"))
+    cotrace("play", "craft", "--games", "1", "--turns", "3", "--out", str(home / "logs"))
     store = Store(home / "s.duckdb")
     ingest_paths([home / "logs"], store, workers=1)
     episode = query(store, "SELECT episode_id FROM episodes").item()

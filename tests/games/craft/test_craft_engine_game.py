@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 import pytest
+from pydantic import ValidationError
 
 from games.craft.engine.board import Board
 from games.craft.engine.views import director_view
@@ -151,7 +152,7 @@ class TestObservations:
 
     def test_the_kind_of_target_view_is_a_setting(self) -> None:
         """Mirrored flat targets beside span-aware boards, as some published runs showed them."""
-        game = Game(SMALL_TARGET, GameSettings(target_views="flat_mirrored"))
+        game = Game(SMALL_TARGET, target_views="flat_mirrored")
         assert game.observe_director("D2").target_view == director_view(TARGET, "D2", "flat_mirrored")
 
     def test_the_builder_hears_this_turns_messages_only(self) -> None:
@@ -205,8 +206,8 @@ def test_long_histories_are_cut_between_turns() -> None:
     assert trimmed([str(number) for number in range(51)]) == tuple(str(number) for number in range(11, 51))
 
 
-@pytest.mark.parametrize("settings", [GameSettings(max_turns=0), GameSettings(num_oracle=0)])
-def test_impossible_settings_are_refused(settings: GameSettings) -> None:
+@pytest.mark.parametrize("wrong", ["max_turns", "num_oracle"])
+def test_impossible_settings_are_refused(wrong: str) -> None:
     """A game needs a turn and, with the oracle, a candidate to show."""
-    with pytest.raises(UsageError, match="at least 1"):
-        Game(SMALL_TARGET, settings)
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
+        GameSettings.model_validate({wrong: 0})

@@ -13,7 +13,6 @@ from games.craft.engine.board import Board
 from games.craft.engine.oracle import DEFAULT_SAMPLE, sample
 from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import progress
-from games.craft.play import PlayRequest, play
 from games.craft.players.builders import BUILDERS
 from games.craft.players.personas import PERSONAS
 from games.craft.replay import replay
@@ -23,6 +22,8 @@ from games.craft.text.builder import ParsedMove
 from games.craft.text.director_output import NO_MESSAGE
 from games.craft.text.replies import read_answer
 from schemas.errors import UsageError
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 Line = dict[str, Any]
 
@@ -106,8 +107,8 @@ def test_files_are_named_by_team_structure_and_seed(tmp_path: Path) -> None:
     names = [str(path.relative_to(tmp_path)) for path in report.paths]
     assert names == [
         "clear_sloppy/structure_001_8.jsonl",
-        "clear_sloppy/structure_002_8.jsonl",
         "clear+vague+mixed_sloppy/structure_001_8.jsonl",
+        "clear_sloppy/structure_002_8.jsonl",
         "clear+vague+mixed_sloppy/structure_002_8.jsonl",
     ]
     assert (report.played, report.kept) == (4, 0)
@@ -202,7 +203,7 @@ def test_without_oracle_nothing_is_listed(tmp_path: Path) -> None:
     report = play(small_request(tmp_path, oracle=False))
     for header, *turns, _ in map(lines_of, report.paths):
         assert header["run"]["condition"]["use_oracle"] is False
-        assert header["run"]["name"] == "no_oracle_no_tools_run3/mixed_sloppy"
+        assert header["run"]["name"] == "mixed_sloppy"
         assert {(turn["oracle"], turn["oracle_followed"]) for turn in turns} == {(None, None)}
 
 
@@ -222,7 +223,7 @@ def test_structures_come_from_the_seed_or_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "structures.json"
     file.write_text(json.dumps([structure.to_json() for structure in structures]))
     generated = play(small_request(tmp_path / "a", seed=50, structures=2)).paths
-    loaded = play(small_request(tmp_path / "b", structures_file=file, structures=9)).paths
+    loaded = play(small_request(tmp_path / "b", structures_file=file, structures=3)).paths
     goals = [lines_of(path)[0]["task"]["goal"]["stacks"] for path in (*generated, *loaded)]
     assert goals == [structures[number].target.structure_json() for number in (0, 1, 0, 1, 2)]
 
@@ -266,11 +267,14 @@ def test_a_log_of_another_game_is_not_overwritten(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"personas": ("clever",)}, "unknown persona 'clever': did you mean clear"),
-        ({"personas": ("clear+vague",)}, "names 2 directors"),
-        ({"builders": ("lazy",)}, "unknown builder 'lazy': there are oracle_follower"),
-        ({"structures": 0}, "structures must be at least 1"),
-        ({"turns": 0}, "turns must be at least 1, got 0"),
+        ({"personas": ("clever",)}, "directors=script:clever: no script of that name for a director: did you mean clear"),
+        ({"personas": ("clear+vague",)}, "names 2 scripts for 3 seats"),
+        (
+            {"builders": ("lazy",)},
+            "script:lazy: no script of that name for a builder: there are plain, simulating, oracle_follower",
+        ),
+        ({"structures": 0}, "generate is 0: input should be greater than or equal to 1"),
+        ({"turns": 0}, "turns is 0: input should be greater than or equal to 1"),
     ],
 )
 def test_wrong_requests_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

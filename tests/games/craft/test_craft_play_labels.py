@@ -21,7 +21,6 @@ from games.craft.players.builders import BuilderDecision, IntendedMove
 from games.craft.players.facts import TurnFacts, Voice
 from games.craft.players.grammar import Grammar
 from games.craft.players.instruction import Instruction
-from games.craft.players.match import play_match, team
 from games.craft.players.personas import PERSONAS
 from games.craft.players.plan import Plan
 from games.craft.players.sight import BuiltMove
@@ -30,6 +29,7 @@ from games.craft.targets.generator import generate_structures
 from games.craft.targets.structures import Structure
 from games.craft.text.builder import builder_line
 from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, parse_director
+from tests.scripted import craft_turns
 
 OWN = {"D1": {"(0,0)", "(1,0)", "(2,0)"}, "D2": {"(0,0)", "(0,1)", "(0,2)"}, "D3": {"(0,2)", "(1,2)", "(2,2)"}}
 ONLY_OWN = {"D1": {"(1,0)", "(2,0)"}, "D2": {"(0,1)"}, "D3": {"(1,2)", "(2,2)"}}
@@ -285,8 +285,8 @@ def turns() -> list[TurnFacts]:
     """Turns of every persona with two builders on two targets."""
     structures = list(generate_structures(2, seed=21))
     settings = GameSettings(same_turn_messages=True)
-    teams = [team(persona, builder) for persona in PERSONAS for builder in ("sloppy", "literal")]
-    return list(chain.from_iterable(play_match(structure, settings, one, seed=5) for structure in structures for one in teams))
+    teams = [(persona, builder) for persona in PERSONAS for builder in ("sloppy", "literal")]
+    return list(chain.from_iterable(craft_turns(structure, settings, *one, seed=5) for structure in structures for one in teams))
 
 
 def labelled(turns: list[TurnFacts], question: str) -> Iterator[tuple[TurnFacts, Voice, str]]:
@@ -411,7 +411,7 @@ def test_directors_know_only_their_wall() -> None:
     assert other.target.stacks != first.target.stacks
     settings, opened = GameSettings(same_turn_messages=True), 0
     for seed in range(12):
-        here, there = (next(play_match(one, settings, team("mixed", "literal"), seed)) for one in (first, other))
+        here, there = (next(craft_turns(one, settings, "mixed", "literal", seed=seed)) for one in (first, other))
         if here.voices[0].director == "D1":
             opened += 1
             assert here.voices[0].plan == there.voices[0].plan

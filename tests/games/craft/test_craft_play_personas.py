@@ -12,9 +12,9 @@ from games.craft.game import GameSettings
 from games.craft.measures.taxonomy import PublishedCategory, RepairedCategory, published_category, repaired_category
 from games.craft.players.builders import BUILDERS
 from games.craft.players.facts import TurnFacts
-from games.craft.players.match import play_match, team
 from games.craft.players.personas import PERSONAS
 from games.craft.targets.generator import generate_structures
+from tests.scripted import craft_turns
 
 SETTINGS = GameSettings(same_turn_messages=True)
 STRUCTURES = tuple(generate_structures(12, seed=11))
@@ -23,7 +23,7 @@ Games = list[list[TurnFacts]]
 
 
 def play_all(persona: str, builder: str) -> Games:
-    return [list(play_match(structure, SETTINGS, team(persona, builder), seed=1)) for structure in STRUCTURES]
+    return [list(craft_turns(structure, SETTINGS, persona, builder, seed=1)) for structure in STRUCTURES]
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_every_failure_category_occurs() -> None:
     for persona in PERSONAS:
         for builder in BUILDERS:
             for structure in STRUCTURES[:4]:
-                for facts in play_match(structure, SETTINGS, team(persona, builder), seed=2):
+                for facts in craft_turns(structure, SETTINGS, persona, builder, seed=2):
                     outcome = facts.record.outcome
                     move, error = (outcome.move, outcome.error) if outcome else (None, None)
                     published.add(published_category(facts.listed, move, error.message if error else None))

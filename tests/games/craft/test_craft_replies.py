@@ -12,9 +12,9 @@ from analytics.query import query
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.game import Game, GameSettings
-from games.craft.match_log import header_of, turn_entry
-from games.craft.players.match import team
+from games.craft.seated import SeatedGame, header_of, turn_entry
 from games.craft.targets.structures import Structure
+from games.craft.text.archetypes import archetypes
 from games.craft.text.builder import Clarification, ParsedMove
 from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer
 from games.craft.text.replies import Unreadable, read_answer, read_director
@@ -31,6 +31,8 @@ PLACED = Move("place", "yl", "(0,2)", 1, "(1,2)")
 REMOVED = Move("remove", None, "(0,1)", 0)
 LINE = "PLACE:yl:(0,2):1:(1,2):CONFIRM:D3 asks"
 SMALL = Move("place", "os", "(2,2)", 0)
+
+TEAM = {"D1": "clear", "D2": "clear", "D3": "clear", "Builder": "literal"}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,10 @@ def played(folder: Path, replies: list[str], *, as_before: bool) -> Store:
     structure = Structure("structure_001", "medium", Board.from_json(TARGET, SPANS))
     settings = GameSettings(max_turns=len(replies))
     game = Game(structure, settings, seed=1)
-    with LogWriter(folder / "logs" / "game.jsonl", header_of(structure, settings, team("clear", "literal"), seed=1, started_at=at)) as log:
+    with LogWriter(
+        folder / "logs" / "game.jsonl",
+        header_of(SeatedGame(structure=structure, characters=archetypes(0, 1), settings=settings, seats=TEAM, seed=1, started_at=at)),
+    ) as log:
         for reply in replies:
             for director in game.speakers:
                 game.act(director, "<think>t</think><message>Go on.</message>")

@@ -17,7 +17,7 @@ from games.craft.engine.blocks import COLORS, DIRECTORS, Director
 from games.craft.engine.board import Board
 from games.craft.engine.rules import accepts
 from games.craft.game import Game, GameSettings, Rules
-from games.craft.seated import SEATS, SeatedGame, course_of
+from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of
 from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.text.archetypes import ARCHETYPES, archetypes
 from games.craft.text.builder import ParsedMove, parse_line
@@ -26,7 +26,7 @@ from games.craft.text.prompts import builder_messages, director_messages
 from games.craft.text.replies import Unreadable, read_answer, read_director
 from games.players.course import Said
 from games.players.player import Observation
-from games.players.seats import seated
+from games.players.seats import Seats
 from games.players.tools import written_out
 from ingest.files.run import ingest_paths
 from providers.completion import NO_TOKENS, Completion
@@ -36,7 +36,7 @@ from schemas.game import Turn
 from schemas.store import Store
 from tests.games.seats import command_of, ingested, play, seat_server, stats, turns
 
-TARGETS = ("--structures", "2")
+TARGETS = ("--games", "2")
 
 
 @pytest.mark.parametrize(
@@ -198,12 +198,12 @@ def test_no_line_of_a_prompt_is_a_possible_answer_and_the_form_comes_last(simula
 def test_wrong_seats_are_one_line(seats: list[str], message: str) -> None:
     """What is wrong, and what would be right."""
     with pytest.raises(UsageError, match=message):
-        seated(seats, SEATS, {"director": ("plain",), "builder": ("plain",)})
+        Seats(SEATS, SCRIPTS).taken(seats)
 
 
 def test_a_model_without_key_is_one_line(tmp_path: Path) -> None:
     """Before a game begins."""
-    command = command_of("craft", tmp_path, ["all=openai/gpt-4o"], "--structures", "1")
+    command = command_of("craft", tmp_path, ["all=openai/gpt-4o"], "--games", "1")
     environment = {key: value for key, value in os.environ.items() if key != "OPENAI_API_KEY"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, len(done.stderr.strip().splitlines()), "OPENAI_API_KEY" in done.stderr) == (2, 1, True)
@@ -212,14 +212,14 @@ def test_a_model_without_key_is_one_line(tmp_path: Path) -> None:
 def test_limits_that_no_reply_could_keep_are_one_line(tmp_path: Path) -> None:
     """Before a game begins, as in an experiment: a budget below the price of one reply, and one for a model without a price."""
     for model, told in (("openai/gpt-4o", "max_cost 1e-06 USD contradicts max_tokens 2000"), ("openai/unheard-of", "needs a price")):
-        done = play("craft", tmp_path / "logs", [f"all={model}"], "--structures", "1", "--max-cost", "0.000001")
+        done = play("craft", tmp_path / "logs", [f"all={model}"], "--games", "1", "--max-cost", "0.000001")
         assert (done.returncode, done.stderr.count("\n"), told in done.stderr) == (2, 1, True), done.stderr
     assert not (tmp_path / "logs").exists()
 
 
 def test_a_person_takes_a_seat_in_the_terminal(tmp_path: Path) -> None:
     """The person sees the builder's situation and answers a line; the game goes on with it."""
-    command = command_of("craft", tmp_path, ["directors=script:plain", "builder=human"], "--structures", "1", "--turns", "2")
+    command = command_of("craft", tmp_path, ["directors=script:plain", "builder=human"], "--games", "1", "--turns", "2")
     said = "CLARIFY:Where?\n\nPLACE:gs:(0,0):0:CONFIRM:a try\n\n"
     done = subprocess.run(command, input=said, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

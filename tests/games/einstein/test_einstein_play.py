@@ -18,15 +18,17 @@ from games.einstein.engine.knowledge import infer_goals
 from games.einstein.engine.modes import ACTION_MODES, ActionMode
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table_json import table_json
-from games.einstein.game import Game, GameSettings
+from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.labels import CATEGORIES, EXTENSIONS
-from games.einstein.match import Pair, play_match
-from games.einstein.match_log import settings_of
 from games.einstein.measures.metrics import GameMetrics, game_metrics
-from games.einstein.play import PlayRequest, play
 from games.einstein.players.personas import PERSONAS
+from games.einstein.players.team import ScriptedTeam
 from games.einstein.replay import Samples, replay
+from games.einstein.seated import SeatedGame, course_of
+from games.players.cast import played_by
 from schemas.errors import BadInputError, UsageError
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play
 
 CONDITIONS = (
     GameSettings(),
@@ -49,8 +51,11 @@ def request(out: Path, **changes: Any) -> PlayRequest:
 def measured(persona: str, mode: ActionMode, *, games: int = 6) -> list[GameMetrics]:
     found = []
     for puzzle in generate(count=games, seed=21):
-        game = Game(puzzle, GameSettings(modes=(mode, mode)))
-        for _ in play_match(game, Pair(persona, persona), seed=4):
+        settings = GameSettings(modes=(mode, mode))
+        game = Game(puzzle, settings)
+        players: dict[str, str] = dict.fromkeys(AGENTS, persona)
+        asked = SeatedGame(puzzle=puzzle, settings=settings, seats=players, seed=4, cast=True)
+        for _ in played_by(course_of(asked, game), ScriptedTeam(game, players, 4)):
             pass
         found.append(game_metrics(puzzle, game.settings.modes, game.steps))
     return found
@@ -185,7 +190,7 @@ def test_logs_replay_to_the_same_states(tmp_path: Path) -> None:
     """Answers and id alone give every state, verdict of the engine and end that the log holds."""
     for path in play(request(tmp_path)).paths:
         header, *turns, end = lines(path)
-        settings = settings_of(header["run"]["condition"])
+        settings = GameSettings.of_log(header["run"]["condition"])
         game = Game(parse_game_id(header["task"]["id"]), settings)
         samples = [Samples(tuple(turn["samples"]["texts"]) if turn["samples"] else (turn["actions"][0]["raw"],)) for turn in turns]
         steps = list(replay(game.setting, samples, settings.verifier))
@@ -203,7 +208,7 @@ def test_a_cut_log_replays_to_a_prefix(tmp_path: Path) -> None:
     """Whatever whole lines are there are the beginning of the same game."""
     path = play(request(tmp_path, conditions=(GameSettings(),), games=1)).paths[0]
     header, *turns, _ = lines(path)
-    setting = Game(parse_game_id(header["task"]["id"]), settings_of(header["run"]["condition"])).setting
+    setting = Game(parse_game_id(header["task"]["id"]), GameSettings.of_log(header["run"]["condition"])).setting
     samples = [Samples((turn["actions"][0]["raw"],)) for turn in turns]
 
     whole = list(replay(setting, samples))
@@ -216,11 +221,11 @@ def test_a_cut_log_replays_to_a_prefix(tmp_path: Path) -> None:
 def test_a_condition_with_an_impossible_part_is_refused(tmp_path: Path, part: str) -> None:
     """Settings are read back strictly, whatever is wrong with a part."""
     condition = lines(play(request(tmp_path, games=1)).paths[0])[0]["run"]["condition"]
-    assert settings_of(condition) == changed(CONDITIONS[0], samples=1)
+    assert GameSettings.of_log(condition) == CONDITIONS[0].model_copy(update={"samples": 1})
     impossible: tuple[object, ...] = ("nonsense", [], -1)
     for wrong in impossible:
         with pytest.raises(BadInputError, match=part):
-            settings_of(condition | {part: wrong})
+            GameSettings.of_log(condition | {part: wrong})
 
 
 def test_refusals_have_a_reason_and_acceptances_none(tmp_path: Path) -> None:

@@ -17,13 +17,13 @@ from games.einstein.engine.modes import ActionMode
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.seated import SEATS
 from games.einstein.text.prompts import read_system_prompt, system_prompt
-from games.players.seats import seated
+from games.players.seats import Seats
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.store import Store
-from tests.games.seats import ingested, play, seat_server, turns
+from tests.games.seats import ingested, play, seat_server, turns, without_memory
 
-PUZZLES = ("--games", "3", "--step-limit", "16")
+PUZZLES = ("--games", "3", "--turns", "16")
 
 
 @pytest.mark.parametrize("seats", [["all=openai/stub"], ["player1=script:sensible", "player2=openai/stub"]])
@@ -33,7 +33,8 @@ PUZZLES = ("--games", "3", "--step-limit", "16")
 )
 def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], condition: tuple[str, ...], tmp_path: Path) -> None:
     """The server knows the prompt alone, in every mode, with and without reasoning and verifier."""
-    assert play("einstein", tmp_path / "script", ["all=script:sensible"], *PUZZLES, *condition).returncode == 0
+    with without_memory("einstein"):
+        assert play("einstein", tmp_path / "script", ["all=script:sensible"], *PUZZLES, *condition).returncode == 0
     with seat_server("script") as address:
         done = play("einstein", tmp_path / "model", seats, *PUZZLES, *condition, "--base-url", f"{address}/v1")
     assert done.returncode == 0, done.stderr
@@ -93,7 +94,7 @@ def test_what_a_player_is_told_follows_the_switches(mode: ActionMode) -> None:
 def test_a_game_that_a_person_played_in_the_terminal_fills_the_human_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 4 counts it, its player is named, and the survey follows: a word or number answers, an empty line does not."""
     monkeypatch.setattr("sys.stdin", io.StringIO("<ACTION>pass</ACTION>\n\n" * 2 + "5\n\nquite\nstrongly disagree\n"))
-    options = ("--games", "1", "--objects", "4", "--mode", "seek", "--step-limit", "4")
+    options = ("--games", "1", "--objects", "4", "--mode", "seek", "--turns", "4")
     done = play("einstein", tmp_path / "logs", ["Player1=script:sensible", "Player2=human"], *options)
     assert done.returncode == 0, done.stderr
     assert "'quite' is not an answer" in done.stdout + done.stderr
@@ -117,4 +118,4 @@ def test_the_command_that_a_table_names_for_its_games_works() -> None:
     for hint in hints:
         words = shlex.split(hint.replace("(", " ").replace(")", " ").replace(",", " "))
         asked = [word for before, word in pairwise(words) if before == "--seat"]
-        assert "human" in seated(asked, SEATS, {"player": ()}).values()
+        assert "human" in Seats(SEATS, {}).taken(asked).values()

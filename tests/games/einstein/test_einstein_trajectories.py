@@ -113,7 +113,7 @@ def _known(user: str) -> dict[str, str]:
 def test_contradicting_options(tmp_path: Path) -> None:
     """One line each."""
     for words, told in (
-        (("--persona", "misreader"), "played by planners on both sides"),
+        (("--seat", "all=script:misreader"), "played by planners on both sides"),
         (("--seat", "all=script:sensible"), "played by planners on both sides"),
         (("--mode", "provide+none"), "one action space"),
         (("--verifier", "affordance"), "one action space"),

@@ -24,12 +24,13 @@ from games.einstein.engine.step import Setting, advance, carried_out
 from games.einstein.engine.table import Table, start_table
 from games.einstein.game import GameSettings
 from games.einstein.measures.planner import plan
-from games.einstein.play import PlayRequest, play
 from games.einstein.value.distances import Distances, values
 from games.einstein.value.hands import hands
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.store import Store
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play
 
 PUZZLES = sorted(generate(count=12, seed=7), key=lambda puzzle: puzzle.num_objects)
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from games.einstein.game import GameSettings
-from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.ingest.asked import rows
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play
 
 Json = dict[str, Any]
 

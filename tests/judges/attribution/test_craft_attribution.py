@@ -23,6 +23,8 @@ from schemas.batches import to_arrow
 from schemas.errors import UsageError
 from schemas.records import Attribution
 from schemas.store import Store
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 GAMES = 36
 
@@ -93,7 +95,6 @@ def test_an_agent_is_named_only_where_its_ideal_keeps_something(planted: Store) 
 
 
 def test_games_without_a_fault_blame_nobody(tmp_path: Path) -> None:
-    from games.craft.play import PlayRequest, play
 
     play(PlayRequest(out=tmp_path / "logs", structures=3, seed=7, processes=1))
     store = attributed(tmp_path / "logs", tmp_path)
@@ -105,8 +106,6 @@ def test_games_without_a_fault_blame_nobody(tmp_path: Path) -> None:
 @pytest.mark.parametrize("question", ["No response from API", "Error in move generation: timed out"])
 def test_a_call_that_failed_is_nobodys_fault(tmp_path: Path, failed: str, question: str) -> None:
     """Logs hold a line of their own in the place of the answer that never came."""
-    from games.craft.play import PlayRequest, play
-
     play(PlayRequest(out=tmp_path / "logs", structures=1, turns=1, seed=7, processes=1))
     (path,) = (tmp_path / "logs").rglob("*.jsonl")
     header, turn, end = map(json.loads, path.read_text("utf-8").splitlines())

@@ -12,9 +12,10 @@ from dashboards.address import Address
 from dashboards.markup import to_html
 from dashboards.pages import game, why
 from dashboards.reader import reader
-from games.craft.play import PlayRequest, play
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 OPEN = "The other one goes on top of the two reds, same layer, take my word."
 

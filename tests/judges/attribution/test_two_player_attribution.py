@@ -14,7 +14,6 @@ from games.coordination import planted as coordination
 from games.einstein import planted as einstein
 from games.einstein.engine.rules import RulesName
 from games.einstein.game import GameSettings
-from games.einstein.play import PlayRequest, play
 from games.overcooked import planted as overcooked
 from judges.attribution.findings import LINKS
 from judges.einstein.attribution.steps import played_steps
@@ -22,6 +21,8 @@ from judges.evidence.transcript import load
 from schemas.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import answer, log_of, write
 from tests.judges.attribution.test_craft_attribution import attributed, scripts_of
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play
 
 FAMILIES = {
     "einstein": (einstein, 60, 0.3),

@@ -13,8 +13,6 @@ from games.asympuzl.claims import Fact, Question
 from games.asympuzl.play import PlayRequest as AsympuzlRequest
 from games.asympuzl.play import play as play_asympuzl
 from games.einstein.claims import Belongs
-from games.einstein.play import PlayRequest as EinsteinRequest
-from games.einstein.play import play as play_einstein
 from games.overcooked.claims import Asked, Planned, Reported
 from ingest.files.run import ingest_paths
 from judges.asympuzl.history import history_of
@@ -25,6 +23,8 @@ from judges.claims.texts import texts
 from judges.evidence.reader import PLANTED, reader_named
 from judges.evidence.transcript import ClaimView, Transcript, UtteranceView, load
 from schemas.store import Store
+from tests.scripted import EinsteinRequest
+from tests.scripted import play as play_einstein
 
 
 def game(benchmark: str, **facts: Any) -> Transcript:

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 import cotrace
 from cotrace.cli import main
 from games.craft.claims import Named, Request
-from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.claims import questions, texts
 from judges.claims.extraction import form_of, read_reply
@@ -29,6 +28,8 @@ from judges.evidence.reader import PLANTED, reader_named
 from judges.evidence.transcript import load
 from providers.provider import ModelSettings
 from schemas.store import Store
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 
 MODEL = "openai/stub"

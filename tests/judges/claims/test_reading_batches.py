@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from cotrace.cli import cli
-from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.claims.batch import collect_readings, submit_reading
 from judges.claims.job import read_texts
@@ -20,6 +19,8 @@ from providers.journal_folder import folder_of
 from providers.provider import ModelSettings
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 from tests.servers.stub_server import stub_server
 

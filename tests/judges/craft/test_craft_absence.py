@@ -17,7 +17,6 @@ import pytest
 import judges.craft.checks as checks_package
 from games.craft.claims import TYPES
 from games.craft.engine.blocks import DIRECTORS
-from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.claims.readers import read_by_rules, reading_of
 from judges.claims.reading import Read, TextClaims, Unread
@@ -25,6 +24,8 @@ from judges.craft.checks import CHECKS, prepared
 from judges.evidence.transcript import Transcript, UtteranceView, load
 from schemas.store import Store
 from tests.judges.craft.test_craft_checks import decide, game, turn
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 
 Answers = dict[tuple[int, str | None, str], str | None]
 

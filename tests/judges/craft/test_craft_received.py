@@ -12,9 +12,9 @@ import pytest
 from analytics.query import query
 from games.craft.engine.board import Board
 from games.craft.game import Game, GameSettings
-from games.craft.match_log import header_of, turn_entry
-from games.craft.players.match import team
+from games.craft.seated import SeatedGame, header_of, turn_entry
 from games.craft.targets.structures import Structure
+from games.craft.text.archetypes import archetypes
 from games.craft.text.director_output import director_text
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import Lost
@@ -33,6 +33,8 @@ SECOND = "Put a small green block on the left of my top layer."
 OTHER = "Put a small orange block on the right of my bottom layer."
 AT = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times
 
+TEAM = {"D1": "clear", "D2": "clear", "D3": "clear", "Builder": "literal"}
+
 
 def own_log(path: Path, *, marked: bool) -> Path:
     """A game of one turn in which D1 speaks twice and the builder does what it asked for first.
@@ -50,7 +52,7 @@ def own_log(path: Path, *, marked: bool) -> Path:
     assert FIRST in game.observe_builder().discussion
     record = game.act("builder", "PLACE:ys:(0,0):0:CONFIRM:As D1 asks.")
     assert record is not None
-    header = header_of(structure, settings, team("clear", "literal"), seed=1, started_at=AT)
+    header = header_of(SeatedGame(structure=structure, characters=archetypes(0, 1), settings=settings, seats=TEAM, seed=1, started_at=AT))
     with LogWriter(path / "game.jsonl", header) as log:
         log.turn(turn_entry(record, settings, AT))
     if marked:

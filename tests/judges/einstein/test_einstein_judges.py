@@ -13,7 +13,6 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from games.einstein.claims import Belongs
 from games.einstein.game import GameSettings
-from games.einstein.play import PlayRequest, play
 from games.einstein.players.personas import PERSONAS
 from ingest.files.run import ingest_paths
 from judges.einstein.thoughts import read_thoughts
@@ -25,6 +24,8 @@ from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
+from tests.scripted import EinsteinRequest as PlayRequest
+from tests.scripted import play
 
 RUBRICS = {"knowledge_sharing": ["KS1", "KS2", "KS3"], "rule_understanding": ["RU1", "RU2"]}
 OTHER_CONDITIONS = (

@@ -9,7 +9,6 @@ import yaml
 from click.testing import CliRunner, Result
 
 from cotrace.cli import cli
-from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.claims.prompt_file import prompt_in
 from judges.optimization.reader_cases import reader_cases, split_by_author
@@ -17,6 +16,8 @@ from judges.optimization.reader_search import ReaderOptimization, expected
 from providers.provider import ModelSettings
 from schemas.errors import UsageError
 from schemas.store import Store
+from tests.scripted import CraftRequest as PlayRequest
+from tests.scripted import play
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 
 PERSONAS = ("clear", "vague", "over_remover", "redundant")

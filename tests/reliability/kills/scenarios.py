@@ -41,7 +41,22 @@ def _cotrace(*words: str) -> None:
 
 
 def _logs() -> None:
-    _cotrace("play", "craft", "--persona", "clear", "--persona", "vague", "--structures", "3", "--turns", "5", "--out", "logs")
+    _cotrace(
+        "play",
+        "craft",
+        "--seat",
+        "directors=script:clear",
+        "--seat",
+        "directors=script:vague",
+        "--seat",
+        "builder=script:oracle_follower",
+        "--games",
+        "3",
+        "--turns",
+        "5",
+        "--out",
+        "logs",
+    )
 
 
 def _store() -> None:
@@ -142,7 +157,7 @@ SCENARIOS: Final = (
         lambda _: stub_server("--latency-ms", "20"),
         in_flight=4,
     ),
-    Scenario("play, scripts", lambda: None, ("play", "einstein", "--games", "4", "--step-limit", "10", "--out", "logs")),
+    Scenario("play, scripts", lambda: None, ("play", "einstein", "--games", "4", "--turns", "10", "--out", "logs")),
     Scenario(
         "play, models",
         lambda: None,
