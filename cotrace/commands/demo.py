@@ -39,11 +39,12 @@ _PLANTED = {
     show_default=True,
     help="Where logs and store go.",
 )
-@click.option("--structures", default=10, show_default=True, type=click.IntRange(min=1), help="Targets for each persona.")
+@click.option("--games", default=10, show_default=True, type=click.IntRange(min=1), help="Games of each persona.")
+@click.option("--structures", type=click.IntRange(min=1), hidden=True)
 @click.option("--serve/--no-serve", default=True, show_default=True, help="Whether to end with the dashboard.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard.")
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(0, 65535), help="Port of the dashboard.")
-def command(folder: Path, structures: int, host: str, port: int, *, serve: bool) -> int:
+def command(folder: Path, games: int, structures: int | None, host: str, port: int, *, serve: bool) -> int:
     """Play games of several personas, read them, judge and attribute them with the engine, say what was found, then serve the dashboard.
 
     \b
@@ -52,12 +53,15 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
     """
     if serve:
         needed("dash", "the dashboard at the end (or --no-serve)")
+    if structures is not None:
+        say("--structures is now --games (the old name works until the next release)")
+        games = structures
     logs, store = folder / "logs", Store(folder / "cotrace.duckdb")
     started = time.monotonic()
     with _step("1. What is played: teams build block structures; the directors of each have one of six planted ways to talk"):
         for persona, fails in _PLANTED.items():
             say(f"   {persona}: {fails}")
-        _play(logs, structures)
+        _play(logs, games)
     with _step("2. Logs into one store"):
         is_clean = _ingest(logs, store)
     with _step("3. Every turn judged by the engine, which replays the board and answers only what it can prove"):
@@ -89,15 +93,15 @@ def _step(title: str) -> Iterator[None]:
     say(f"   {time.monotonic() - started:.1f} s")
 
 
-def _play(logs: Path, structures: int) -> None:
+def _play(logs: Path, games: int) -> None:
     from cotrace.progress import playing_bar
     from games.experiments.plan import play
 
     players = [*(f"directors=script:{persona}" for persona in _PLANTED), f"builder=script:{_BUILDER}"]
     with writing_to(logs.parent, "--dir"), playing_bar() as show:
-        played = play("craft", logs, players=players, games=structures, reachable=True, on_progress=show)
+        played = play("craft", logs, players=players, games=games, reachable=True, on_progress=show)
     kept = f", {played.kept} were there already" if played.kept else ""
-    say(f"   {played.played} games of CRAFT on {structures} targets played{kept}; what was planted stands beside them as labels")
+    say(f"   {played.played} games of CRAFT on {games} targets played{kept}; what was planted stands beside them as labels")
 
 
 def _ingest(logs: Path, store: Store) -> bool:

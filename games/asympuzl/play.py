@@ -17,8 +17,8 @@ from games.asympuzl.puzzle import AGENTS, Agent
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
 from games.players.onset import onset_of
-from games.players.running import RunReport
-from games.playing import DEFAULT_START, OnProgress, check_seeds, report_of
+from games.players.running import RunReport, report_of
+from games.playing import DEFAULT_START, OnProgress, check_seeds
 from schemas.errors import UsageError
 
 __all__ = ["PAPER_SEEDS", "PlayRequest", "play"]
@@ -76,8 +76,7 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> RunRepo
     ]
     paths = [request.out / f"{run.run_id}.jsonl" for run in runs]
     taken = (turns or None for path, run in zip(paths, runs, strict=True) for turns in _play_run(path, run, request))
-    report: RunReport = report_of(paths, total, taken, on_progress)
-    return report
+    return report_of(paths, total, taken, on_progress)
 
 
 def _pairs(request: PlayRequest) -> list[tuple[str, str]]:

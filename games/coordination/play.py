@@ -23,8 +23,8 @@ from games.coordination.matches.kitchen import play_kitchen
 from games.coordination.players import PLAYERS, Player
 from games.coordination.step_log import is_complete, write_steps
 from games.players.onset import script_of
-from games.players.running import RunReport
-from games.playing import DEFAULT_START, OnProgress, check_seeds, report_of
+from games.players.running import RunReport, report_of
+from games.playing import DEFAULT_START, OnProgress, check_seeds
 from schemas.errors import UsageError
 from schemas.text import near
 
@@ -105,8 +105,7 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> RunRepo
     """
     games = list(_games(checked(request)))
     paths = [request.out / request.game / f"{game.name}.jsonl" for game in games]
-    report: RunReport = report_of(paths, len(games), map(_play_game, paths, games), on_progress)
-    return report
+    return report_of(paths, len(games), map(_play_game, paths, games), on_progress)
 
 
 def _play_game(path: Path, game: _Game) -> int | None:

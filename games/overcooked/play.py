@@ -16,8 +16,8 @@ from games.overcooked.engine.world import Rules
 from games.overcooked.entry import document
 from games.overcooked.game import AgentPlayer, Game
 from games.overcooked.players.scripts import FAULTLESS, PlantedAnswer, policy_of, scripted_pair
-from games.players.running import RunReport
-from games.playing import DEFAULT_START, OnProgress, another_game, check_seeds, report_of
+from games.players.running import RunReport, report_of
+from games.playing import DEFAULT_START, OnProgress, another_game, check_seeds
 from schemas.errors import UsageError
 
 __all__ = ["PlayRequest", "orders_of", "play", "play_order"]
@@ -78,8 +78,7 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> RunRepo
         OSError: a file cannot be read or written.
     """
     jobs = list(_jobs(request))
-    report: RunReport = report_of([job.path for job in jobs], len(jobs), map(_play_job, jobs), on_progress)
-    return report
+    return report_of([job.path for job in jobs], len(jobs), map(_play_job, jobs), on_progress)
 
 
 def play_order(

@@ -12,10 +12,9 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from games.asympuzl import play as asympuzl
-from games.craft import play as craft
-from games.einstein import play as einstein
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests import scripted
 from tests.ingest.craft.craft_logs import published
 from tests.ingest.einstein.test_einstein_ingest import GAME, dialog
 
@@ -39,8 +38,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Lines]:
     """One scripted game of each benchmark that cotrace replays line by line."""
     out = tmp_path_factory.mktemp("played")
     paths = {
-        "craft": craft.play(craft.PlayRequest(out=out / "craft", structures=1, turns=6, processes=1)).paths,
-        "einstein": einstein.play(einstein.PlayRequest(out=out / "einstein", games=1)).paths,
+        "craft": scripted.play(scripted.CraftRequest(out=out / "craft", structures=1, turns=6)).paths,
+        "einstein": scripted.play(scripted.EinsteinRequest(out=out / "einstein", games=1)).paths,
         "asympuzl": asympuzl.play(asympuzl.PlayRequest(out=out / "asympuzl", seeds=(3,), sizes=(4,))).paths,
     }
     return {name: path.read_bytes().splitlines(keepends=True) for name, (path,) in paths.items()}

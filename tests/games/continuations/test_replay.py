@@ -12,7 +12,7 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store import Store
-from tests.games.seats import cotrace, play, seat_server, stats
+from tests.games.seats import cotrace, play, seat_server, stats, without_memory
 
 GAMES = {
     "craft": (["all=script:plain"], ["--games", "1", "--turns", "6"]),
@@ -32,7 +32,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A game of each family, played by scripts, in a store."""
     home = tmp_path_factory.mktemp("replay")
     for family, (seats, options) in GAMES.items():
-        assert play(family, home / "logs" / family, seats, *options).returncode == 0
+        with without_memory(family):
+            assert play(family, home / "logs" / family, seats, *options).returncode == 0
     ingest_paths([home / "logs"], Store(home / "s.duckdb"), workers=1)
     return home
 
