@@ -93,7 +93,7 @@ def test_the_demo_plays_what_the_readme_says(tmp_path: Path) -> None:
     said = re.search(r"plays (\d+) games of six personas.*?serves the dashboard on http://([\d.]+):(\d+)", text, re.DOTALL)
     assert said is not None
     defaults = {option.name: option.default for option in demo.params}
-    assert (defaults["structures"], defaults["host"], defaults["port"]) == (int(said[1]) / 6, said[2], int(said[3]))
+    assert (defaults["games"], defaults["host"], defaults["port"]) == (int(said[1]) / 6, said[2], int(said[3]))
     done = run("demo", "--no-serve", "--games", "1", "--dir", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "6 games of CRAFT on 1 targets played" in done.stderr + done.stdout
