@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.engines import EngineWork
 from benchmarks.workload import scratch
 from games.asympuzl.game import Game
-from games.asympuzl.play import PlayRequest, play
+from games.experiments.plan import play
 
 __all__ = ["work"]
 
@@ -21,21 +21,17 @@ _PERSONAS: Final = ("sharing", "piecewise", "overcorrecting", "silent")
 
 def work() -> EngineWork:
     """Games of the scripts."""
-    report = play(PlayRequest(out=scratch() / "asympuzl", personas=_PERSONAS, seeds=tuple(range(_GAMES // len(_PERSONAS)))))
+    players = [f"all=script:{persona}" for persona in _PERSONAS]
+    report = play("asympuzl", scratch() / "asympuzl", players=players, games=_GAMES // len(_PERSONAS))
     texts = [path.read_text(encoding="utf-8") for path in report.paths]
-    games = [game for text in texts for game in _answers(text)]
+    games = [_answers(text) for text in texts]
     return EngineWork("AsymPuzl", sum(len(answers) for _, answers in games), partial(_play, games), texts)
 
 
-def _answers(text: str) -> list[tuple[int, list[str]]]:
-    """Seed and answers of each game of a run's file."""
-    games: list[tuple[int, list[str]]] = []
-    for line in map(json.loads, text.splitlines()):
-        if line["type"] == "game":
-            games.append((line["seed"], []))
-        elif line["type"] == "turn":
-            games[-1][1].append(line["raw_output"])
-    return games
+def _answers(text: str) -> tuple[int, list[str]]:
+    """Seed and answers of a game."""
+    header, *turns, _ = map(json.loads, text.splitlines())
+    return header["seed"], [reply["text"] for turn in turns for reply in turn["replies"]]
 
 
 def _play(games: Sequence[tuple[int, list[str]]]) -> None:

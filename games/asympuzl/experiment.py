@@ -1,4 +1,4 @@
-"""AsymPuzl in experiments: puzzles by seed, and the switches of the table."""
+"""AsymPuzl's games: puzzles by seed, and the switches of a game."""
 
 from __future__ import annotations
 
@@ -6,47 +6,49 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field
 
-from games.asympuzl.feedback import FeedbackMode
 from games.asympuzl.forms import forms
-from games.asympuzl.game import GameSettings
-from games.asympuzl.play import PAPER_SEEDS
-from games.asympuzl.puzzle import MAX_SIZE
-from games.asympuzl.seated import SCRIPTS, SEATS, SOLO_SEATS, SeatedGame, course_of, header_of
-from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
-from games.experiments.family import Match, Task, job_of
+from games.asympuzl.game import GameSettings as Condition
+from games.asympuzl.players.personas import FAULTLESS
+from games.asympuzl.seated import CASTS, SCRIPTS, SEATS, SOLO_SEATS, SeatedGame, course_of, header_of, scripted_course
+from games.asympuzl.tokens import tokenizer
+from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
-from games.playing import DEFAULT_START
-from games.settings import Settings
+from games.settings import MOST, Settings
 
-__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Settings):
     """Puzzles, by the seeds that they are drawn from in every size."""
 
-    generate: int = Field(default=len(PAPER_SEEDS), ge=1, le=100_000)
-    """How many: puzzles 0, 1, ..."""
-    first: int = Field(default=0, ge=0)
-    """The number of the first."""
-    solo: bool = False
-    """The control experiment: one agent with the clues of both."""
+    generate: int = Field(default=30, ge=1, le=MOST, description="How many; the paper plays 30 seeds a configuration.")
+    first: int = Field(default=0, ge=0, description="The seed of the first.")
+    solo: bool = Field(default=False, description="The control experiment: one agent, A, with the clues of both, and one attempt.")
 
 
-class Condition(Settings):
-    """The switches of a game."""
+def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
+    return given | {"generate": SHORT.games if games is None else games, "first": seed}, (seed,)
 
-    size: int = Field(default=5, ge=1, le=MAX_SIZE)
-    feedback: FeedbackMode = "both"
-    history: int = Field(default=1, ge=1)
-    turns: int | None = Field(default=None, ge=1)
-    """None: twice the number of positions."""
-    tokenizer: str = DEFAULT_TOKENIZER
 
+SHORT: Final = ShortForm(
+    games=30,
+    counted="puzzles of each size, by the seeds from --seed on",
+    seeds=(0,),
+    team=lambda asked: ("A=script:solver",) if asked and asked.solo else (f"all=script:{FAULTLESS}",),
+    drawn=_drawn,
+    examples=(
+        "asympuzl --seat all=script:sharing --seat all=script:ignoring --size 3 --size 5 --games 10 --out logs/",
+        "asympuzl --seat A=openai/gpt-4o --seat B=script:sharing --feedback own --games 5 --temperature 0 --out logs/",
+        "asympuzl --planted 100 --out logs/planted",
+    ),
+    renamed={"--seeds": "--games", "--mode": "--feedback"},
+    scripts={"--persona": ("A", "all"), "--partner": ("B", "B")},
+)
 
 KINDS: Final = ("",)
 """Kinds of single games."""
@@ -59,7 +61,7 @@ def one_game(number: int, _: str = KINDS[0]) -> Tasks:
 
 def seats(asked: Tasks) -> Seats:
     """Two players, or one."""
-    return Seats(SOLO_SEATS if asked.solo else SEATS, SCRIPTS)
+    return Seats(SOLO_SEATS, SCRIPTS) if asked.solo else Seats(SEATS, SCRIPTS, CASTS)
 
 
 def tasks(asked: Tasks, _: Path) -> Sequence[Task]:
@@ -68,17 +70,11 @@ def tasks(asked: Tasks, _: Path) -> Sequence[Task]:
 
 
 def job(match: Match) -> Job:
-    """A game of the puzzle; the experiment's seed tells repetitions apart."""
-    asked: Condition = match.condition
-    tokenizer(asked.tokenizer)("")  # one without its tables fails here, before anything is played
-    game = SeatedGame(
-        settings=GameSettings(mode=asked.feedback, history_length=asked.history, max_turns=asked.turns),
-        taken=match.taken,
-        size=asked.size,
-        seed=match.task.content,
-        tokenizer=asked.tokenizer,
-        solo=set(match.taken) == set(SOLO_SEATS),
-        started_at=DEFAULT_START,
-    )
+    """A game of the puzzle; an experiment's seed tells repetitions apart."""
+    settings: Condition = match.condition
+    tokenizer(settings.tokenizer)("")  # one without its tables fails here, before anything is played
+    game = SeatedGame(settings=settings, seats=match.players, seed=match.task.content, solo=set(match.taken) == set(SOLO_SEATS))
     header = header_of(game)
-    return job_of(match, replace(header, details={**header.details, "repetition": match.seed}), partial(course_of, game))
+    if match.run is not None:
+        header = replace(header, details={**header.details, "repetition": match.seed})
+    return job_of(match, header, partial(scripted_course if match.cast else course_of, game))

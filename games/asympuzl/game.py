@@ -16,11 +16,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from pydantic import AliasChoices, Field
+
 from games.asympuzl.answer import Answer, parse_answer
-from games.asympuzl.feedback import FEEDBACK_MODES, Feedback, FeedbackMode, feedback, feedback_lines
+from games.asympuzl.feedback import Feedback, FeedbackMode, feedback, feedback_lines
 from games.asympuzl.hypothesis import Applied, apply
 from games.asympuzl.prompts import Heard, form_faults, system_prompt, user_prompt
-from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, generate, wrong_positions
+from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Entry, Puzzle, generate, wrong_positions
+from games.asympuzl.tokens import DEFAULT_TOKENIZER
+from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
 __all__ = ["AgentTurn", "Game", "GameSettings", "GameState", "PuzzleView", "StopReason", "answer_turn", "conversation"]
@@ -28,16 +32,34 @@ __all__ = ["AgentTurn", "Game", "GameSettings", "GameState", "PuzzleView", "Stop
 StopReason = Literal["solved", "max_turns"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameSettings:
-    """Conditions of a game."""
+class GameSettings(Settings):
+    """The switches of a game."""
 
-    mode: FeedbackMode = "both"
-    history_length: int = 1
-    """How many of its own and of the partner's last messages an agent is shown."""
+    size: int = Field(default=5, ge=1, le=MAX_SIZE, description="Positions of the puzzle.")
+    mode: FeedbackMode = Field(
+        default="both",
+        validation_alias=AliasChoices("feedback", "mode"),
+        serialization_alias="feedback_mode",
+        description="Feedback after a turn.",
+    )
+    history_length: int = Field(
+        default=1,
+        ge=1,
+        le=MOST,
+        validation_alias=AliasChoices("history", "history_length"),
+        description="Last messages of each that are shown.",
+    )
+    max_turns: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST,
+        validation_alias=AliasChoices("turns", "max_turns"),
+        description="Turn limit; by default twice the number of positions, as in the paper.",
+    )
+    tokenizer: str = Field(default=DEFAULT_TOKENIZER, description="Who counts tokens: regex-v1, or tiktoken:ENCODING.")
 
-    max_turns: int | None = None
-    """None: twice the number of positions, as in the paper."""
+
+PAPER: Final = GameSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,17 +138,9 @@ class Game:
 
     agents: Final = AGENTS
 
-    def __init__(self, puzzle: Puzzle, settings: GameSettings = GameSettings()) -> None:
-        """Hand out the clues.
-
-        Raises:
-            UsageError: a setting is out of range.
-        """
+    def __init__(self, puzzle: Puzzle, settings: GameSettings = PAPER) -> None:
+        """Hand out the clues."""
         self.max_turns: Final = 2 * puzzle.size if settings.max_turns is None else settings.max_turns
-        if settings.mode not in FEEDBACK_MODES:
-            raise UsageError(f"asympuzl: no feedback mode {settings.mode!r}; there are {', '.join(FEEDBACK_MODES)}")
-        if settings.history_length < 1 or self.max_turns < 1:
-            raise UsageError(f"asympuzl: history_length {settings.history_length}, max_turns {self.max_turns}; both must be at least 1")
         self.puzzle: Final = puzzle
         self.settings: Final = settings
         self._turns: list[AgentTurn] = []
@@ -134,11 +148,11 @@ class Game:
         self._told: dict[Agent, Feedback | None] = dict.fromkeys(AGENTS)
 
     @classmethod
-    def drawn(cls, *, size: int, seed: int, settings: GameSettings = GameSettings()) -> Game:
+    def drawn(cls, *, size: int, seed: int, settings: GameSettings = PAPER) -> Game:
         """Set up a generated game: the same arguments, the same game.
 
         Raises:
-            UsageError: as the constructor, or there are no puzzles of that size.
+            UsageError: there are no puzzles of that size.
         """
         return cls(generate(size=size, seed=seed), settings)
 

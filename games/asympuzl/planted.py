@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.players import personas
 from games.asympuzl.puzzle import AGENTS
+from games.experiments.plan import play
 from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport
 from games.playing import OnProgress
@@ -36,16 +36,12 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
     """
     faults = tuple(name for name in personas.PERSONAS if name not in FAULTLESS)
     chosen = cases(games, seed, dict.fromkeys(AGENTS, faults), latest=2)  # a game without a fault takes two turns
-    return played_cases(chosen, lambda case: play(_request(out, case, seed)), lambda _: personas.FAULTLESS, on_progress, mended)
+    return played_cases(chosen, lambda case: _played(out, case, seed), lambda _: personas.FAULTLESS, on_progress, mended)
 
 
-def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     team: dict[str, str] = dict.fromkeys(AGENTS, personas.FAULTLESS)
     team[case.seat] = case.script
-    return PlayRequest(
-        out=out / f"{case.place}",  # a file holds all games of a pair
-        personas=(team["A"],),
-        partners=(team["B"],),
-        sizes=(case.rng.choice(_SIZES),),
-        seeds=(seed + case.place,),
-    )
+    players = [f"{agent}=script:{name}" for agent, name in team.items()]
+    size = case.rng.choice(_SIZES)
+    return play("asympuzl", out / f"{case.place}", players=players, games=1, seeds=[seed + case.place], size=size)

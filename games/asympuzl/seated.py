@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
 from games.asympuzl.answer import answer_reading
-from games.asympuzl.feedback import FEEDBACK_MODES
+from games.asympuzl.feedback import FeedbackMode
 from games.asympuzl.game import AgentTurn, Game, GameSettings
 from games.asympuzl.game import PuzzleView as Seen
-from games.asympuzl.play import PlayRequest
-from games.asympuzl.players.personas import PERSONAS, script_answer
-from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Puzzle, generate, wrong_positions
+from games.asympuzl.players.personas import PERSONAS, PersonaPlayer, script_answer
+from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, generate, wrong_positions
 from games.asympuzl.solo import SoloObservation, attempt, observe, solver
 from games.asympuzl.tokens import Tokenizer, tokenizer
 from games.asympuzl.turn_entry import Answered, entries_json, turn_entry
+from games.players.cast import played_by
 from games.players.course import Course, Said, Step, ask
 from games.players.player import Observation
-from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, RunTerms, Seating, run_games
-from games.players.seats import Seats, evaluated, team_name
-from games.playing import DEFAULT_START, check_seeds
+from games.players.seats import evaluated, team_name
+from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
-from schemas.game import AgentEntry, End, Header
+from schemas.game import AgentEntry, End, Header, Turn
 
-__all__ = ["SCRIPTS", "SEATS", "SOLO_SEATS", "SeatedGame", "course_of", "game_of", "header_of", "jobs_of", "play_request"]
+__all__ = ["CASTS", "SCRIPTS", "SEATS", "SOLO_SEATS", "SeatedGame", "course_of", "game_of", "header_of", "scripted_course"]
 
 SEATS: Final[Mapping[str, str]] = {"A": "alice", "B": "bob"}
 """Agent -> role."""
@@ -39,6 +37,9 @@ _PERSONAS: Final = {name: partial(script_answer, name) for name in PERSONAS}
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {"alice": _PERSONAS, "bob": _PERSONAS, "solo": {"solver": solver}}
 """Role -> script -> policy over the role's observation."""
 
+CASTS: Final[Mapping[str, Collection[str]]] = {"alice": PERSONAS, "bob": PERSONAS}
+"""Role -> scripts that remember."""
+
 _VIEWS: Final = {"A": "shapes", "B": "shuffled_pairs"}
 _TURN: Final = timedelta(seconds=1)
 """Pretended length of a turn, so that the same game has the same log wherever and whenever it is played on."""
@@ -49,59 +50,51 @@ class SeatedGame:
     """One game to be played."""
 
     settings: GameSettings
-    taken: Mapping[str, str]
+    seats: Mapping[str, str]
     """Agent -> player."""
-    size: int
     seed: int
-    tokenizer: str
-    solo: bool
-    started_at: datetime
+    solo: bool = False
+    started_at: datetime = DEFAULT_START
+
+    @property
+    def puzzle(self) -> Puzzle:
+        """What is to be solved."""
+        return generate(size=self.settings.size, seed=self.seed)
 
     @property
     def turns(self) -> int:
         """The turn limit."""
-        return 1 if self.solo else self.settings.max_turns or 2 * self.size
-
-    @property
-    def condition(self) -> dict[str, Any]:
-        """Every switch."""
-        return {
-            "size": self.size,
-            "feedback_mode": "none" if self.solo else self.settings.mode,
-            "history_length": self.settings.history_length,
-            "max_turns": self.turns,
-            "tokenizer": self.tokenizer,
-            "solo": self.solo,
-        }
+        return 1 if self.solo else self.settings.max_turns or 2 * self.settings.size
 
 
 def header_of(game: SeatedGame) -> Header:
     """Give the first line of a game's log."""
-    puzzle, taken, condition = generate(size=game.size, seed=game.seed), game.taken, game.condition
-    kind = "solo" if game.solo else f"{game.settings.mode}_history{game.settings.history_length}_turns{game.turns}"
-    seats = SOLO_SEATS if game.solo else SEATS
+    puzzle, players, settings = game.puzzle, game.seats, game.settings
+    mode: FeedbackMode = "none" if game.solo else settings.mode
+    condition = {**settings.model_copy(update={"max_turns": game.turns, "mode": mode}).logged(), "solo": game.solo}
+    kind = "solo" if game.solo else f"{mode}_history{settings.history_length}_turns{game.turns}"
     agents = [
         AgentEntry(
             agent=agent,
             role=role,
-            model=taken[agent],
+            model=players[agent],
             private_view=_private_view(puzzle, agent, solo=game.solo),
             view_kind=_VIEWS[agent],
         )
-        for agent, role in seats.items()
+        for agent, role in (SOLO_SEATS if game.solo else SEATS).items()
     ]
     return Header(
         benchmark="asympuzl",
-        episode=f"{team_name(taken)}/{kind}/{game.size}_{game.seed}",
-        run={"name": f"{team_name(taken)}/{game.size}_{kind}", "condition": condition},
-        task={"id": f"{game.size}:{game.seed}", "level": str(game.size), "goal": {"truth": entries_json(puzzle.truth)}},
-        team={role: taken[agent] for agent, role in seats.items()},
+        episode=f"{team_name(players)}/{kind}/{puzzle.size}_{game.seed}",
+        run={"name": f"{team_name(players)}/{puzzle.size}_{kind}", "condition": condition},
+        task={"id": f"{puzzle.size}:{game.seed}", "level": str(puzzle.size), "goal": {"truth": entries_json(puzzle.truth)}},
+        team={agent.role: players[agent.agent] for agent in agents},
         agents=agents,
-        model=evaluated(taken),
+        model=evaluated(players),
         seed=game.seed,
         max_turns=game.turns,
         started_at=game.started_at.isoformat(),
-        details={"feedback_mode": condition["feedback_mode"], "scripted": False},
+        details={"feedback_mode": mode, "scripted": False},
     )
 
 
@@ -117,25 +110,15 @@ def game_of(header: Header) -> SeatedGame:
         BadInputError: task or condition are none of AsymPuzl.
     """
     condition = header.run.get("condition")
-    facts: Mapping[str, Any] = condition if isinstance(condition, dict) else {}
-    size, mode, history, turns = (facts.get(name) for name in ("size", "feedback_mode", "history_length", "max_turns"))
-    if not isinstance(size, int) or not 1 <= size <= MAX_SIZE or not isinstance(header.seed, int):
-        raise BadInputError(f"size must be 1 to {MAX_SIZE} and the seed a number", locator="line 1.run.condition")
-    if mode not in FEEDBACK_MODES or not isinstance(history, int) or history < 1 or not isinstance(turns, int) or turns < 1:
-        raise BadInputError("feedback_mode, history_length and max_turns are needed", locator="line 1.run.condition")
-    solo = bool(facts.get("solo"))
+    settings = GameSettings.of_log(condition, {"tokenizer": "None"})
+    if not isinstance(header.seed, int):
+        raise BadInputError("the seed must be a number", locator="line 1.seed")
+    solo = isinstance(condition, dict) and bool(condition.get("solo"))
     taken = {agent.agent: agent.model or "" for agent in header.agents}
     if set(taken) != set(SOLO_SEATS if solo else SEATS):
         raise BadInputError(f"agents are {', '.join(taken)}, not those of the game", locator="line 1.agents")
-    return SeatedGame(
-        settings=GameSettings(mode=mode, history_length=history, max_turns=turns),
-        taken=taken,
-        size=size,
-        seed=header.seed,
-        tokenizer=str(facts.get("tokenizer")),
-        solo=solo,
-        started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
-    )
+    started_at = datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START
+    return SeatedGame(settings=settings, seats=taken, seed=header.seed, solo=solo, started_at=started_at)
 
 
 def course_of(game: SeatedGame, count: Tokenizer | None = None) -> Course:
@@ -148,11 +131,32 @@ def course_of(game: SeatedGame, count: Tokenizer | None = None) -> Course:
     Raises:
         UsageError: the tokenizer's tables cannot be had.
     """
-    count = count or tokenizer(game.tokenizer)
-    puzzle = generate(size=game.size, seed=game.seed)
+    count = count or tokenizer(game.settings.tokenizer)
     if game.solo:
-        return _solo_course(puzzle, count, game.started_at)
-    return _pair_course(Game(puzzle, game.settings), count, game.started_at)
+        return _solo_course(game.puzzle, count, game.started_at)
+    return _pair_course(Game(game.puzzle, game.settings), count, game.started_at)
+
+
+def scripted_course(game: SeatedGame) -> Course:
+    """The course of a game that scripts play which remember."""
+    return played_by(course_of(game), ScriptedTeam(game.puzzle, game.seats, game.seed))
+
+
+class ScriptedTeam:
+    """Two players; the same seed, the same players."""
+
+    keeps_replies = True
+
+    def __init__(self, puzzle: Puzzle, players: Mapping[str, str], seed: int) -> None:
+        self._players = {agent: PersonaPlayer(players[agent], agent, puzzle.clues(agent), seed=seed) for agent in AGENTS}
+
+    def answer(self, seen: Observation) -> str:
+        """What the agent writes."""
+        return self._players[seen.data.agent].answer(seen.data)
+
+    def known(self, turn: Turn) -> Turn:
+        """The rules alone say what went wrong: nothing is planted beside them."""
+        return turn
 
 
 def _pair_course(game: Game, count: Tokenizer, started_at: datetime) -> Course:
@@ -199,45 +203,3 @@ def _solo_course(puzzle: Puzzle, count: Tokenizer, started_at: datetime) -> Cour
 def _ask_solo(seen: SoloObservation) -> Generator[Step, tuple[Said, ...], Said]:
     messages: Any = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
     return (yield from ask(Observation(agent="A", role="solo", turn=1, messages=messages, data=seen, reads=answer_reading)))
-
-
-def jobs_of(request: PlayRequest, taken: Mapping[str, str], *, solo: bool = False) -> Iterator[Job]:
-    """Give the games of a request with these players; its personas are not looked at.
-
-    Raises:
-        UsageError: a size does not exist, or a seed fits no log.
-    """
-    check_seeds(request.seeds)
-    for size in request.sizes:
-        for mode in request.modes[:1] if solo else request.modes:
-            settings = GameSettings(mode=mode, history_length=request.history_length, max_turns=request.max_turns)
-            for seed in request.seeds:
-                game = SeatedGame(
-                    settings=settings,
-                    taken=taken,
-                    size=size,
-                    seed=seed,
-                    tokenizer=request.tokenizer,
-                    solo=solo,
-                    started_at=request.started_at,
-                )
-                header = header_of(game)
-                path = request.out / f"{header.episode}.jsonl"
-                yield Job(path, header, taken, partial(course_of, game))
-
-
-def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: RunTerms, *, solo: bool = False, on_progress: OnProgress | None = None
-) -> RunReport:
-    """Play the puzzles of a request with whoever takes the seats.
-
-    Raises:
-        UsageError: a seat, player, size or tokenizer is wrong, or a log of a game's name holds another game.
-        HopelessError: a model turns every request down; what was played is kept.
-        OSError: a file cannot be written.
-    """
-    seats = SOLO_SEATS if solo else SEATS
-    taken = Seats(seats, SCRIPTS).taken(asked)
-    tokenizer(request.tokenizer)("")  # one without its tables fails here, before anything is written
-    table = Seating(scripts=SCRIPTS, seats=seats, terms=terms, journal=request.out / ".journal")
-    return run_games(list(jobs_of(request, taken, solo=solo)), table, on_progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
@@ -34,8 +35,8 @@ __all__ = ["Job", "RunReport", "RunTerms", "Seating", "report_of", "run_games"]
 
 CALLS = 256
 """Requests of a model under way at once; how many games there are bounds them already."""
-_WORTH_PROCESSES = 64
-"""Fewer games of scripts are played sooner than workers start."""
+_WORTH_PROCESSES_S = 8.0
+"""Games of scripts that would take longer in one process are shared out; others are played sooner than workers start."""
 _CHUNK = 16
 
 
@@ -183,12 +184,18 @@ def _run_alone(jobs: Sequence[Job], on_progress: OnProgress | None) -> RunReport
 
 
 def _played_alone(jobs: Sequence[Job]) -> Iterator[tuple[Path, int]]:
-    workers = min(cores(), len(jobs) // _CHUNK)
-    if not is_used() and (workers <= 1 or len(jobs) < _WORTH_PROCESSES):
-        yield from ((job.path, job.play_alone()) for job in jobs)
+    began, alone = time.monotonic(), 0
+    while alone < len(jobs) and not is_used():
+        took = time.monotonic() - began
+        if alone >= _CHUNK and cores() > 1 and took / alone * (len(jobs) - alone) > _WORTH_PROCESSES_S:
+            break
+        yield jobs[alone].path, jobs[alone].play_alone()
+        alone += 1
+    left = jobs[alone:]
+    if not left:
         return
-    with worker_pool(max(1, workers)) as pool:
-        chunks = [jobs[start : start + _CHUNK] for start in range(0, len(jobs), _CHUNK)]
+    chunks = [left[start : start + _CHUNK] for start in range(0, len(left), _CHUNK)]
+    with worker_pool(min(cores(), len(chunks))) as pool:
         for finished in as_completed([pool.submit(_play_chunk, chunk) for chunk in chunks]):
             yield from finished.result()
 

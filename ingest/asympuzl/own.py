@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from games.asympuzl.game import Game
-from games.asympuzl.puzzle import AGENTS, generate
+from games.asympuzl.puzzle import AGENTS
 from games.asympuzl.record import RunFacts, game_line, line, result_line, turn_line
 from games.asympuzl.seated import SeatedGame, course_of, game_of, header_of
 from games.asympuzl.solo import attempt
@@ -30,7 +30,7 @@ _NAME: Final = "own"
 def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
     """Play a game again; see `ingest.cotrace_log.derivation.Derivation`."""
     game = game_of(header)
-    count, left_out = _counter(game.tokenizer)
+    count, left_out = _counter(game.settings.tokenizer)
     again = played_again(course_of(game, count), turns)._replace(left_out=left_out)
     known = end is not None or again.end is not None
     rows = _solo_rows(game, turns, episode, known=known) if game.solo else _pair_rows(game, turns, episode, known=known)
@@ -47,9 +47,9 @@ def _counter(name: str) -> tuple[Tokenizer, frozenset[str]]:
 
 def _pair_rows(seated: SeatedGame, turns: Sequence[Turn], episode: str, *, known: bool) -> dict[str, list[tuple[Any, ...]]]:
     """The rows that the record `asympuzl/1` of the same game would give."""
-    game = Game.drawn(size=seated.size, seed=seated.seed, settings=seated.settings)
+    game = Game(seated.puzzle, seated.settings)
     run = RunFacts(run_id=_NAME, model_a="a", model_b="b")
-    first = game_line(run, game, seated.seed) | {"game_id": _NAME, "tokenizer": seated.tokenizer}
+    first = game_line(run, game, seated.seed) | {"game_id": _NAME, "tokenizer": seated.settings.tokenizer}
     counts = {turn.turn: turn.metrics for turn in turns}
     lines = []
     for reply in _replies(turns):
@@ -77,7 +77,7 @@ def _replies(turns: Iterable[Turn]) -> list[str]:
 
 
 def _solo_rows(game: SeatedGame, turns: Sequence[Turn], episode: str, *, known: bool) -> dict[str, list[tuple[Any, ...]]]:
-    puzzle = generate(size=game.size, seed=game.seed)
+    puzzle = game.puzzle
     made = [attempt(puzzle, text) for text in _replies(turns)]
     numbers = [(name, value) for turn in turns for name, value in turn.metrics.items()]
     right = [1 - len(answer.wrong_after) / puzzle.size for answer in made]

@@ -7,9 +7,9 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from games.asympuzl.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
 from tests.scripted import CraftRequest
 from tests.scripted import play as play_craft
 

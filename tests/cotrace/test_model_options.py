@@ -131,7 +131,7 @@ def test_tokens_that_the_server_does_not_count_are_not_known(tmp_path: Path) -> 
     with stub_server("--bills", "0", "0") as url:
         done = judge(store, url)
         player = [part for player in "AB" for part in ("--seat", f"{player}=openai/gpt-4o-mini")]
-        play = ["play", "asympuzl", *player, "--base-url", url, "--seeds", "1", "--turns", "1", "--mode", "own", "--out", str(log)]
+        play = ["play", "asympuzl", *player, "--base-url", url, "--games", "1", "--turns", "1", "--feedback", "own", "--out", str(log)]
         played = CliRunner().invoke(whole, play, catch_exceptions=False)
 
     assert "2 requests, tokens not counted by the server, cost not known" in done.output

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from games.asympuzl.play import PlayRequest as PlayAsympuzl
-from games.asympuzl.play import play as play_asympuzl
 from games.coordination.play import CoordinationGame
 from games.coordination.play import PlayRequest as PlayCoordination
 from games.coordination.play import play as play_coordination
 from games.einstein.game import GameSettings
 from games.overcooked.play import PlayRequest as PlayOvercooked
 from games.overcooked.play import play as play_overcooked
+from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as PlayAsympuzl
+from tests.ingest.asympuzl.asympuzl_logs import play as play_asympuzl
 from tests.ingest.craft.craft_logs import published as published_craft
 from tests.places import SHARED
 from tests.scripted import CraftRequest as PlayCraft

@@ -10,8 +10,6 @@ from typing import Any
 import orjson
 
 from games.asympuzl import game as asympuzl
-from games.asympuzl.play import PlayRequest as AsymPuzlRequest
-from games.asympuzl.play import play as play_asympuzl
 from games.asympuzl.puzzle import generate as generate_asympuzl
 from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.craft import game as craft
@@ -23,6 +21,8 @@ from games.einstein.engine.table_json import table_json
 from games.einstein.match_log import refusal
 from tests.games.conformance_collab import COORDINATION
 from tests.games.conformance_overcooked import OVERCOOKED
+from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as AsymPuzlRequest
+from tests.ingest.asympuzl.asympuzl_logs import play as play_asympuzl
 from tests.scripted import CraftRequest, EinsteinRequest
 from tests.scripted import play as play_craft
 from tests.scripted import play as play_einstein

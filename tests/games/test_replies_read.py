@@ -11,9 +11,9 @@ from schemas.replies import NOT_READ
 from tests.games.seats import ingested, play, seat_server, turns
 
 GAMES = {
-    "craft": ("--structures", "1", "--turns", "2"),
+    "craft": ("--games", "1", "--turns", "2"),
     "einstein": ("--games", "1"),
-    "asympuzl": ("--size", "3", "--seeds", "1"),
+    "asympuzl": ("--size", "3", "--games", "1"),
     "overcooked": ("--order", "boiled_egg", "--horizon", "3"),
     "coordination hanabi": (),
     "coordination overcooked": ("--ticks", "6"),

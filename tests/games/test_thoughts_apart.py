@@ -15,7 +15,7 @@ GAMES = {
     "craft, simulating": ("", ("--games", "1", "--turns", "2", "--reachable", "--simulations", "3")),
     "einstein": ("", ("--games", "1")),
     "einstein, bare": ("", ("--games", "1", "--no-reasoning")),
-    "asympuzl": ("", ("--seeds", "1", "--size", "3")),
+    "asympuzl": ("", ("--games", "1", "--size", "3")),
     "overcooked": ("", ("--order", "boiled_egg", "--rules", "paper")),
     "coordination": ("hanabi", ("--seed", "2")),
 }

@@ -11,10 +11,10 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from games.asympuzl import play as asympuzl
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests import scripted
+from tests.ingest.asympuzl import asympuzl_logs as asympuzl
 from tests.ingest.craft.craft_logs import published
 from tests.ingest.einstein.test_einstein_ingest import GAME, dialog
 

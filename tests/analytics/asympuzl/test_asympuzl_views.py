@@ -16,7 +16,6 @@ from dashboards.pages import pages
 from dashboards.reader import reader
 from games.asympuzl.game import GameSettings
 from games.asympuzl.labels import FAILURES
-from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.players.personas import PERSONAS
 from ingest.files.run import ingest_paths
 from judges.evidence.shows import Viewer
@@ -26,7 +25,7 @@ from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
-from tests.ingest.asympuzl.asympuzl_logs import answer, log_of, replace, write
+from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, answer, log_of, play, replace, write
 
 SOLVED = (
     answer("1 crescent, 2 cross, 3 triangle"),

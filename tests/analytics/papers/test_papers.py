@@ -18,13 +18,13 @@ from analytics.papers.layout import as_csv, as_notes, as_tex
 from analytics.papers.tables import PaperTable, items_of, notes_of, paper_table, papers
 from analytics.query import query
 from cotrace.cli import cli
-from games.asympuzl.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas import batches
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
+from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
 from tests.masters import published_store
 
 FAMILIES = ("craft", "einstein", "asympuzl", "overcooked", "coordination")

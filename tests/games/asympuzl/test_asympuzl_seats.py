@@ -15,16 +15,17 @@ from games.asympuzl.solo import observe
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.store import Store
-from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says
+from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says, without_memory
 
-EVERY_MODE = [word for mode in FEEDBACK_MODES for word in ("--mode", mode)]
+EVERY_MODE = [word for mode in FEEDBACK_MODES for word in ("--feedback", mode)]
 
 
 @pytest.mark.parametrize("seats", [["all=openai/stub"], ["A=script:sharing", "B=openai/stub"], ["A=openai/stub", "B=script:sharing"]])
 def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], tmp_path: Path) -> None:
     """The server knows the prompt alone; every feedback mode, each role, same and mixed pairs."""
-    options = [*EVERY_MODE, "--size", "4", "--seeds", "2", "--history", "2" if "A=openai/stub" in seats else "1"]
-    assert play("asympuzl", tmp_path / "script", ["all=script:sharing"], *options).returncode == 0
+    options = [*EVERY_MODE, "--size", "4", "--games", "2", "--history", "2" if "A=openai/stub" in seats else "1"]
+    with without_memory("asympuzl"):
+        assert play("asympuzl", tmp_path / "script", ["all=script:sharing"], *options).returncode == 0
     with seat_server("script") as address:
         done = play("asympuzl", tmp_path / "logs", seats, *options, "--base-url", f"{address}/v1")
     assert done.returncode == 0, done.stderr
@@ -39,7 +40,7 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], tmp
 
 def test_one_agent_with_all_clues_plays_alone(tmp_path: Path) -> None:
     """Command, log and view; the games of two do not count it."""
-    options = ("--solo", "--size", "5", "--seeds", "2")
+    options = ("--solo", "--size", "5", "--games", "2")
     with seat_server("script") as address:
         assert play("asympuzl", tmp_path / "logs" / "m", ["A=openai/stub"], *options, "--base-url", f"{address}/v1").returncode == 0
     assert play("asympuzl", tmp_path / "logs" / "s", ["A=script:solver"], *options).returncode == 0
@@ -56,7 +57,7 @@ def test_one_agent_with_all_clues_plays_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky", "cut"])
 def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """An answer that cannot be read takes the turn and is a failure by rule; every call is in `calls`."""
-    options = ("--size", "3", "--seeds", "2", "--turns", "2")
+    options = ("--size", "3", "--games", "2", "--turns", "2")
     if mode == "cut":  # failed calls, which the command's exit code tells
         with seat_server(mode) as address:
             assert play("asympuzl", tmp_path / "logs", ["all=openai/stub"], *options, "--base-url", f"{address}/v1").returncode == 1
@@ -78,7 +79,7 @@ def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, tmp_p
 
 def test_a_log_that_was_changed_is_found_out(tmp_path: Path) -> None:
     """The replies are played again: a state, a reply or a result that they do not give is a disagreement."""
-    assert play("asympuzl", tmp_path / "logs", ["all=script:sharing"], "--size", "3", "--seeds", "1").returncode == 0
+    assert play("asympuzl", tmp_path / "logs", ["all=script:sharing"], "--size", "3", "--games", "1").returncode == 0
     (path,) = (tmp_path / "logs").rglob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     lines[1]["state_after"]["B"][0]["shape"] = "blob"
@@ -95,7 +96,7 @@ def test_a_log_that_was_changed_is_found_out(tmp_path: Path) -> None:
 
 def test_a_log_without_the_reply_of_a_seat_is_kept_up_to_there(tmp_path: Path) -> None:
     """Its loss is told."""
-    assert play("asympuzl", tmp_path / "logs", ["all=script:sharing"], "--size", "3", "--seeds", "1").returncode == 0
+    assert play("asympuzl", tmp_path / "logs", ["all=script:sharing"], "--size", "3", "--games", "1").returncode == 0
     (path,) = (tmp_path / "logs").rglob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     del lines[2]["replies"][1]

@@ -8,12 +8,11 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.puzzle import Agent, Entry, Puzzle
 from games.asympuzl.value import Standing, TurnsLeft, concluded, turns_left, understood
 from ingest.files.run import ingest_paths
 from schemas.store import Store
-from tests.ingest.asympuzl.asympuzl_logs import answer, log_of, write
+from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, answer, log_of, play, write
 
 TRUTH = (Entry("square", "red"), Entry("circle", "blue"), Entry("star", "green"))
 PUZZLE = Puzzle(TRUTH, tuple(Entry(entry.shape, None) for entry in TRUTH), (TRUTH[1], TRUTH[2], TRUTH[0]))

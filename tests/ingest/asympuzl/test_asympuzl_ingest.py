@@ -14,7 +14,6 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from games.asympuzl.feedback import FEEDBACK_MODES
 from games.asympuzl.game import GameSettings
-from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.players.personas import PERSONAS
 from ingest.asympuzl import adapter as asympuzl
 from ingest.files.report import Report
@@ -22,7 +21,7 @@ from ingest.files.run import ingest_paths
 from ingest.reading.adapter_types import Place, Reading
 from schemas.batches import check, to_arrow
 from schemas.store import Store
-from tests.ingest.asympuzl.asympuzl_logs import Line, answer, log_of, replace, write
+from tests.ingest.asympuzl.asympuzl_logs import Line, PlayRequest, answer, log_of, play, replace, write
 
 TELL_ORDER = answer("1 crescent, 2 cross, 3 triangle")
 SOLVE_B = answer("crescent brown, cross maroon, triangle navy", replace(2, "cross", "maroon"), replace(3, "triangle", "navy"))

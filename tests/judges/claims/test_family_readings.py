@@ -10,8 +10,6 @@ import pytest
 
 import cotrace
 from games.asympuzl.claims import Fact, Question
-from games.asympuzl.play import PlayRequest as AsympuzlRequest
-from games.asympuzl.play import play as play_asympuzl
 from games.einstein.claims import Belongs
 from games.overcooked.claims import Asked, Planned, Reported
 from ingest.files.run import ingest_paths
@@ -23,6 +21,8 @@ from judges.claims.texts import texts
 from judges.evidence.reader import PLANTED, reader_named
 from judges.evidence.transcript import ClaimView, Transcript, UtteranceView, load
 from schemas.store import Store
+from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as AsympuzlRequest
+from tests.ingest.asympuzl.asympuzl_logs import play as play_asympuzl
 from tests.scripted import EinsteinRequest
 from tests.scripted import play as play_einstein
 
