@@ -28,12 +28,13 @@ from games.coordination.matches.hanabi import deck_of_seed
 from games.coordination.play import GAMES, CoordinationGame
 from games.coordination.play import PlayRequest as CoordinationRequest
 from games.coordination.play import play as play_coordination
+from games.experiments.plan import short_form
 from games.overcooked.engine.references import searched_references
 from games.overcooked.engine.tasks import tasks
-from games.overcooked.play import PlayRequest as OvercookedRequest
-from games.overcooked.play import play as play_overcooked
 from games.overcooked.players.scripts import POLICIES
 from games.overcooked.replay import replay
+from games.overcooked.seated import Kitchen, game_of, scripted_course
+from games.players.running import Job, run_games
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 
@@ -70,10 +71,19 @@ def run() -> list[Figure]:
 
 
 def _overcooked() -> _Logs:
-    orders = tuple(task.order for task in tasks().values())
-    report = play_overcooked(OvercookedRequest(out=scratch() / "overcooked", orders=orders, policies=tuple(POLICIES)))
-    games = [json.loads(path.read_bytes())["content"] for path in report.paths]
-    return _Logs(_OVERCOOKED, report.paths, games, _replay_overcooked)
+    orders = [task.order for task in tasks().values()]
+    found = short_form("overcooked", scratch() / "overcooked", players=[f"all=script:{name}" for name in POLICIES], task=orders)
+    report = run_games(found.jobs, found.table)
+    return _Logs(_OVERCOOKED, report.paths, [_entries(job) for job in found.jobs], _replay_overcooked)
+
+
+def _entries(job: Job) -> list[_Step]:
+    """The timesteps of a game as the published code logs them."""
+    game = game_of(job.header)
+    opened = Kitchen.of(game)
+    for _ in scripted_course(game, opened):
+        pass
+    return opened.entries
 
 
 def _coordination(game: CoordinationGame) -> _Logs:

@@ -149,8 +149,8 @@ class PlantedLabel:
     question: str
     agent: str | None
     answer: str
-    basis: str
-    planted: str
+    basis: str | None = None
+    planted: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

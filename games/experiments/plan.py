@@ -120,21 +120,21 @@ def short_form(  # noqa: PLR0913 - as the options of the command
     """
     game = game_of(name)
     check_seeds(seeds)
-    known = {**game.Tasks.by_key(), **game.Condition.by_key(), **dict.fromkeys(_older(game.Condition))}
+    of_tasks, of_games = _accepted(game.Tasks), _accepted(game.Condition)
     for key in settings:
-        if key not in known:
-            raise UsageError(f"{name} has no setting {key!r}{near(key, known)}")
-    given = {key: value for key, value in settings.items() if key in game.Tasks.by_key()}
+        if key not in of_tasks | of_games:
+            raise UsageError(f"{name} has no setting {key!r}{near(key, [*game.Tasks.by_key(), *game.Condition.by_key()])}")
+    given = {key: value for key, value in settings.items() if key in of_tasks}
     switches = {key: list(value) if isinstance(value, list | tuple) else [value] for key, value in settings.items() if key not in given}
     conditions = [_of(game.Condition, dict(zip(switches, values, strict=True))) for values in product(*switches.values())]
     drawn = [game.SHORT.drawn(games, seed, given) for seed in seeds or game.SHORT.seeds]
-    asked = [(_of(game.Tasks, tasks), of_tasks) for tasks, of_tasks in drawn]
+    asked = [(_of(game.Tasks, tasks), numbers) for tasks, numbers in drawn]
     seats = game.seats(asked[0][0])
     teams = [seats.taken(team) for team in _alternatives(players or game.SHORT.team(asked[0][0]))]
     jobs = [
         game.job(Match(task, condition, taken, seed, out, seats.is_cast(taken)))
-        for tasks, of_tasks in asked
-        for seed, task, condition, taken in product(of_tasks, game.tasks(tasks, Path()), conditions, teams)
+        for tasks, numbers in asked
+        for seed, task, condition, taken in product(numbers, game.tasks(tasks, Path()), conditions, teams)
     ]
     terms = terms or RunTerms(settings=ModelSettings(model=""))
     jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in {job.path: job for job in jobs}.values()]
@@ -170,10 +170,10 @@ def _of(kind: type[P], given: Mapping[str, Any]) -> P:
         raise UsageError(explained(wrong, [str(part) for part in wrong["loc"][:1]], kind.by_key())) from error
 
 
-def _older(kind: type[Settings]) -> list[str]:
-    """Keys that are accepted besides those of today."""
+def _accepted(kind: type[Settings]) -> set[str]:
+    """The keys of settings, older ones and those of a field's own name included."""
     aliases = (field.validation_alias for field in kind.model_fields.values())
-    return [str(key) for alias in aliases if isinstance(alias, AliasChoices) for key in alias.choices]
+    return {*kind.by_key(), *(str(key) for alias in aliases if isinstance(alias, AliasChoices) for key in alias.choices)}
 
 
 def _at(source: Source, where: tuple[str | int, ...], find: Any) -> Any:

@@ -3,55 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
-from games.experiments.family import Match, Task, job_of
-from games.overcooked.agents import AGENT_RULES, Memory
+from games.experiments.family import Match, ShortForm, Task, job_of
+from games.overcooked.agents import AGENT_RULES, AgentRules, Memory
+from games.overcooked.engine.layout import Layout, kitchen
 from games.overcooked.engine.own_kitchen import asked_kitchen
 from games.overcooked.engine.tasks import Task as KitchenTask
-from games.overcooked.engine.tasks import recipe_text, task_of
+from games.overcooked.engine.tasks import orders_of, recipe_text, task_of
 from games.overcooked.forms import forms
-from games.overcooked.play import PlayRequest, orders_of
-from games.overcooked.seated import SCRIPTS, SEATS, SeatedGame, Switches, course_of, header_of
+from games.overcooked.game import SANE
+from games.overcooked.players.scripts import FAULTLESS
+from games.overcooked.seated import CASTS, SCRIPTS, SEATS, SeatedGame, Switches, course_of, header_of, scripted_course
 from games.overcooked.text.prompts import PromptKind
 from games.players.running import Job
 from games.players.seats import Seats
-from games.playing import DEFAULT_START
-from games.settings import Settings
+from games.settings import MOST, Settings
+from schemas.errors import UsageError
 
-__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+
+_LEVELS: Final = (1, 2, 3, 4, 5, 6)
 
 
 class Tasks(Settings):
     """Orders by their names, or all of some levels."""
 
-    orders: list[str] = Field(default_factory=list)
-    levels: list[int] = Field(default=[1, 2, 3, 4, 5, 6], min_length=1)
-    kitchen: str | dict[str, Any] | None = None
-    """A kitchen of one's own, as a file or written out; None: the published one."""
-    time_limit: int | None = Field(default=None, ge=1)
-    """Steps in which each order must be delivered; None: as the kitchen says, else 1.5 times the time of a reference."""
+    orders: list[str] = Field(
+        default_factory=list,
+        validation_alias=AliasChoices("task", "orders"),
+        description="Dish, such as boiled_egg; else all of --level.",
+    )
+    levels: list[int] = Field(
+        default=list(_LEVELS), min_length=1, validation_alias=AliasChoices("level", "levels"), description="Levels of the orders."
+    )
+    kitchen: str | dict[str, Any] | None = Field(
+        default=None,
+        description="A kitchen of your own: grid, recipes, times (docs/overcooked.md); else the published one.",
+    )
+    time_limit: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST,
+        description="Timesteps to deliver in; else as the kitchen says, or 1.5 times a reference's.",
+    )
 
 
 class Condition(Settings):
     """The switches of a game; those of the agents are by default as the rules have them."""
 
-    rules: Literal["published", "paper"] = "published"
-    horizon: int | None = Field(default=None, ge=1)
-    """Timesteps; None: the order's time limit."""
-    corrections: int | None = Field(default=None, ge=0)
-    rounds: int | None = Field(default=None, ge=0)
-    memory: Memory | None = None
-    reflection: bool | None = None
-    recipe: str = "plain"
-    prompt: PromptKind = "full"
-    """Which form of the prompt is sent."""
+    rules: Literal["published", "paper"] = Field(default="published", description="As the released code, or as the paper describes it.")
+    horizon: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST,
+        validation_alias=AliasChoices("turns", "horizon"),
+        description="Timesteps after which a game is cut; by default the order's time limit.",
+        json_schema_extra={"folder": "horizon"},
+    )
+    corrections: int | None = Field(
+        default=None, ge=0, description="Corrections of a refused action before the agent waits; published 1, paper 3."
+    )
+    rounds: int | None = Field(
+        default=None, ge=0, description="Answers in a conversation, 0: nobody is heard; published without end, paper 5."
+    )
+    memory: Memory | None = Field(default=None, description="Own actions that are shown: last, all or none; published last, paper all.")
+    reflection: bool | None = Field(default=None, description="Lessons of corrected refusals; published off, paper on.")
+    recipe: str = Field(default="plain", description="plain, steps: a cut at the beginning action by action, or steps:1 to steps:5.")
+    prompt: PromptKind = Field(
+        default="full", description="full: with product names, walking time and the form of the answer last; published: without."
+    )
 
+
+def _drawn(games: int | None, seed: int, given: dict[str, Any]) -> tuple[dict[str, Any], Sequence[int]]:
+    return given, range(seed, seed + (SHORT.games if games is None else games))
+
+
+SHORT: Final = ShortForm(
+    games=1,
+    counted="games of each order, from --seed on",
+    seeds=(3,),
+    team=lambda _: (f"all=script:{FAULTLESS}",),
+    drawn=_drawn,
+    examples=(
+        "overcooked --seat all=script:optimal --task boiled_egg --out logs/",
+        "overcooked --seat all=openai/gpt-4o --level 3 --rules paper --no-reflection --out logs/",
+        "overcooked --seat all=openai/gpt-4o --kitchen mine.yaml --out logs/",
+        "overcooked --planted 100 --out logs/planted",
+    ),
+    renamed={"--order": "--task", "--horizon": "--turns"},
+    scripts={"--policy": ("all", "all")},
+    turns="timesteps",
+)
 
 KINDS: Final = ("",)
 """Kinds of single games."""
@@ -59,37 +106,58 @@ KINDS: Final = ("",)
 
 def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     """The task of a single game, for people who sit down at a table."""
-    return Tasks(orders=[sorted(known)[number % len(known)] for known in [orders_of(PlayRequest(out=Path(), levels=(1, 2)))]])
+    orders = sorted(_orders(Tasks(levels=[1, 2]), kitchen()))
+    return Tasks(orders=[orders[number % len(orders)]])
 
 
 def seats(_: Tasks) -> Seats:
     """A chef and an assistant."""
-    return Seats(SEATS, SCRIPTS)
+    return Seats(SEATS, SCRIPTS, CASTS)
 
 
-def tasks(asked: Tasks, out: Path) -> Sequence[Task]:
+def tasks(asked: Tasks, home: Path) -> Sequence[Task]:
     """The orders."""
-    kitchen = out / asked.kitchen if isinstance(asked.kitchen, str) else asked.kitchen
-    layout = asked_kitchen(kitchen, asked.time_limit)
-    orders = orders_of(PlayRequest(out=out, orders=tuple(asked.orders), levels=tuple(asked.levels), layout=layout))
-    known = [task_of(order, layout) for order in orders]
+    layout = asked_kitchen(home / asked.kitchen if isinstance(asked.kitchen, str) else asked.kitchen, asked.time_limit)
+    known = [task_of(order, layout) for order in _orders(asked, layout)]
     return [Task(task.task_id, task, place) for place, task in enumerate(known)]
 
 
+def _orders(asked: Tasks, layout: Layout) -> Sequence[str]:
+    """The orders that are named, or those of the levels.
+
+    Raises:
+        UsageError: an order or level does not exist.
+    """
+    found = {order: task_of(order, layout) for order in asked.orders or orders_of(layout)}
+    if asked.orders:
+        return asked.orders
+    levels = set(asked.levels)
+    strange = sorted(levels - {*_LEVELS, *(task.level for task in found.values())})
+    if strange:
+        raise UsageError(f"there is no overcooked level {strange[0]}: there are 1 to 6")
+    every = levels >= set(_LEVELS)  # an order of one's own need have none
+    chosen = [order for order, task in found.items() if task.level in levels or (every and layout.source is not None)]
+    if not chosen:
+        raise UsageError(f"kitchen {layout.name} has no order of level {', '.join(map(str, sorted(levels)))}: name orders")
+    return chosen
+
+
 def job(match: Match) -> Job:
-    """A game of the order."""
+    """A game of the order; scripts that remember know none of the agents' switches."""
     asked: Condition = match.condition
     given = {name: value for name in ("corrections", "rounds", "memory", "reflection") if (value := getattr(asked, name)) is not None}
     task: KitchenTask = match.task.content
     recipe_text(task.order, task.layout, asked.recipe)  # an order without such a recipe is told before anything is played
+    agents = AGENT_RULES[asked.rules].model_copy(update=given)
+    if match.cast:
+        agents = AgentRules() if asked.rules == "published" else SANE
     game = SeatedGame(
         order=task.order,
-        taken=match.taken,
+        taken=match.players,
         rules="published" if asked.rules == "published" else "sane",
         horizon=asked.horizon or task.time_limit,
-        switches=Switches(name=asked.rules, agents=replace(AGENT_RULES[asked.rules], **given), recipe=asked.recipe, prompt=asked.prompt),
+        switches=Switches(name=asked.rules, agents=agents, recipe=asked.recipe, prompt=asked.prompt),
         seed=match.seed,
-        started_at=DEFAULT_START,
         layout=task.layout,
     )
-    return job_of(match, header_of(game), partial(course_of, game))
+    return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game))

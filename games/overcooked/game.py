@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from games.overcooked.agents import AGENT_RULES, AgentRules
@@ -22,7 +22,7 @@ from games.overcooked.text.grammar import NOTHING, Fields, plan_items
 from games.overcooked.text.observation import Remembered, observation
 from games.overcooked.text.prompts import fields_read
 
-__all__ = ["AgentPlayer", "Asking", "Game", "Query", "QueryKind"]
+__all__ = ["SANE", "AgentPlayer", "Asking", "Game", "Query", "QueryKind"]
 
 _T = TypeVar("_T")
 Asking = Generator[Query, str, _T]
@@ -32,7 +32,7 @@ _WAIT: Final = "wait(1)"
 _SAME: Final = 0.9
 """Cosine above which two says count as the same."""
 
-_SANE: Final = replace(AgentRules(), rounds=AGENT_RULES["paper"].rounds, ends_on_tag=True)
+SANE: Final = AgentRules(rounds=AGENT_RULES["paper"].rounds, ends_on_tag=True)
 """The published loop without its endless conversations."""
 
 _SPEECH: Final = ("request", "accept", "deny", "clarify")
@@ -70,7 +70,7 @@ class Game:
         task = order if isinstance(order, Task) else task_of(order)
         self.world = start_world(task.layout, task.order, rules)
         self.horizon = horizon
-        self.agents = agents or (AgentRules() if rules == "published" else _SANE)
+        self.agents = agents or (AgentRules() if rules == "published" else SANE)
         self._players = players
         self._slots = (_Slot(), _Slot())
         self._entry: dict[str, Any] = {}

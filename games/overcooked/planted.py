@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from games.experiments.plan import play
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import tasks
-from games.overcooked.play import PlayRequest, play
 from games.overcooked.players import scripts
 from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport
@@ -46,16 +46,11 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
         mended: play the same games with the faulty player mended, throughout or in one turn.
     """
     chosen = cases(games, seed, _FAULTS, latest=_LATEST)
-    return played_cases(chosen, lambda case: play(_request(out, case, seed)), lambda _: scripts.FAULTLESS, on_progress, mended)
+    return played_cases(chosen, lambda case: _played(out, case, seed), lambda _: scripts.FAULTLESS, on_progress, mended)
 
 
-def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     team = dict.fromkeys(AGENTS, scripts.FAULTLESS) | {case.seat: case.script}
-    return PlayRequest(
-        out=out / f"{case.place}",  # a log of the same team and order may be there already
-        orders=(case.rng.choice(sorted(tasks())),),
-        policies=(team[_CHEF],),
-        partners=(team[_ASSISTANT],),
-        seed=seed + case.place,
-        horizon=_HORIZON,
-    )
+    players = [f"{agent}=script:{name}" for agent, name in team.items()]
+    order = case.rng.choice(sorted(tasks()))
+    return play("overcooked", out / f"{case.place}", players=players, task=[order], seeds=[seed + case.place], turns=_HORIZON)

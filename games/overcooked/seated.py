@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from games.overcooked.agents import AgentRules, agent_rules_of
+from games.overcooked.agents import AgentRules
+from games.overcooked.engine.actions import normalised
 from games.overcooked.engine.layout import AGENTS, Layout, kitchen
 from games.overcooked.engine.own_kitchen import kitchen_of
 from games.overcooked.engine.tasks import Task, recipe_text, task_of
@@ -17,25 +18,27 @@ from games.overcooked.game import Game, Query
 from games.overcooked.measures.evaluation import evaluate
 from games.overcooked.measures.record import game_record
 from games.overcooked.measures.truncation import cut_to_limit
-from games.overcooked.play import PlayRequest, orders_of
 from games.overcooked.players.plain import SCRIPTS
+from games.overcooked.players.scripts import PLANTED_FAULT, POLICIES, scripted_pair
 from games.overcooked.replay import replay
 from games.overcooked.text.prompts import PlayerPrompt, PromptKind, prompt_for, reply_reading
 from games.overcooked.text.reading import AgentInput
 from games.overcooked.turn_entry import turn_entry
+from games.players.cast import played_by
 from games.players.course import Course
 from games.players.player import Observation
-from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, RunTerms, Seating, run_games
-from games.players.seats import Seats, evaluated, team_name
+from games.players.seats import evaluated, team_name
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError, UsageError
-from schemas.game import AgentEntry, End, Header
+from schemas.game import AgentEntry, End, Header, PlantedLabel, Turn
 
-__all__ = ["SCRIPTS", "SEATS", "Kitchen", "SeatedGame", "Switches", "course_of", "game_of", "header_of", "jobs_of", "play_request"]
+__all__ = ["CASTS", "SCRIPTS", "SEATS", "Kitchen", "SeatedGame", "Switches", "course_of", "game_of", "header_of", "scripted_course"]
 
 SEATS: Final[Mapping[str, str]] = {"Chef": "chef", "Assistant": "assistant"}
 """Agent -> role."""
+
+CASTS: Final[Mapping[str, Collection[str]]] = {"chef": POLICIES, "assistant": POLICIES}
+"""Role -> scripts that remember."""
 
 _TURN: Final = timedelta(seconds=1)
 """Pretended length of a timestep, so that the same game has the same log wherever and whenever it is played on."""
@@ -66,7 +69,7 @@ class SeatedGame:
     switches: Switches
     seed: int
     """Tells repetitions apart; the kitchen has no chance in it."""
-    started_at: datetime
+    started_at: datetime = DEFAULT_START
     layout: Layout = field(default_factory=kitchen)
 
     @property
@@ -86,7 +89,7 @@ class SeatedGame:
             "horizon": self.horizon,
             "rules": self.rules,
             "agents": self.switches.name,
-            **self.switches.agents.to_json(),
+            **self.switches.agents.logged(),
             "recipe": self.switches.recipe,
             "prompt": self.switches.prompt,
             **({} if self.layout.name is None else {"kitchen": self.layout.name}),
@@ -99,11 +102,48 @@ class Kitchen:
 
     game: Game
     entries: list[dict[str, Any]]
+    query: Query | None = None
+    """What is asked now."""
 
     @classmethod
     def of(cls, asked: SeatedGame) -> Kitchen:
         """Open the kitchen of a game."""
         return cls(Game(asked.task, horizon=asked.horizon, rules=asked.rules, agents=asked.switches.agents), [])
+
+
+class ScriptedTeam:
+    """A Chef and an Assistant who share a script."""
+
+    keeps_replies = True
+
+    def __init__(self, asked: SeatedGame, kitchen: Kitchen) -> None:
+        self._kitchen = kitchen
+        pair = (asked.taken["Chef"], asked.taken["Assistant"])
+        *self._players, self._planted = scripted_pair(pair, asked.order, self._recorded, asked.seed, asked.layout)
+
+    def _recorded(self, agent: int) -> Sequence[str]:
+        return [normalised(str(entry["action"])) for entry in self._kitchen.game.recorded[agent]]
+
+    def answer(self, seen: Observation) -> str:  # noqa: ARG002 - the kitchen has more of the query
+        """An output with its three fields."""
+        query = self._kitchen.query
+        assert query is not None
+        return self._players[query.agent].answer(query)
+
+    def known(self, turn: Turn) -> Turn:
+        """The timestep with the faults that were planted in it."""
+        labels = [
+            PlantedLabel(
+                rubric=label.rubric,
+                question=label.question,
+                agent=AGENTS[label.agent],
+                answer=label.answer,
+                planted=label.answer if label.rubric == PLANTED_FAULT else None,
+            )
+            for label in self._planted
+            if label.timestep == turn.turn - 1
+        ]
+        return replace(turn, labels=labels)
 
 
 def header_of(game: SeatedGame) -> Header:
@@ -159,9 +199,8 @@ def game_of(header: Header) -> SeatedGame:
     taken = {agent.agent: agent.model or "" for agent in header.agents}
     if set(taken) != set(SEATS):
         raise BadInputError(f"agents are {', '.join(taken)}, not {', '.join(SEATS)}", locator="line 1.agents")
-    switches = Switches(
-        name=str(facts.get("agents")), agents=agent_rules_of(facts), recipe=str(facts.get("recipe")), prompt=_prompt_of(facts)
-    )
+    agents = AgentRules.of_log(facts)
+    switches = Switches(name=str(facts.get("agents")), agents=agents, recipe=str(facts.get("recipe")), prompt=_prompt_of(facts))
     try:
         recipe_text(order, layout, switches.recipe)
     except UsageError as error:
@@ -198,6 +237,7 @@ def course_of(asked: SeatedGame, kitchen: Kitchen | None = None) -> Course:
         try:
             query = next(timestep)
             while True:
+                kitchen.query = query
                 (said,) = yield (_observation(query, prompt_for(query, recipe, prompt)),)
                 if said.reasoning:
                     thoughts.append((query.agent, said.reasoning))
@@ -210,6 +250,12 @@ def course_of(asked: SeatedGame, kitchen: Kitchen | None = None) -> Course:
     found = evaluate(cut_to_limit(record) or record)
     reason = "delivered" if game.world.delivered else "horizon"
     return End(success=found.in_time, score=found.pc, stop_reason=reason, turns_taken=len(entries))
+
+
+def scripted_course(asked: SeatedGame, kitchen: Kitchen | None = None) -> Course:
+    """The course of a game that scripts play which remember."""
+    kitchen = kitchen or Kitchen.of(asked)
+    return played_by(course_of(asked, kitchen), ScriptedTeam(asked, kitchen))
 
 
 def _last_actions(entries: Sequence[dict[str, Any]]) -> Iterator[Sequence[str]]:
@@ -230,41 +276,3 @@ def _observation(query: Query, prompt: PlayerPrompt) -> Observation:
         scene=query.world.to_json,
         reads=partial(reply_reading, query.kind, agent),
     )
-
-
-def jobs_of(request: PlayRequest, taken: Mapping[str, str], switches: Switches) -> Iterator[Job]:
-    """Give the games of a request with these players; its policies are not looked at.
-
-    Raises:
-        UsageError: an order, level or recipe does not exist.
-    """
-    for order in orders_of(request):
-        for number in range(request.games):
-            game = SeatedGame(
-                order=order,
-                taken=taken,
-                rules=request.rules,
-                horizon=request.horizon or task_of(order, request.layout).time_limit,
-                switches=switches,
-                seed=request.seed + number,
-                started_at=request.started_at,
-                layout=request.layout,
-            )
-            header = header_of(game)
-            path = request.out / f"{header.episode}.jsonl"
-            yield Job(path, header, taken, partial(course_of, game))
-
-
-def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: RunTerms, switches: Switches = Switches(), *, on_progress: OnProgress | None = None
-) -> RunReport:
-    """Play the orders of a request with whoever takes the seats.
-
-    Raises:
-        UsageError: a seat, player, order or recipe is wrong, or a log of a game's name holds another game.
-        HopelessError: a model turns every request down; what was played is kept.
-        OSError: a file cannot be written.
-    """
-    taken = Seats(SEATS, SCRIPTS).taken(asked)
-    table = Seating(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
-    return run_games(list(jobs_of(request, taken, switches)), table, on_progress)

@@ -12,7 +12,7 @@ GAMES = {
     "craft": ("craft", "--games", "1", "--turns", "2"),
     "einstein": ("einstein", "--games", "1"),
     "asympuzl": ("asympuzl", "--games", "1", "--size", "3"),
-    "overcooked": ("overcooked", "--order", "boiled_egg"),
+    "overcooked": ("overcooked", "--task", "boiled_egg"),
     "coordination": ("coordination", "collab_capture", "--policy", "greedy"),
 }
 
@@ -62,7 +62,7 @@ def test_a_seed_that_no_log_can_hold_is_refused(
         (("asympuzl", "--history", "0"), "history is 0: input should be greater than or equal to 1"),
         (("asympuzl", "--history", "99999999999999999999"), "history is 99999999999999999999"),
         (("einstein", "--turns", "99999999999999999999"), "turns is 99999999999999999999"),
-        (("overcooked", "--horizon", "99999999999999999999"), "--horizon"),
+        (("overcooked", "--turns", "99999999999999999999"), "turns is 99999999999999999999"),
     ],
 )
 def test_a_wrong_number_or_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str) -> None:

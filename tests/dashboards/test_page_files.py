@@ -31,13 +31,13 @@ from dashboards.pages import pages, why
 from dashboards.reader import reader
 from dashboards.tables import every_row
 from dashboards.teams import team_names
-from games.overcooked.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas import wording
 from schemas.store import Store
 from tests.command_line import run
 from tests.dashboards.sites import serve
+from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
 
 PATHS = [page.PATH for page in pages() if page.PATH not in {"/labelling", "/sql"}]
 """What people write themselves may look as it likes."""

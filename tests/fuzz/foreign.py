@@ -18,7 +18,6 @@ from games.coordination.play import PlayRequest
 from games.coordination.play import play as play_coordination
 from games.overcooked.engine.own_kitchen import read_kitchen
 from games.overcooked.engine.tasks import task_of
-from games.overcooked.play import play_order
 from tests.fuzz.specimens import ReadAs, Specimen, shared_specimens
 from tests.ingest.asympuzl.asympuzl_logs import log_of
 from tests.ingest.asympuzl.test_asympuzl_ingest import SOLVED
@@ -26,6 +25,7 @@ from tests.ingest.chat_lines import test_chat_lines as chat
 from tests.ingest.clembench import test_clembench as clembench
 from tests.ingest.mast import test_mast as mast
 from tests.ingest.otel import test_otel as otel
+from tests.ingest.overcooked.overcooked_logs import play_order
 from tests.ingest.parquet import test_parquet as parquet
 from tests.ingest.whoandwhen import test_whoandwhen as whoandwhen
 from tests.places import SHARED

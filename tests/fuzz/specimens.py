@@ -13,11 +13,11 @@ from games.coordination.play import CoordinationGame
 from games.coordination.play import PlayRequest as PlayCoordination
 from games.coordination.play import play as play_coordination
 from games.einstein.game import GameSettings
-from games.overcooked.play import PlayRequest as PlayOvercooked
-from games.overcooked.play import play as play_overcooked
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as PlayAsympuzl
 from tests.ingest.asympuzl.asympuzl_logs import play as play_asympuzl
 from tests.ingest.craft.craft_logs import published as published_craft
+from tests.ingest.overcooked.overcooked_logs import PlayRequest as PlayOvercooked
+from tests.ingest.overcooked.overcooked_logs import play as play_overcooked
 from tests.places import SHARED
 from tests.scripted import CraftRequest as PlayCraft
 from tests.scripted import EinsteinRequest as PlayEinstein

@@ -13,9 +13,9 @@ from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.game import Game, Query
-from games.overcooked.play import play_order
 from games.overcooked.replay import replay
 from games.overcooked.text.observation import Remembered, observation
+from tests.ingest.overcooked.overcooked_logs import play_order
 
 __all__ = ["OVERCOOKED"]
 

@@ -14,7 +14,7 @@ GAMES = {
     "craft": ("--games", "1", "--turns", "2"),
     "einstein": ("--games", "1"),
     "asympuzl": ("--size", "3", "--games", "1"),
-    "overcooked": ("--order", "boiled_egg", "--horizon", "3"),
+    "overcooked": ("--task", "boiled_egg", "--turns", "3"),
     "coordination hanabi": (),
     "coordination overcooked": ("--ticks", "6"),
     "coordination collab_capture": (),

@@ -16,7 +16,7 @@ GAMES = {
     "einstein": ("", ("--games", "1")),
     "einstein, bare": ("", ("--games", "1", "--no-reasoning")),
     "asympuzl": ("", ("--games", "1", "--size", "3")),
-    "overcooked": ("", ("--order", "boiled_egg", "--rules", "paper")),
+    "overcooked": ("", ("--task", "boiled_egg", "--rules", "paper")),
     "coordination": ("hanabi", ("--seed", "2")),
 }
 

@@ -11,10 +11,10 @@ from dashboards.address import Address
 from dashboards.overcooked import page as overcooked
 from dashboards.overcooked.board import OvercookedDrawing
 from dashboards.reader import reader
-from games.overcooked.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from schemas.store import Store
+from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
 
 
 @pytest.fixture(scope="module")

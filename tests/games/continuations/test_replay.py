@@ -18,7 +18,7 @@ GAMES = {
     "craft": (["all=script:plain"], ["--games", "1", "--turns", "6"]),
     "einstein": (["all=script:sensible"], ["--games", "1", "--turns", "12", "--verifier", "reasoning", "--samples", "2"]),
     "asympuzl": (["all=script:sharing"], ["--size", "4", "--games", "1"]),
-    "overcooked": (["all=script:plain"], ["--order", "boiled_egg", "--horizon", "6", "--rules", "paper"]),
+    "overcooked": (["all=script:plain"], ["--task", "boiled_egg", "--turns", "6", "--rules", "paper"]),
     "coordination": (["all=script:cautious"], ["hanabi", "--seed", "1"]),
 }
 PUBLISHED = {

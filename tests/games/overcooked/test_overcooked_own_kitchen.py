@@ -20,12 +20,12 @@ from games.overcooked.engine.tasks import orders_of, recipe_text, task_of
 from games.overcooked.engine.timing import time_of
 from games.overcooked.engine.world import start_world
 from games.overcooked.game import Game, Query
-from games.overcooked.play import play_order
 from games.overcooked.text.prompts import prompt_for
 from games.overcooked.value.bound import steps_left
 from schemas.errors import BadInputError, UsageError
 from schemas.store import Store
 from tests.games.seats import cotrace, ingested, play, seat_server, turns
+from tests.ingest.overcooked.overcooked_logs import play_order
 from tests.servers.seats.overcooked import KITCHEN
 
 OWN: dict[str, Any] = yaml.safe_load(KITCHEN.read_text(encoding="utf-8"))
@@ -179,7 +179,7 @@ def test_the_command_tells_a_bad_kitchen_and_an_unknown_order(tmp_path: Path) ->
     for words, told in (
         (("--kitchen", str(bad)), "mine.yaml: kitchen: grid"),
         (("--kitchen", str(tmp_path / "none.yaml")), "cannot be read"),
-        (("--kitchen", str(KITCHEN), "--order", "boiled_egg"), "there is no overcooked order 'boiled_egg'"),
+        (("--kitchen", str(KITCHEN), "--task", "boiled_egg"), "there is no overcooked order 'boiled_egg'"),
         (("--kitchen", str(KITCHEN), "--planted", "3"), "--planted"),
     ):
         done = cotrace("play", "overcooked", *words, "--seat", "all=script:plain", "--out", str(tmp_path / "logs"))

@@ -1,8 +1,7 @@
-"""Scripted games: written as published logs, replayed exactly, with the planted faults found by rule and by the engine judge."""
+"""Scripted games: replayed exactly, with the planted faults found by rule and by the engine judge."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,10 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
+from games.experiments.plan import play
 from games.overcooked.engine.tasks import task_of
 from games.overcooked.engine.world import Rules
 from games.overcooked.game import Game, Query
-from games.overcooked.play import PlayRequest, play, play_order
 from games.overcooked.players.scripts import POLICIES
 from games.overcooked.text.prompts import PlayerPrompt, prompt_for
 from ingest.files.run import ingest_paths
@@ -21,6 +20,7 @@ from judges.evidence.transcript import load
 from judges.overcooked.checks import CHECKS
 from schemas.errors import UsageError
 from schemas.store import Store
+from tests.ingest.overcooked.overcooked_logs import play_order
 
 ORDERS = ("boiled_egg", "baked_carrot_soup", "mashed_potato_and_pea_patty")
 
@@ -28,7 +28,7 @@ ORDERS = ("boiled_egg", "baked_carrot_soup", "mashed_potato_and_pea_patty")
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("overcooked_play")
-    play(PlayRequest(out=folder / "logs", orders=ORDERS, policies=tuple(POLICIES)))
+    play("overcooked", folder / "logs", players=[f"all=script:{policy}" for policy in POLICIES], task=list(ORDERS))
     filled = Store(folder / "played.duckdb")
     ingest_paths([folder / "logs"], filled, workers=1)
     ensure_installed(filled)
@@ -105,36 +105,6 @@ def test_a_turn_without_conversation_is_not_judged(store: Store) -> None:
     assert answers == {"na"}
 
 
-def test_published_layout_of_files(tmp_path: Path) -> None:
-    """`<policy>/<order>/experiment_<time>_<order>.json`, byte for byte the same each time."""
-    request = PlayRequest(out=tmp_path / "a", orders=("boiled_egg",), games=2)
-    report = play(request)
-    again = play(PlayRequest(out=tmp_path / "b", orders=("boiled_egg",), games=2))
-    assert report.paths[0] == tmp_path / "a/optimal/boiled_egg/experiment_2026-01-01_00-00-00_boiled_egg.json"
-    assert [path.read_bytes() for path in report.paths] == [path.read_bytes() for path in again.paths]
-    assert (report.played, play(request).kept) == (2, 2)
-
-
-def test_a_cut_game_is_played_again_and_another_is_not_touched(tmp_path: Path) -> None:
-    """A log that says it is not complete is replaced; one of another seed is refused."""
-    request = PlayRequest(out=tmp_path, orders=("boiled_egg",))
-    (path,) = play(request).paths
-    whole = path.read_bytes()
-    log = json.loads(whole)
-    log["cotrace"]["complete"], log["content"] = False, log["content"][:4]
-    path.write_text(json.dumps(log), encoding="utf-8")
-    assert play(request).played == 1
-    assert path.read_bytes() == whole
-    with pytest.raises(UsageError, match="holds another game"):
-        play(PlayRequest(out=tmp_path, orders=("boiled_egg",), seed=4))
-
-
-def test_a_running_game_is_a_whole_log_after_every_step() -> None:
-    """Killed at any step, a game leaves a log with that many steps."""
-    lengths = [len(log["content"]) for log in play_order("boiled_egg", "optimal")]
-    assert lengths == list(range(1, 17))
-
-
 def test_the_sane_rules_record_fillings_rightly() -> None:
     """Without the engine's defects the Chef's last actions at the oven carry their own name."""
     *_, log = play_order("mashed_potato_and_pea_patty", "optimal", rules="sane")
@@ -142,19 +112,18 @@ def test_the_sane_rules_record_fillings_rightly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_part", "message"),
+    ("asked", "message"),
     [
-        ({"policies": ("optimum",)}, "unknown overcooked policy 'optimum'"),
-        ({"orders": ("soup",)}, "no overcooked order 'soup'"),
-        ({"levels": (7,)}, "no overcooked level 7"),
-        ({"games": 0}, "must be at least 1"),
-        ({"horizon": 0}, "must be at least 1"),
+        ({"players": ["all=script:optimum"]}, "no script of that name for a chef: did you mean optimal"),
+        ({"task": ["soup"]}, "no overcooked order 'soup'"),
+        ({"level": [7]}, "no overcooked level 7"),
+        ({"turns": 0}, "turns is 0: input should be greater than or equal to 1"),
     ],
 )
-def test_wrong_requests(tmp_path: Path, request_part: dict[str, tuple[str, ...]], message: str) -> None:
+def test_wrong_requests(tmp_path: Path, asked: dict[str, Any], message: str) -> None:
     """Each is told in one line before anything is played."""
     with pytest.raises(UsageError, match=message):
-        play(PlayRequest(out=tmp_path / "logs", **request_part))  # type: ignore[arg-type]  # one field of several types at a time
+        play("overcooked", tmp_path / "logs", **asked)
     assert not (tmp_path / "logs").exists()
 
 

@@ -19,7 +19,7 @@ from schemas.errors import UsageError
 from schemas.game import Turn
 from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says
 
-ORDERS = ("--order", "boiled_corn_slices", "--order", "sliced_pumpkin_and_chickpea_stew")
+ORDERS = ("--task", "boiled_corn_slices", "--task", "sliced_pumpkin_and_chickpea_stew")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], opt
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
 def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """What cannot be read is asked for again, then waited away; every call is in `calls`."""
-    options = ("--order", "boiled_egg", "--horizon", "3", "--rules", "paper" if mode == "refusal" else "published")
+    options = ("--task", "boiled_egg", "--turns", "3", "--rules", "paper" if mode == "refusal" else "published")
     store = whatever_it_says("overcooked", tmp_path, mode, *options)
     asked = query(store, "SELECT count(*) AS n FROM calls")["n"].item()
     errors = query(store, "SELECT format_errors_agent_0 + format_errors_agent_1 AS n FROM overcooked_games")["n"].item()

@@ -13,10 +13,10 @@ from games.overcooked.engine.references import published_references
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.engine.timing import time_of
 from games.overcooked.engine.world import start_world
-from games.overcooked.play import PlayRequest, play
 from games.overcooked.value.bound import steps_left
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
 from tests.masters import published_store
 
 LEVELS = {task.level: task for task in tasks().values()}

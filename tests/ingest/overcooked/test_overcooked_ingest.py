@@ -16,10 +16,10 @@ from analytics.query import query
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.world import Pot, start_world
 from games.overcooked.measures.oracle import verified_actions
-from games.overcooked.play import play_order
 from ingest.files.run import ingest_paths
 from ingest.overcooked.records import StepRecord, read_log, read_step
 from schemas.store import Store
+from tests.ingest.overcooked.overcooked_logs import play_order
 from tests.masters import published_store
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from analytics.query import query
-from games.overcooked.play import PlayRequest, play
 from judges.attribution.findings import Finding, Lost
 from judges.evidence.transcript import ActionView, FailureView, Transcript, TurnView, UtteranceView, load
 from judges.overcooked.attribution import attribute
 from judges.overcooked.attribution.requests import own_turns
 from schemas.store import Store
+from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
 from tests.judges.attribution.test_craft_attribution import attributed
 
 EGG = "Chef asked for pickup(egg,ingredient_dispenser); place_obj_on_counter() in turn 1"
