@@ -80,6 +80,7 @@ def play(asked: PlayRequest) -> RunReport:
             report.paths[-1].parent.mkdir(parents=True, exist_ok=True)
             report.paths[-1].write_bytes(b"".join(map(line, lines)))
             report.turns += sum(one.get("turns", 0) for one in lines)
+            report.played += sum(one["type"] == "result" for one in lines)
     return report
 
 
