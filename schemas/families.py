@@ -1,6 +1,6 @@
 """The game families: the one list of them, and how a room finds what a family brings to it.
 
-A family is an entry of `FAMILIES`, and modules of agreed names in the rooms: `<room>.<family>.<module>`, `games.craft.play` for one. What
+A family is an entry of `FAMILIES`, and modules of agreed names in the rooms: `<room>.<family>.<module>`, `games.craft.game` for one. What
 is absent is absent; docs/families.md lists, for each family, what it brings and what it lacks. Another distribution adds a family
 through the entry point group `cotrace.families`: its value is a `Family` whose `package` holds the same folders, so that
 `<package>.games.play` stands for `games.<family>.play`.

@@ -9,8 +9,6 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from games.einstein.play import PlayRequest as EinsteinRequest
-from games.einstein.play import play as play_einstein
 from ingest.files.run import ingest_paths
 from judges.evidence.settled import settled
 from judges.evidence.unit_sources import selected_units
@@ -23,6 +21,8 @@ from judges.runs.runner import run
 from schemas.store import Store
 from tests.judges.judged_games import ask_model, store_of
 from tests.played import played_store
+from tests.scripted import EinsteinRequest
+from tests.scripted import play as play_einstein
 from tests.servers.stub_server import stub_server
 
 FIRST_TURN = """\
