@@ -119,7 +119,7 @@ def test_the_page_of_players_names_tasks_and_conditions_of_experiments(family: s
     """Each key that an experiment file may have, and no other."""
     room = importlib.import_module(f"games.{family}.experiment")
     (row,) = re.findall(rf"^\| {family} \| (.*?) \| (.*?) \|$", part("players.md", "| game | `tasks` |", "\n\n"), re.MULTILINE)
-    assert [coded(row[0]), coded(row[1])] == [names_of(room.Tasks), names_of(room.Condition)]
+    assert [coded(row[0]), coded(row[1])] == [set(room.Tasks.by_key()), set(room.Condition.by_key())]
 
 
 def test_numbers_of_things_are_counted() -> None:
