@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from cotrace.judging.reading import have_read, refuse_batch_of_rules, tell_collected
+from cotrace.judging.reading import have_read, read_elsewhere, refuse_batch_of_rules, tell_collected
 from cotrace.options.models import model_options
 from cotrace.options.shared import format_option, say, store_option
 from cotrace.terminal import echo
@@ -42,6 +42,12 @@ _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
     "--batch", is_flag=True, help="Have the model read in the provider's batch (cheaper, within a day); get the readings with --collect."
 )
 @click.option("--collect", is_flag=True, help="Store the readings of batches that are done; goes alone.")
+@click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Only write the requests of a model into this file.")
+@click.option(
+    "--replies",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Store a model's readings out of this file of JSON lines, each with the id of its request and the reply.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what a model would be asked and what it would cost.")
 @model_options
 @store_option
@@ -52,6 +58,8 @@ def command(
     benchmark: str | None,
     against: Path | None,
     prompt: Path | None,
+    record: Path | None,
+    replies: Path | None,
     store: Store,
     output_format: str,
     *,
@@ -75,6 +83,8 @@ def command(
       cotrace claims --where "turn <= 3"
       cotrace claims --reader llm:openai/gpt-4o-mini --max-cost 2 --format csv > claims.csv
       cotrace claims --reader llm:openai/gpt-4o-mini --batch && cotrace claims --collect
+      cotrace claims --reader llm:mine/model --record requests.jsonl
+      cotrace claims --reader llm:mine/model --replies replies.jsonl
       cotrace claims utterances.jsonl > claims.jsonl
       cotrace claims utterances.jsonl --against annotated.jsonl --reader llm:openai/gpt-4o-mini --max-cost 2
     """
@@ -92,6 +102,8 @@ def command(
         return _collect(store)
     reader = reader_named(reader_name)
     refuse_batch_of_rules(reader, batch=batch)
+    if record is not None or replies is not None:
+        return read_elsewhere(reader, store, options, prompt=prompt, record=record, replies=replies)
     code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch)
     return code if dry_run or batch else max(code, _show(store, reader, options["where"], output_format))
 

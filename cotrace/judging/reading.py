@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from judges.evidence.reader import Reader
     from judges.rubric.model import Rubric
 
-__all__ = ["have_read", "refuse_batch_of_rules", "tell_collected"]
+__all__ = ["have_read", "read_elsewhere", "refuse_batch_of_rules", "tell_collected"]
 
 _LIMITS = ("where", "max_cost", "prices", "cache")
 
@@ -76,6 +76,32 @@ def have_read(
     with progress_bar(f"reading by {reader.model}") as show:
         report = read_texts(request, store, show)
     return _tell(reader, report)
+
+
+def read_elsewhere(
+    reader: Reader, store: Store, options: dict[str, Any], *, prompt: Path | None, record: Path | None, replies: Path | None
+) -> int:
+    """Write what a model that runs elsewhere is to be asked, or store its replies; 1 if a reply cannot be used.
+
+    Raises:
+        UsageError: no model reads, both are asked for, or a file cannot be read or written.
+    """
+    from judges.claims.elsewhere import record_requests, take_replies
+    from judges.claims.prompt_file import prompt_in
+    from judges.claims.questions import ReadingRequest
+    from providers.provider import ModelSettings
+
+    if reader.model is None:
+        raise UsageError(f"--record and --replies are for models that read: give --reader llm:provider/model, not {reader.name}")
+    request = ReadingRequest(settings=ModelSettings(model=reader.model), where=options["where"], prompt=prompt_in(prompt))
+    if record is not None and replies is not None:
+        raise UsageError("--record writes requests, --replies takes their replies: give one of the two")
+    if record is not None:
+        store.check()
+        say(f"{record_requests(request, store, record)} requests for {reader.model} in {record}")
+        say(f'next: write {{"id": ..., "reply": {{...}}}} for each line, then: cotrace claims --reader {reader.name} --replies FILE')
+        return 0
+    return 0 if replies is None else _tell(reader, take_replies(request, store, replies))
 
 
 def refuse_batch_of_rules(reader: Reader, *, batch: bool) -> None:

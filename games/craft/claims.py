@@ -7,22 +7,50 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
 
-from games.craft.engine.blocks import COLORS, SIZES, WALLS, Cell, Director
+from games.craft.engine.blocks import CELLS, COLORS, SIZES, WALLS, Cell, Director
 
-__all__ = ["TYPES", "CraftClaim", "Named", "Remark", "Request", "SeenBy", "Stance", "View", "compatible", "same_place"]
+__all__ = ["TYPES", "CraftClaim", "Named", "Relation", "Remark", "Request", "SeenBy", "Stance", "View", "compatible", "same_place"]
 
 _DOMINO: Final = 2
 _QUOTE_LIMIT: Final = 160
 
 Color = Literal["g", "b", "r", "y", "o"]
 Size = Literal["s", "l"]
-Place = Annotated[Cell, Field(pattern=r"^\([0-2],[0-2]\)$")]
-SeenBy = Literal["speaker", "shared", "seat"]
-"""Only the speaker sees the place; others see it, too; the place is told from a seat ("my") and no more is said."""
+Layer = Literal[0, 1, 2]
+Place = Annotated[Cell, Field(pattern=r"^\([0-2],[0-2]\)$"), WithJsonSchema({"type": "string", "enum": list(CELLS)})]
+SeenBy = Literal["speaker", "shared", "not_speaker", "seat"]
+"""Only the speaker sees the place; others see it, too; the speaker does not; the place is only called "my", and no more is said."""
+
+_Unasked = Annotated[bool, SkipJsonSchema()]
+"""Not asked of a model: rules and older readings have it."""
 
 Attitude = Literal["agrees", "disputes", "named"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """Where something is, by another block: on it, under it, beside it, over several, on the same cells, on the same layer."""
+
+    how: Literal["on", "under", "beside", "left_of", "right_of", "covering", "same_cells", "same_layer"]
+    """``covering``: over several blocks, all of them; left and right from the speaker's place."""
+
+    color: Color | None = None
+    """Of the other block."""
+
+    size: Size | None = None
+
+    cells: tuple[Place, ...] = ()
+
+    layer: Layer | None = None
+
+    count: int = 1
+    """How many other blocks: 2 for "over both"."""
+
+    asked: bool = False
+    """The other block is one that this text asks for, and not one on the board."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +64,19 @@ class _About:
     """``s`` (small, one cell) or ``l`` (large, two cells)."""
 
     cells: tuple[Place, ...] = ()
-    """One cell, or the cells of a large block; cells of several small blocks in one claim."""
+    """One cell, or both of a large block; one of a large block where the text gives one; of several small blocks, all."""
 
-    layer: Literal[0, 1, 2] | None = None
+    layer: Layer | None = None
     """0 bottom, 1 middle, 2 top."""
+
+    relations: tuple[Relation, ...] = ()
+    """Places given by other blocks ("on the orange one")."""
+
+    seen_by: SeenBy | None = None
+    """Who sees the place, as far as the same words say."""
+
+    count: int = 1
+    """How many blocks."""
 
     words: str = ""
     """The words it stands on."""
@@ -70,10 +107,20 @@ class Request(_About):
     """Something is to be done."""
 
     verb: Literal["place", "remove", "replace"]
-    stated: bool = True
+
+    when: Literal["now", "next", "later"] = "now"
+    """``next``: after another thing that this text wants first; ``later``: not to be done yet."""
+
+    condition: str | None = None
+    """On what the text makes it depend."""
+
+    retracted: bool = False
+    """Asked for and taken back in the same text."""
+
+    stated: _Unasked = True
     """Whether the cells stand in the text; otherwise they were worked out from the board ("the red one")."""
 
-    first: bool = False
+    first: _Unasked = False
     """To be done before the other things that the text asks for."""
 
     old_color: Color | None = None
@@ -92,9 +139,10 @@ class Request(_About):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark(_About):
-    """Something is said about a block, and nothing asked for: it stands there, is right, is to be kept, or is asked about."""
+    """Something is said about a block, and nothing asked for."""
 
-    verb: Literal["confirm", "keep", "ask", "other"]
+    verb: Literal["stands", "confirm", "keep", "target", "ask", "other"]
+    """Is on the board; is right or done; is to stay; is in the target, a view or a plan; is asked about; anything else."""
 
     def __str__(self) -> str:
         return self._written(self.verb)
@@ -105,14 +153,18 @@ class Named:
     """A cell that the text names, whatever it says of it."""
 
     cell: Place
+
     words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """Who sees the place that is spoken of."""
+    """Who sees a place that is spoken of."""
 
     seen_by: SeenBy
+
+    cells: tuple[Place, ...] = ()
+
     words: str = ""
 
 
@@ -121,9 +173,13 @@ class Stance:
     """Another director is named, perhaps with an attitude to what that director says."""
 
     director: Director | None
-    """None: somebody is contradicted, and not named."""
+    """None: somebody is agreed with or contradicted, and not named."""
 
     attitude: Attitude
+
+    asks: bool = False
+    """Whether the speaker wants done what the other asked for ("yes, do that")."""
+
     words: str = ""
 
 

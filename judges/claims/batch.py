@@ -112,9 +112,9 @@ def refuse_if_reading(request: ReadingRequest, store: Store) -> None:
         UsageError: a batch by the same reader was submitted and not collected.
     """
     for _, record in _pending(store):
-        if record.request().reader == request.reader:
+        if record.settings.model == request.settings.model:
             raise UsageError(
-                f"a batch of texts for {request.reader.name} is under way ({record.batch_id}): "
+                f"a batch of texts for {request.stored_as} is under way ({record.batch_id}): "
                 "get its readings first with cotrace claims --collect"
             )
 
@@ -176,13 +176,13 @@ def collect_readings(store: Store) -> list[CollectedReading]:
 
 
 def _collected(store: Store, path: Path, record: _Record) -> CollectedReading:
-    reader, calls = record.request().reader, len(record.keys)
+    reader, calls = record.request().stored_as, len(record.keys)
     batch = batches.find(Sent(record.settings, record.run_id, record.batch_id))
     if batch is None:
         path.unlink()
-        return CollectedReading(reader.name, None, "lost", 0, calls, 0, 0)
+        return CollectedReading(reader, None, "lost", 0, calls, 0, 0)
     if batch.status in batches.UNDER_WAY:
-        return CollectedReading(reader.name, batch.id, batch.status, batches.done_of(batch), calls, 0, 0)
+        return CollectedReading(reader, batch.id, batch.status, batches.done_of(batch), calls, 0, 0)
     waiting = {one.key: one for one in open_texts(record.request(), store).questions}
     rows: list[Claim] = []
     asked: list[Call] = []
@@ -193,7 +193,7 @@ def _collected(store: Store, path: Path, record: _Record) -> CollectedReading:
     put(store, reader, rows, asked)
     path.unlink()
     read, failed = len({row[:3] for row in rows}), sum(call.status == "failed" for call in asked)
-    return CollectedReading(reader.name, batch.id, batch.status, batches.done_of(batch), calls, read, failed)
+    return CollectedReading(reader, batch.id, batch.status, batches.done_of(batch), calls, read, failed)
 
 
 def _taken(reply: BatchReply, record: _Record, question: ReadingQuestion | None) -> tuple[Call, list[Claim]]:
@@ -213,4 +213,4 @@ def _taken(reply: BatchReply, record: _Record, question: ReadingQuestion | None)
     if question is None or taken.answer is None or taken.answer.filled is None:
         return call, []
     read = read_reply(taken.answer.filled, question.text, question.room.types)
-    return call, [row for text in question.texts for row in rows_of(read, text.place, record.request().reader.name, question.key)]
+    return call, [row for text in question.texts for row in rows_of(read, text.place, record.request().stored_as, question.key)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
@@ -29,6 +30,7 @@ from schemas.packaged import packaged_yaml
 
 __all__ = ["Example", "field_docs", "form_of", "messages_for", "read_reply"]
 
+_PLAIN: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2011": "-"})
 _PROMPT: Final[Mapping[str, str]] = packaged_yaml(__package__, "extraction.yaml")
 
 
@@ -64,7 +66,7 @@ def form_of(types: tuple[type, ...]) -> type[BaseModel]:
 
 
 def _model_of(kind: type) -> type[BaseModel]:
-    hints, docs = get_type_hints(kind), field_docs(kind)
+    hints, docs = get_type_hints(kind, include_extras=True), field_docs(kind)
     told: dict[str, Any] = {"kind": (Literal[kind_of(kind)], ...)}
     for one in fields(kind):
         default = ... if one.default is MISSING else one.default
@@ -87,18 +89,20 @@ def field_docs(kind: type) -> dict[str, str]:
     return docs
 
 
-def messages_for(instructions: str, frame: str, text: str, examples: Sequence[Example] = ()) -> list[Message]:
-    """The chat that has a text read.
+def messages_for(instructions: str, frame: str, text: str, examples: Sequence[Example] = (), form: str = "") -> list[Message]:
+    """The chat that has a text read: what is the same for all texts comes first, the form last.
 
     Args:
         instructions: the family's: what its texts are, and what its claims mean.
         frame: what the speaker's words refer to.
         text: as the log has it.
         examples: texts of other games with their claims.
+        form: how the form is filled in, by an example that no text of the game could have.
     """
     shown = "\n\n".join(_shown(example) for example in examples)
     system = "\n\n".join(part for part in (_PROMPT["instructions"].strip(), instructions.strip(), shown) if part)
-    return [{"role": "system", "content": system}, {"role": "user", "content": f"{_evidence(frame, text)}\n\n{_PROMPT['ask'].strip()}"}]
+    asked = "\n\n".join(part for part in (_evidence(frame, text), _PROMPT["ask"].strip(), form.strip()) if part)
+    return [{"role": "system", "content": system}, {"role": "user", "content": asked}]
 
 
 def _evidence(frame: str, text: str) -> str:
@@ -137,9 +141,7 @@ def read_reply(reply: BaseModel, text: str, types: tuple[type, ...]) -> Read[Any
 
 
 def _place(words: str, text: str) -> tuple[int | None, int | None]:
-    """Where words stand in a text, blanks and case aside."""
-    plain, wanted = " ".join(text.split()).casefold(), " ".join(words.split()).casefold()
-    if not wanted or wanted not in plain:
-        return None, None
-    begin = text.casefold().find(words.casefold())
-    return (begin, begin + len(words)) if begin >= 0 else (0, len(text))
+    """Where words stand in a text; blanks, case and the forms of quotes and dashes aside."""
+    wanted = r"\s+".join(re.escape(part) for part in words.translate(_PLAIN).split())
+    found = re.search(wanted, text.translate(_PLAIN), re.IGNORECASE) if wanted else None
+    return (None, None) if found is None else found.span()

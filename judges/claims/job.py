@@ -144,7 +144,7 @@ class _Job:
             report.read += len(one.texts)
             report.claims += len(read.told) * len(one.texts)
             for text in one.texts:
-                self._rows += rows_of(read, text.place, self._request.reader.name, one.key)
+                self._rows += rows_of(read, text.place, self._request.stored_as, one.key)
 
     def _spend(self, reply: Reply) -> None:
         """Count what a call has taken; one out of the journal was counted by the job that was killed, and never stored."""
@@ -161,7 +161,7 @@ class _Job:
     def _save(self) -> None:
         rows, self._rows = self._rows, []
         calls, self._calls = self._calls, []
-        put(self._store, self._request.reader, rows, calls)
+        put(self._store, self._request.stored_as, rows, calls)
 
 
 def _portions(questions: Sequence[ReadingQuestion], size: int) -> Iterator[Sequence[ReadingQuestion]]:

@@ -62,8 +62,13 @@ class ReadingRequest:
 
     @property
     def reader(self) -> Reader:
+        """The model alone."""
+        return reader_named(f"llm-only:{self.settings.model}")
+
+    @property
+    def stored_as(self) -> str:
         """As in the column `claims.reader`."""
-        return reader_named(f"llm:{self.settings.model}")
+        return f"llm:{self.settings.model}"
 
 
 def benchmarks_of(rubrics: Sequence[Rubric]) -> tuple[str, ...] | None:
@@ -136,7 +141,8 @@ def question(text: Text, prompt: PromptParts) -> ReadingQuestion:
     benchmark = text.game.benchmark
     instructions = prompt.instructions.get(benchmark, text.room.instructions)
     frame = text.room.frame(text.game, text.turn, text.said)
-    return ReadingQuestion(text.room, text.said.text, messages_for(instructions, frame, text.said.text, prompt.examples.get(benchmark, ())))
+    messages = messages_for(instructions, frame, text.said.text, prompt.examples.get(benchmark, ()), text.room.form)
+    return ReadingQuestion(text.room, text.said.text, messages)
 
 
 def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:

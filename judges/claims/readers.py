@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from judges.claims import generic
 from judges.claims.reading import Read, TextClaims, Unread
@@ -36,17 +36,21 @@ def read_by_rules(game: Transcript, turn: int, said: UtteranceView) -> Read[Any]
     return reading_room(game.benchmark).read(game, turn, said)  # type: ignore[no-any-return]  # a module, found by name
 
 
-def read_before(game: Transcript, turn: int, said: UtteranceView) -> Read[Any] | None:
+def read_before(game: Transcript, turn: int, said: UtteranceView, *, by_model: bool) -> Read[Any] | None:
     """What the game's stored reader made of a text; None if it has not read it."""
-    return read_of(game.claims.get((turn, said.seq), ()), tuple(reading_room(game.benchmark).TYPES))
+    room = reading_room(game.benchmark)
+    found = read_of(game.claims.get((turn, said.seq), ()), tuple(room.TYPES))
+    if found is None or not by_model or not hasattr(room, "resolve"):
+        return found
+    return cast("Read[Any]", room.resolve(found, game, turn, said))
 
 
 def read_by(game: Transcript, turn: int, said: UtteranceView, reader: Reader) -> Read[Any] | None:
     """What a reader made of a text of a game that was loaded with it; None if it has not read it."""
-    other = read_before(game, turn, said)
+    other = read_before(game, turn, said, by_model=reader.model is not None)
     if not reader.rules:
         return other
     own = read_by_rules(game, turn, said)
     if reader.stored is None:
         return own
-    return None if other is None else agreed(own, other, (RULES, reader.stored))
+    return None if other is None else agreed(own, other, (RULES, reader.stored), getattr(reading_room(game.benchmark), "WEAK", ()))

@@ -34,7 +34,7 @@ def stored_claims(store: Store, reader: Reader, where: str | None) -> pl.DataFra
     store.create()  # one that an older cotrace has made may lack the table
     rows = list(_rows(store, reader, where))
     if reader.rules:
-        put(store, reader, rows)
+        put(store, reader.name, rows)
     if not rows:
         return pl.DataFrame(schema=dict.fromkeys(Claim._fields, pl.String))
     return pl.DataFrame(rows, schema=Claim._fields, orient="row", infer_schema_length=None)  # the first hundred may all lack a column
@@ -44,10 +44,10 @@ def _rows(store: Store, reader: Reader, where: str | None) -> Iterator[Claim]:
     for text in texts(store, where, reader):
         found = read_by(text.game, text.turn, text.said, reader)
         if found is not None:
-            yield from rows_of(found, text.place, reader.name)
+            yield from rows_of(found, text.place, reader.name if reader.rules else reader.stored or reader.name)
 
 
-def put(store: Store, reader: Reader, rows: Sequence[Claim], calls: Sequence[Call] = ()) -> None:
+def put(store: Store, reader: str, rows: Sequence[Claim], calls: Sequence[Call] = ()) -> None:
     """Write a reader's claims of some texts in place of what it had said of them, and what was asked for them.
 
     Raises:
@@ -57,7 +57,7 @@ def put(store: Store, reader: Reader, rows: Sequence[Claim], calls: Sequence[Cal
     columns = checked({"claims": rows, "calls": calls})
 
     def write(transaction: Transaction) -> None:
-        transaction.delete("claims", _EARLIER, [reader.name, *([place[at] for place in places] for at in range(3))])
+        transaction.delete("claims", _EARLIER, [reader, *([place[at] for place in places] for at in range(3))])
         transaction.delete("calls", "call_id IN (SELECT unnest(?::VARCHAR[]))", [[call.call_id for call in calls]])
         transaction.insert_columns(columns)
 

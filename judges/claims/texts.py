@@ -31,6 +31,11 @@ class Room(NamedTuple):
         """What a model is told of the game, whoever speaks."""
         return str(self.module.INSTRUCTIONS)
 
+    @property
+    def form(self) -> str:
+        """What it is shown of the form, after the text; empty for families that have nothing to show."""
+        return str(getattr(self.module, "FORM", ""))
+
     def reads(self, said: UtteranceView) -> bool:
         """Whether a text is one that makes claims."""
         return bool(self.module.reads(said))

@@ -1,11 +1,13 @@
-"""Two readings of one text as one: what both say is certain, where they differ nothing is."""
+"""A reading by rules and one by a model as one: where both have read, they must agree; what one has not read, the other may."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import fields, replace
 from typing import Any
 
 from judges.claims.reading import Read, Told, Unread
-from schemas.claims import written
+from schemas.claims import kind_of, written
 
 __all__ = ["agreed", "same_claim", "told_fields"]
 
@@ -13,28 +15,69 @@ _MANNER = ("first", "stated", "words")
 """What may differ between two readings of the same claim: how it was told, not what."""
 
 
-def agreed(one: Read[Any], other: Read[Any], names: tuple[str, str]) -> Read[Any]:
-    """Join two readings: a claim counts where both make it; what only one makes, or did not understand, stays open.
+def agreed(rules: Read[Any], model: Read[Any], names: tuple[str, str], weak: Collection[tuple[str, str, Any]] = ()) -> Read[Any]:
+    """Join two readings, field by field: what the two contradict each other in is open, with both readings as the reason.
 
     Args:
-        one: a reading.
-        other: another of the same text.
+        rules: by rules, which leave open what they do not read.
+        model: by a model, whose claims are those that count; rules give fields that it leaves out.
         names: of the two readers, for the reasons.
+        weak: kind, field and value (None: any) that contradict nothing: they say less than other values do.
     """
-    theirs = [told for told in other.told if told.certain]
-    shared: list[Told[Any]] = []
-    alone: list[tuple[Told[Any], str]] = []
-    for told in one.told:
-        twin = next((their for their in theirs if same_claim(told.claim, their.claim)), None) if told.certain else None
-        if twin is None:
-            alone.append((told, f"{names[0]}: {told.claim}; {names[1]} does not say so"))
+    left = [told for told in model.told if told.certain]
+    joined: list[Told[Any]] = []
+    open_: list[Unread] = []
+    for told in rules.told:
+        if not told.certain:
+            continue
+        twin = next((other for other in left if _joined(told.claim, other.claim, weak) is not None), None)
+        if twin is not None:
+            left.remove(twin)
+            joined.append(twin._replace(claim=_joined(told.claim, twin.claim, weak)))
+        elif not _is_weak(told.claim, weak) and not any(_joined(told.claim, one.claim, weak) is not None for one in joined):
+            open_.append(_differs(told, f"{names[0]}: {told.claim}; {names[1]} does not say so"))
+    for told in left:
+        if _is_weak(told.claim, weak) or not _understood(rules, told) or any(same_claim(told.claim, one.claim) for one in joined):
+            joined.append(told)
         else:
-            theirs.remove(twin)
-            shared.append(told)
-    alone += [(told, f"{names[1]}: {told.claim}; {names[0]} does not say so") for told in theirs]
-    alone += [(told, f"{names[1]} is not sure of {told.claim}") for told in other.told if not told.certain]
-    differing = [Unread(getattr(told.claim, "words", ""), why, (type(told.claim),), told.start, told.end) for told, why in alone]
-    return Read(tuple(shared), (*one.unread, *other.unread, *differing))
+            open_.append(_differs(told, f"{names[1]}: {told.claim}; {names[0]} does not say so"))
+    order = sorted(joined, key=lambda told: (told.start is None, told.start or 0))
+    return Read(tuple(order), (*model.unread, *open_), model.vouched)
+
+
+def _differs(told: Told[Any], why: str) -> Unread:
+    return Unread(getattr(told.claim, "words", ""), why, (type(told.claim),), told.start, told.end)
+
+
+def _understood(rules: Read[Any], told: Told[Any]) -> bool:
+    """Whether the rules have understood the words of a model's claim, so that their silence contradicts it."""
+    if told.start is None or told.end is None:
+        return False
+    kind, start, end = type(told.claim), told.start, told.end
+    stretches = [(clause.start, clause.end) for clause in rules.unread if kind in clause.may_hold]
+    stretches += [(one.start, one.end) for one in rules.told if not one.certain]
+    return not any(begin is None or stop is None or (begin < end and start < stop) for begin, stop in stretches)
+
+
+def _joined(rules: Any, model: Any, weak: Collection[tuple[str, str, Any]]) -> Any | None:
+    """The model's claim with what the rules add to it; None if the two contradict each other."""
+    if type(rules) is not type(model):
+        return None
+    said, other = told_fields(rules), told_fields(model)
+    added: dict[str, Any] = {}
+    for name, value in said.items():
+        if name not in other or (isinstance(value, tuple) and set(value) >= set(other[name])):
+            added[name] = getattr(rules, name)
+        elif isinstance(value, tuple) and set(value) <= set(other[name]):
+            continue
+        elif value != other[name] and not any((kind_of(type(rules)), name, one) in weak for one in (None, value, other[name])):
+            return None
+    return replace(model, **added)
+
+
+def _is_weak(claim: object, weak: Collection[tuple[str, str, Any]]) -> bool:
+    """Whether a claim says nothing that another could contradict."""
+    return any((kind_of(type(claim)), field.name, getattr(claim, field.name)) in weak for field in fields(claim))  # type: ignore[arg-type]
 
 
 def same_claim(one: object, other: object) -> bool:

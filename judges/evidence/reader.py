@@ -1,10 +1,12 @@
-"""Who reads a text: by rules, as its author meant it, by a model, or two of them together.
+"""Who reads a text: by rules, as its author meant it, by a model, or by rules and one of these together.
 
 ======================== ============================================================================================
 ``rules``                the family's own reader of plain language, on the spot
 ``planted``              what the author of a scripted text knows it to claim, out of the log (table `claims`)
-``llm:<model>``          what a model made of it, out of the table `claims`, where `judges.claims.extraction` put it
-``both:<other>``         by rules and by another of these: a claim counts where the two agree
+``llm:<model>``          rules and model together, in columns ``both:llm:<model>``: what one does not read the other may, and where
+                         they differ nothing is certain
+``llm-only:<model>``     what the model made of it alone, out of the table `claims`, where `judges.claims.extraction` put it
+``both:planted``         rules and author together
 ======================== ============================================================================================
 """
 
@@ -19,6 +21,7 @@ __all__ = ["BY_RULES", "PLANTED", "RULES", "Reader", "reader_named"]
 RULES: Final = "rules"
 PLANTED: Final = "planted"
 _LLM: Final = "llm:"
+_ALONE: Final = "llm-only:"
 _BOTH: Final = "both:"
 
 
@@ -26,7 +29,7 @@ class Reader(NamedTuple):
     """A reader by name."""
 
     name: str
-    """As in the column `claims.reader`."""
+    """As in the column `claims.reader`, but for a model alone, whose claims stand under `stored`."""
 
     rules: bool
     """Whether the rules read along."""
@@ -55,9 +58,14 @@ def reader_named(name: str) -> Reader:
     Raises:
         UsageError: there is none.
     """
-    other = name.removeprefix(_BOTH)
     if name == RULES:
         return BY_RULES
-    if other == PLANTED or (other.startswith(_LLM) and len(other) > len(_LLM)):
-        return Reader(name, rules=name != other, stored=other)
-    raise UsageError(f"there is no reader {name}: give rules, planted, llm:<provider/model>, or both:<one of the last two>")
+    other = name.removeprefix(_BOTH)
+    alone = other.removeprefix(_ALONE) if name == other else other
+    if other == PLANTED:
+        return Reader(name, rules=name != other, stored=PLANTED)
+    if alone not in ("", other):
+        return Reader(name, rules=False, stored=_LLM + alone)
+    if other.startswith(_LLM) and len(other) > len(_LLM):
+        return Reader(_BOTH + other, rules=True, stored=other)
+    raise UsageError(f"there is no reader {name}: give rules, planted, llm:<provider/model>, llm-only:<provider/model> or both:planted")

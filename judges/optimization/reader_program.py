@@ -59,7 +59,7 @@ class ReaderManner:
 
     def request(self, prompt: ReaderPrompt, case: ReaderCase) -> Request:
         """The very call of `cotrace claims` with that prompt."""
-        messages = messages_for(prompt.instructions, case.frame, case.text, prompt.examples)
+        messages = messages_for(prompt.instructions, case.frame, case.text, prompt.examples, case.room.form)
         return Request(messages=messages, form=form_of(case.room.types), episode_id=case.episode_id)
 
     def told(self, case: ReaderCase, filled: BaseModel) -> Read[Any]:

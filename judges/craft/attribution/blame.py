@@ -22,7 +22,8 @@ from judges.craft.attribution.case import BUILDER, Agent, BrokenLink, TurnCase
 from judges.craft.attribution.following import following
 from judges.craft.attribution.messages import faulty_messages, left_open
 from judges.craft.attribution.wishes import Wish, entailed
-from judges.craft.checks.prepared import board_of, move_text
+from judges.craft.checks.prepared import move_text
+from judges.craft.resolution import board_of
 
 __all__ = ["Blame", "blame", "slips"]
 

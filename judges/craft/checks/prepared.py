@@ -6,18 +6,19 @@ from functools import cached_property
 from typing import Any
 
 from games.craft.claims import CraftClaim, Request
-from games.craft.engine.blocks import CELLS, COLOR_LETTERS, DIRECTORS, WALLS, Cell, Director
+from games.craft.engine.blocks import COLOR_LETTERS, DIRECTORS, WALLS, Cell, Director
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.text.builder import is_complaint
 from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import reads
+from judges.craft.resolution import board_of
 from judges.engine.checks import Decision
 from judges.engine.recent import kept_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
-__all__ = ["PreparedGame", "PreparedTurn", "Speech", "ViewedBlock", "agreed", "board_of", "game_of", "move_text", "undecided"]
+__all__ = ["PreparedGame", "PreparedTurn", "Speech", "ViewedBlock", "agreed", "game_of", "move_text", "undecided"]
 
 ViewedBlock = tuple[str, str]
 """Colour letter and apparent size letter."""
@@ -211,11 +212,6 @@ class PreparedGame:
 def game_of(transcript: Transcript) -> PreparedGame:
     """Give the prepared game of a transcript."""
     return PreparedGame(transcript)
-
-
-def board_of(state: Mapping[str, Any]) -> Board:
-    """A state's board, nine canonical cells."""
-    return Board.from_json({cell: state["stacks"].get(cell, ()) for cell in CELLS}, state.get("spans"))
 
 
 def _move(verb: str, arguments: Mapping[str, Any]) -> Move:

@@ -1,0 +1,293 @@
+"""From what a model wrote down of a director's text to what checks may use.
+
+A model writes down how a text gives a place ("on the orange one"); where that is, is worked out here, by the board and the speaker's wall.
+What fits more than one place, or none, is not certain, and the text may ask for anything there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final, NamedTuple, cast
+
+from games.craft.claims import CraftClaim, Layer, Named, Relation, Remark, Request, Stance, View
+from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, SIZES, WALLS, Cell, Director
+from games.craft.engine.board import Board
+from judges.claims.reading import Read, Told, Unread
+
+__all__ = ["Standing", "blocks_of", "board_of", "resolved"]
+
+_DOMINO: Final = 2
+_KINDS: Final = (Request, Remark, Named)
+_OWN: Final = re.compile(r"\b(?:my|mine|our|ours)\b", re.IGNORECASE)
+_OF_THE_GAME: Final = re.compile(
+    rf"\b(?:{'|'.join(COLORS.values())})\b|\(\s*[0-2]\s*,\s*[0-2]\s*\)|\b(?:left|right|middle|corner|centre|center)\b", re.IGNORECASE
+)
+"""Words that no part of a text has that claims nothing: a part with one of them which no claim quotes was not understood."""
+
+
+class Standing(NamedTuple):
+    """A block and where it is."""
+
+    code: str
+    """Colour and size letter; the size may be missing of a block that is asked for."""
+
+    cells: tuple[Cell, ...]
+    """Both of a large one, if known."""
+
+    layer: int
+
+    def __str__(self) -> str:
+        return f"{SIZES[self.code[1]]} {COLORS[self.code[0]]} {'+'.join(self.cells)} layer {self.layer}"
+
+
+class _Spot(NamedTuple):
+    """A place as far as a relation gives it."""
+
+    cells: tuple[Cell, ...] = ()
+    layer: int | None = None
+
+
+def board_of(state: Mapping[str, Any]) -> Board:
+    """A state's board, nine canonical cells."""
+    stacks = state.get("stacks", {})
+    return Board.from_json({cell: stacks.get(cell, ()) for cell in CELLS}, state.get("spans"))
+
+
+def blocks_of(board: Board) -> Iterator[Standing]:
+    """Give each block of a board once."""
+    for cell in CELLS:
+        for layer, code in enumerate(board.stack(cell)):
+            partner = board.partner(cell, layer) if code[1:] == "l" else None
+            if partner is None or CELLS.index(cell) < CELLS.index(partner):
+                yield Standing(code, (cell,) if partner is None else (cell, partner), layer)
+
+
+def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board) -> Read[CraftClaim]:
+    """Work out what a model's reading leaves to the program.
+
+    Args:
+        read: what the model wrote down.
+        text: that it read.
+        speaker: whose seat and wall its words refer to.
+        board: before the builder's move.
+    """
+    told = [one for each in read.told for one in _counted(each)]
+    told = _placed(told, speaker, board)
+    unread = [*read.unread, *_unquoted(read, text)]
+    final: list[Told[CraftClaim]] = []
+    for one in told:
+        claim = one.claim
+        if isinstance(claim, Request) and claim.retracted:
+            continue
+        on = claim.condition if isinstance(claim, Request) and one.certain else None
+        final.append(one if on is None else one._replace(doubt=f'only on a condition: "{on}"'))
+        if not final[-1].certain and isinstance(claim, Request | Remark):
+            may_hold = (Request, Named) if isinstance(claim, Request) else (Named,)
+            unread.append(Unread(claim.words, final[-1].doubt or "", may_hold, one.start, one.end))
+    final += _named(told)
+    final += _views(told, text)
+    asks = any(isinstance(one.claim, Request) and one.certain for one in final)
+    unread += [
+        Unread(one.claim.words, "asks for what another director asked for", (Request, Named), one.start, one.end)
+        for one in told
+        if isinstance(one.claim, Stance) and one.claim.asks and not asks
+    ]
+    return Read(tuple(final), tuple(unread), read.vouched)
+
+
+def _counted(told: Told[CraftClaim]) -> Iterator[Told[CraftClaim]]:
+    """Make a claim about several small blocks one claim for each; doubtful where number and cells do not fit."""
+    claim = told.claim
+    if not isinstance(claim, Request | Remark) or claim.count == 1:
+        yield told
+    elif claim.size != "l" and len(claim.cells) == claim.count:
+        yield from (told._replace(claim=replace(claim, cells=(cell,), count=1)) for cell in claim.cells)
+    else:
+        yield told if not told.certain else told._replace(doubt=f"{claim.count} blocks, and {len(claim.cells) or 'no'} cells")
+
+
+# -- places -------------------------------------------------------------------------------------------
+
+
+def _placed(told: Sequence[Told[CraftClaim]], speaker: Director, board: Board) -> list[Told[CraftClaim]]:
+    """Place blocks by other blocks; by those that the same text asks for, too, as soon as these have a place."""
+    found, waiting = list(told), [index for index, one in enumerate(told) if _relations(one)]
+    progress = True
+    while waiting and progress:
+        progress = False
+        for index in list(waiting):
+            asked = [_asked(one.claim, board) for other, one in enumerate(found) if other != index and other not in waiting and one.certain]
+            spot = _spot(cast("Request | Remark", found[index].claim), [one for one in asked if one is not None], speaker, board)
+            if spot is not None:
+                found[index] = found[index]._replace(claim=_at(cast("Request | Remark", found[index].claim), spot))
+                waiting.remove(index)
+                progress = True
+    for index in waiting:
+        if found[index].certain:
+            found[index] = found[index]._replace(doubt="which place is meant by another block is not clear")
+    return [_removal(one, speaker, board) for one in found]
+
+
+def _relations(told: Told[CraftClaim]) -> tuple[Relation, ...]:
+    return told.claim.relations if isinstance(told.claim, Request | Remark) else ()
+
+
+def _asked(claim: CraftClaim, board: Board) -> Standing | None:
+    if not isinstance(claim, Request) or claim.color is None or not claim.cells or claim.retracted:
+        return None
+    layer = max(map(board.height, claim.cells)) if claim.layer is None else claim.layer
+    return Standing(claim.color + (claim.size or ""), claim.cells, layer)
+
+
+def _at(claim: Request | Remark, spot: _Spot) -> Request | Remark:
+    layer = claim.layer if spot.layer is None else spot.layer
+    return replace(claim, cells=spot.cells or claim.cells, layer=cast("Layer | None", layer))
+
+
+def _spot(claim: Request | Remark, asked: Sequence[Standing], speaker: Director, board: Board) -> _Spot | None:
+    """Where all relations of a claim put it; None if that is several places, or none."""
+    spots = [_Spot(claim.cells, claim.layer)]
+    for relation in claim.relations:
+        options = list(_options(claim, relation, asked, speaker, board))
+        spots = [joined for one, other in product(spots, options) if (joined := _joined(one, other)) is not None]
+    return spots[0] if len({(frozenset(one.cells), one.layer) for one in spots}) == 1 else None
+
+
+def _joined(one: _Spot, other: _Spot) -> _Spot | None:
+    """Two descriptions of one place; None if they contradict each other. Of a large block one may give a cell, the other both."""
+    if None not in (one.layer, other.layer) and one.layer != other.layer:
+        return None
+    layer = other.layer if one.layer is None else one.layer
+    few, many = sorted((one.cells, other.cells), key=len)
+    return _Spot(many, layer) if set(few) <= set(many) else None
+
+
+def _options(claim: Request | Remark, relation: Relation, asked: Sequence[Standing], speaker: Director, board: Board) -> Iterator[_Spot]:
+    others = _others(claim, relation, asked, speaker, board)
+    layers = {other.layer for other in others}
+    if len(layers) != 1:
+        return
+    layer = layers.pop()
+    cells = tuple(dict.fromkeys(cell for other in others for cell in other.cells))
+    match relation.how:
+        case "same_layer":
+            yield _Spot((), layer)
+        case "same_cells":
+            yield _Spot(cells)
+        case "on" | "covering" | "under":
+            to = layer + (-1 if relation.how == "under" else 1)
+            if to in range(MAX_HEIGHT):
+                yield from (_Spot(part, to) for part in _parts(claim, cells, speaker))
+        case _:
+            yield from (_Spot(part, layer) for part in _neighbours(claim, relation, cells, layer, speaker, board))
+
+
+def _parts(claim: Request | Remark, cells: tuple[Cell, ...], speaker: Director) -> Iterator[tuple[Cell, ...]]:
+    """What a block covers of cells under or over it: both or the one that the claim names, else all if it fits."""
+    if claim.cells:
+        if not set(cells).isdisjoint(claim.cells) and (claim.size == "l" or set(claim.cells) <= set(cells)):
+            yield claim.cells
+        return
+    own = tuple(cell for cell in cells if cell in WALLS[speaker]) or cells
+    if claim.size == "l":
+        yield own[:_DOMINO]  # of a smaller block below, one end of the large one
+    else:
+        yield from ((cell,) for cell in own)
+
+
+def _neighbours(
+    claim: Request | Remark, relation: Relation, cells: tuple[Cell, ...], layer: int, speaker: Director, board: Board
+) -> Iterator[tuple[Cell, ...]]:
+    """Cells beside a block on the speaker's wall; of two sides the one where the block could go."""
+    wall = WALLS[speaker]
+    at = [wall.index(cell) for cell in cells if cell in wall]
+    if not at:
+        return
+    width = _DOMINO if claim.size == "l" else 1
+    before, after = tuple(wall[max(min(at) - width, 0) : min(at)]), tuple(wall[max(at) + 1 : max(at) + 1 + width])
+    sides = {"left_of": [before], "right_of": [after]}.get(relation.how, [before, after])
+    whole = [side for side in sides if len(side) == width]
+    named = [side for side in whole if set(claim.cells) <= set(side)]
+    free = [side for side in named if all(board.height(cell) == layer for cell in side)]
+    yield from free if len(free) == 1 else named
+
+
+def _others(claim: Request | Remark, relation: Relation, asked: Sequence[Standing], speaker: Director, board: Board) -> Sequence[Standing]:
+    """The blocks that a relation speaks of, exactly as many as it says; empty if that is not settled."""
+    standing = [block for block in blocks_of(board) if _fits(relation, block, speaker)]
+    wanted = [block for block in asked if _fits(relation, block, speaker)]
+    pools = (wanted, standing) if relation.asked else (standing, wanted)
+    pool: Sequence[Standing] = next((pool for pool in pools if len(pool) >= relation.count), ())
+    uses = relation.how in ("on", "covering")
+    narrowings: Sequence[Callable[[Standing], bool]] = (
+        lambda block: not set(block.cells).isdisjoint(WALLS[speaker]),
+        lambda block: not uses or not claim.cells or not set(block.cells).isdisjoint(claim.cells),
+        lambda block: not uses or all(board.height(cell) <= block.layer + 1 for cell in block.cells),
+    )
+    for narrowing in narrowings:
+        if len(pool) > relation.count:
+            fewer = [block for block in pool if narrowing(block)]
+            pool = fewer if len(fewer) >= relation.count else pool
+    return pool if len(pool) == relation.count else ()
+
+
+def _fits(relation: Relation, block: Standing, speaker: Director) -> bool:
+    """Whether a block is as a relation says; of a large one whose other cell is off the speaker's wall the end looks small."""
+    looks = "s" if len(set(block.cells) & set(WALLS[speaker])) == 1 else block.code[1:]
+    cells, named = set(block.cells), set(relation.cells)
+    return (
+        relation.color in (None, block.code[0])
+        and (relation.size in (None, block.code[1:], looks) or not block.code[1:])
+        and relation.layer in (None, block.layer)
+        and (named <= cells or cells <= named)
+    )
+
+
+def _removal(told: Told[CraftClaim], speaker: Director, board: Board) -> Told[CraftClaim]:
+    """Give a removal without a place the block that it can mean, if the board has only one."""
+    claim = told.claim
+    if not isinstance(claim, Request) or claim.verb != "remove" or claim.cells or claim.color is None or not told.certain:
+        return told
+    means = Relation(how="same_cells", color=claim.color, size=claim.size, layer=claim.layer)
+    others = _others(claim, means, (), speaker, board)
+    if len(others) != 1:
+        return told
+    return told._replace(claim=replace(claim, cells=others[0].cells, layer=cast("Layer", others[0].layer), stated=False))
+
+
+# -- what follows from the words ----------------------------------------------------------------------------
+
+
+def _named(told: Iterable[Told[CraftClaim]]) -> Iterator[Told[CraftClaim]]:
+    """The cells that claims about blocks and views name."""
+    seen = {one.claim.cell for one in told if isinstance(one.claim, Named)}
+    for one in told:
+        if isinstance(one.claim, Request | Remark | View):
+            for cell in one.claim.cells:
+                if cell not in seen and one.certain:
+                    seen.add(cell)
+                    yield Told(Named(cell=cell, words=one.claim.words), one.start, one.end)
+
+
+def _views(told: Iterable[Told[CraftClaim]], text: str) -> Iterator[Told[CraftClaim]]:
+    """What claims about blocks say of who sees them, and that a text says "my" where nothing else is said."""
+    found = [one for one in told if isinstance(one.claim, Request | Remark) and one.claim.seen_by is not None]
+    for one in found:
+        claim = cast("Request | Remark", one.claim)
+        if claim.seen_by is not None:
+            yield Told(View(seen_by=claim.seen_by, cells=claim.cells, words=claim.words), one.start, one.end)
+    own = _OWN.search(text)
+    if own is not None and not found and not any(isinstance(one.claim, View) for one in told):
+        yield Told(View(seen_by="seat", words=own[0]), own.start(), own.end())
+
+
+def _unquoted(read: Read[CraftClaim], text: str) -> Iterator[Unread]:
+    """Words of the game that no claim and no stretch that was not understood quotes."""
+    places = [*((one.start, one.end) for one in read.told), *((one.start, one.end) for one in read.unread)]
+    quoted = [(start, end) for start, end in places if start is not None and end is not None]
+    for word in _OF_THE_GAME.finditer(text):
+        if not any(start <= word.start() and word.end() <= end for start, end in quoted):
+            yield Unread(word[0], "no claim quotes these words", _KINDS, word.start(), word.end())
