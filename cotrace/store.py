@@ -111,7 +111,7 @@ class OpenStore:
             concurrency: calls under way at once; None: the server's slots, where they are known, else 32.
             variant: a variant of the rubric.
             rubrics: folders with rubrics of your own.
-            reader: who reads texts for the engine: `rules`, `planted`, `llm:<provider/model>`, `both:<one of the last two>`.
+            reader: who reads texts for the engine: `rules`, `planted`, `llm:<model>` (with the rules), `llm-only:<model>`.
             settings: `temperature`, `max_tokens`, `timeout_s`, ... as in `providers.provider.ModelSettings`.
 
         Raises:

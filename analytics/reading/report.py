@@ -122,7 +122,7 @@ def _models(store: Store) -> Iterator[Reader]:
     with store.reading() as connection:
         names = connection.execute("SELECT DISTINCT reader FROM claims WHERE starts_with(reader, 'llm:') ORDER BY reader").fetchall()
     for (name,) in names:
-        yield from (reader_named(name), reader_named(f"both:{name}"))
+        yield from (reader_named(f"llm-only:{name.removeprefix('llm:')}"), reader_named(name))
 
 
 def _by_reader(store: Store, reader: Reader, meant: dict[tuple[str, int, int], Any]) -> Iterator[_Scored]:

@@ -21,7 +21,7 @@ __all__ = ["attribute_all", "command"]
     "reader_name",
     default="rules",
     show_default=True,
-    help="Who reads the messages for the engine: rules, planted, llm:<model> (by `cotrace claims`), or both:<one of the last two>.",
+    help="Who reads the messages for the engine: rules, planted, llm:<model> (by `cotrace claims`; with the rules), or llm-only:<model>.",
 )
 @click.option("--model", help="Ask this model, provider/model, for the decisive error of each game in place of the engine.")
 @click.option(

@@ -28,7 +28,9 @@ _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
 
 @click.command()
 @click.argument("file", type=click.File("r", encoding="utf-8"), required=False)
-@click.option("--reader", "reader_name", default="rules", show_default=True, help="rules, planted, llm:<provider/model> or both:<other>.")
+@click.option(
+    "--reader", "reader_name", default="rules", show_default=True, help="rules, planted, llm:<model> (with the rules) or llm-only:<model>."
+)
 @click.option("--benchmark", help="Whose messages FILE holds, where several games' messages can be read.")
 @click.option("--where", help="SQL condition over episodes and turns, such as \"model = 'gpt-4o' AND turn <= 5\".")
 @click.option(

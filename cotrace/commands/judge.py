@@ -45,7 +45,7 @@ _ROLES: Final = 8
     "reader_name",
     default="rules",
     show_default=True,
-    help="Who reads texts for the engine: rules, planted, llm:<provider/model>, both:<other>.",
+    help="Who reads texts for the engine: rules, planted, llm:<model> (with the rules) or llm-only:<model>.",
 )
 @click.option("--prompt", type=click.Path(path_type=Path), help="File with a prompt of your own for the model that reads (docs/claims.md).")
 @click.option("--logprobs", is_flag=True, help="Keep how probable each answer was to the model, where its server tells.")

@@ -55,7 +55,7 @@ def measured(
         raise UsageError(f"--against {against}: give the file of the messages, too: {command}")
     if reader.stored == PLANTED:
         raise UsageError(
-            f"--reader {reader.name}: what was planted is what is written in {against}; measure rules, llm:... or both:llm:..."
+            f"--reader {reader.name}: what was planted is what is written in {against}; measure rules, llm:... or llm-only:..."
         )
     refuse_batch_of_rules(reader, batch=asked.batch)
     family = messages_of(asked.benchmark)

@@ -91,6 +91,11 @@ class _About:
         """Whether the cells fit one block of the size named."""
         return len(self.cells) == (_DOMINO if self.size == "l" else 1)
 
+    @property
+    def place_open(self) -> bool:
+        """Whether another block gives its place, and where that is could not be worked out."""
+        return bool(self.relations) and not self.cells
+
     def on_wall(self, director: Director) -> bool:
         """Whether it names cells, all of them on that director's wall."""
         return bool(self.cells) and all(cell in WALLS[director] for cell in self.cells)

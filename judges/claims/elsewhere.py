@@ -100,7 +100,7 @@ def filled_form(reply: object, types: tuple[type, ...]) -> BaseModel:
     """
     said = orjson.loads(reply) if isinstance(reply, str) else reply
     if not isinstance(said, dict) or not isinstance(said.get("claims"), list):
-        raise ValueError("the reply is no object with a list of claims")
+        raise ValueError("the reply is no object with a list of claims")  # noqa: TRY004 - the reply's fault, as bad JSON is
     form = form_of(types)
     claims, passages = [], [*(said.get("not_understood") or [])]
     for claim in said["claims"]:

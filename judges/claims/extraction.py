@@ -30,7 +30,7 @@ from schemas.packaged import packaged_yaml
 
 __all__ = ["Example", "field_docs", "form_of", "messages_for", "read_reply"]
 
-_PLAIN: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2011": "-"})
+_PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2011\u2013\u2014", "''\"\"---")
 _PROMPT: Final[Mapping[str, str]] = packaged_yaml(__package__, "extraction.yaml")
 
 

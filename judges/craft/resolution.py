@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, Final, NamedTuple, cast
 
-from games.craft.claims import CraftClaim, Layer, Named, Relation, Remark, Request, Stance, View
+from games.craft.claims import CraftClaim, Layer, Named, Relation, Remark, Request, Stance, View, compatible
 from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, SIZES, WALLS, Cell, Director
 from games.craft.engine.board import Board
 from judges.claims.reading import Read, Told, Unread
@@ -20,10 +20,15 @@ from judges.claims.reading import Read, Told, Unread
 __all__ = ["Standing", "blocks_of", "board_of", "resolved"]
 
 _DOMINO: Final = 2
+_UNPLACED: Final = "which place is meant by another block is not clear"
+_BESIDE: Final = frozenset({"beside", "left_of", "right_of"})
 _KINDS: Final = (Request, Remark, Named)
 _OWN: Final = re.compile(r"\b(?:my|mine|our|ours)\b", re.IGNORECASE)
+_THERE: Final = frozenset({"stands", "confirm", "keep"})
+_SIDES: Final = frozenset({"left", "right", "middle", "corner", "centre", "center"})
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _OF_THE_GAME: Final = re.compile(
-    rf"\b(?:{'|'.join(COLORS.values())})\b|\(\s*[0-2]\s*,\s*[0-2]\s*\)|\b(?:left|right|middle|corner|centre|center)\b", re.IGNORECASE
+    rf"\b(?:{'|'.join(COLORS.values())})\b|\(\s*[0-2]\s*,\s*[0-2]\s*\)|\b(?:{'|'.join(sorted(_SIDES))})\b", re.IGNORECASE
 )
 """Words that no part of a text has that claims nothing: a part with one of them which no claim quotes was not understood."""
 
@@ -74,20 +79,27 @@ def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board)
         speaker: whose seat and wall its words refer to.
         board: before the builder's move.
     """
-    told = [one for each in read.told for one in _counted(each)]
+    told = [one for each in read.told for one in _counted(_understood(each, read.unread))]
     told = _placed(told, speaker, board)
     unread = [*read.unread, *_unquoted(read, text)]
-    final: list[Told[CraftClaim]] = []
-    for one in told:
-        claim = one.claim
-        if isinstance(claim, Request) and claim.retracted:
-            continue
-        on = claim.condition if isinstance(claim, Request) and one.certain else None
-        final.append(one if on is None else one._replace(doubt=f'only on a condition: "{on}"'))
-        if not final[-1].certain and isinstance(claim, Request | Remark):
-            may_hold = (Request, Named) if isinstance(claim, Request) else (Named,)
-            unread.append(Unread(claim.words, final[-1].doubt or "", may_hold, one.start, one.end))
-    final += _named(told)
+    unread += [
+        Unread(one.claim.words, _UNPLACED, (Named,), one.start, one.end)
+        for one in told
+        if one.certain and isinstance(one.claim, Request | Remark) and one.claim.place_open
+    ]
+    unread += [
+        Unread(one.claim.words, one.doubt or "", (Named, *([Request] if isinstance(one.claim, Request) else [])), one.start, one.end)
+        for one in told
+        if not one.certain and isinstance(one.claim, Request | Remark)
+    ]
+    named, final = [*_named(told)], [*told]
+    for index, one in enumerate(told):
+        doubt = _unsure(one, told, board)
+        if doubt is not None and isinstance(one.claim, Request):
+            final[index] = one._replace(doubt=doubt)
+            unread.append(Unread(one.claim.words, doubt, (Request,), one.start, one.end, one.claim.when != "now"))
+    final = [one for one in final if not (isinstance(one.claim, Request) and one.claim.retracted)]
+    final += named
     final += _views(told, text)
     asks = any(isinstance(one.claim, Request) and one.certain for one in final)
     unread += [
@@ -98,10 +110,38 @@ def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board)
     return Read(tuple(final), tuple(unread), read.vouched)
 
 
-def _counted(told: Told[CraftClaim]) -> Iterator[Told[CraftClaim]]:
-    """Make a claim about several small blocks one claim for each; doubtful where number and cells do not fit."""
+def _understood(told: Told[CraftClaim], unread: Iterable[Unread]) -> Told[CraftClaim]:
+    """Doubt a claim about a block if a part of its words was not understood."""
+    if not told.certain or not isinstance(told.claim, Request | Remark) or told.start is None or told.end is None:
+        return told
+    start, end = told.start, told.end
+    inside = (one for one in unread if one.start is not None and one.end is not None and one.start < end and start < one.end)
+    part = next(inside, None)
+    return told if part is None else told._replace(doubt=f'"{part.words}" was not understood ({part.why})')
+
+
+def _unsure(told: Told[CraftClaim], all_told: Iterable[Told[CraftClaim]], board: Board) -> str | None:
+    """Why a request that was understood may ask for nothing now: a condition, or the same text says that the block is there, and it is."""
     claim = told.claim
-    if not isinstance(claim, Request | Remark) or claim.count == 1:
+    if not isinstance(claim, Request) or not told.certain or claim.retracted:
+        return None
+    if claim.condition is not None:
+        return f'only on a condition: "{claim.condition}"'
+    if claim.verb != "place" or not claim.cells or claim.color is None:
+        return None
+    layers = range(MAX_HEIGHT) if claim.layer is None else [claim.layer]
+    stacks = [board.stack(cell) for cell in claim.cells]
+    if not any(all(layer < len(stack) and stack[layer].startswith(claim.block or claim.color) for stack in stacks) for layer in layers):
+        return None
+    there = (one.claim for one in all_told if one.certain and isinstance(one.claim, Remark) and one.claim.verb in _THERE)
+    said = next((remark for remark in there if compatible(claim, remark, ignoring=("verb",))), None)
+    return None if said is None else f"the text also says: {said}"
+
+
+def _counted(told: Told[CraftClaim]) -> Iterator[Told[CraftClaim]]:
+    """Make a claim about several small blocks one claim for each; a request is doubtful where number and cells do not fit."""
+    claim = told.claim
+    if not isinstance(claim, Request | Remark) or claim.count == 1 or (isinstance(claim, Remark) and not claim.cells):
         yield told
     elif claim.size != "l" and len(claim.cells) == claim.count:
         yield from (told._replace(claim=replace(claim, cells=(cell,), count=1)) for cell in claim.cells)
@@ -126,9 +166,15 @@ def _placed(told: Sequence[Told[CraftClaim]], speaker: Director, board: Board) -
                 waiting.remove(index)
                 progress = True
     for index in waiting:
-        if found[index].certain:
-            found[index] = found[index]._replace(doubt="which place is meant by another block is not clear")
+        one, claim = found[index], cast("Request | Remark", found[index].claim)
+        if one.certain and claim.cells and not _placed_by_its_words(claim):
+            found[index] = one._replace(doubt=_UNPLACED)
     return [_removal(one, speaker, board) for one in found]
+
+
+def _placed_by_its_words(claim: Request | Remark) -> bool:
+    """Whether the text gives all cells itself, so that a block beside them that cannot be found changes nothing."""
+    return claim.one_block and {relation.how for relation in claim.relations} <= _BESIDE
 
 
 def _relations(told: Told[CraftClaim]) -> tuple[Relation, ...]:
@@ -144,7 +190,7 @@ def _asked(claim: CraftClaim, board: Board) -> Standing | None:
 
 def _at(claim: Request | Remark, spot: _Spot) -> Request | Remark:
     layer = claim.layer if spot.layer is None else spot.layer
-    return replace(claim, cells=spot.cells or claim.cells, layer=cast("Layer | None", layer))
+    return replace(claim, cells=spot.cells or claim.cells, layer=cast("Layer | None", layer), relations=())
 
 
 def _spot(claim: Request | Remark, asked: Sequence[Standing], speaker: Director, board: Board) -> _Spot | None:
@@ -182,7 +228,7 @@ def _options(claim: Request | Remark, relation: Relation, asked: Sequence[Standi
             if to in range(MAX_HEIGHT):
                 yield from (_Spot(part, to) for part in _parts(claim, cells, speaker))
         case _:
-            yield from (_Spot(part, layer) for part in _neighbours(claim, relation, cells, layer, speaker, board))
+            yield from (_Spot(part, layer) for part in _neighbours(claim, relation, _Spot(cells, layer), speaker, board))
 
 
 def _parts(claim: Request | Remark, cells: tuple[Cell, ...], speaker: Director) -> Iterator[tuple[Cell, ...]]:
@@ -198,12 +244,10 @@ def _parts(claim: Request | Remark, cells: tuple[Cell, ...], speaker: Director) 
         yield from ((cell,) for cell in own)
 
 
-def _neighbours(
-    claim: Request | Remark, relation: Relation, cells: tuple[Cell, ...], layer: int, speaker: Director, board: Board
-) -> Iterator[tuple[Cell, ...]]:
+def _neighbours(claim: Request | Remark, relation: Relation, other: _Spot, speaker: Director, board: Board) -> Iterator[tuple[Cell, ...]]:
     """Cells beside a block on the speaker's wall; of two sides the one where the block could go."""
     wall = WALLS[speaker]
-    at = [wall.index(cell) for cell in cells if cell in wall]
+    at = [wall.index(cell) for cell in other.cells if cell in wall]
     if not at:
         return
     width = _DOMINO if claim.size == "l" else 1
@@ -211,7 +255,7 @@ def _neighbours(
     sides = {"left_of": [before], "right_of": [after]}.get(relation.how, [before, after])
     whole = [side for side in sides if len(side) == width]
     named = [side for side in whole if set(claim.cells) <= set(side)]
-    free = [side for side in named if all(board.height(cell) == layer for cell in side)]
+    free = [side for side in named if all(board.height(cell) == other.layer for cell in side)]
     yield from free if len(free) == 1 else named
 
 
@@ -221,6 +265,8 @@ def _others(claim: Request | Remark, relation: Relation, asked: Sequence[Standin
     wanted = [block for block in asked if _fits(relation, block, speaker)]
     pools = (wanted, standing) if relation.asked else (standing, wanted)
     pool: Sequence[Standing] = next((pool for pool in pools if len(pool) >= relation.count), ())
+    if not pool and relation.cells and relation.layer is not None and (relation.asked or not _is_elsewhere(relation, board, speaker)):
+        return [Standing("", relation.cells, relation.layer)] * relation.count  # the text itself says where it is
     uses = relation.how in ("on", "covering")
     narrowings: Sequence[Callable[[Standing], bool]] = (
         lambda block: not set(block.cells).isdisjoint(WALLS[speaker]),
@@ -232,6 +278,11 @@ def _others(claim: Request | Remark, relation: Relation, asked: Sequence[Standin
             fewer = [block for block in pool if narrowing(block)]
             pool = fewer if len(fewer) >= relation.count else pool
     return pool if len(pool) == relation.count else ()
+
+
+def _is_elsewhere(relation: Relation, board: Board, speaker: Director) -> bool:
+    """Whether the board has such a block in another place than a relation says."""
+    return any(_fits(replace(relation, cells=(), layer=None), block, speaker) for block in blocks_of(board))
 
 
 def _fits(relation: Relation, block: Standing, speaker: Director) -> bool:
@@ -285,9 +336,38 @@ def _views(told: Iterable[Told[CraftClaim]], text: str) -> Iterator[Told[CraftCl
 
 
 def _unquoted(read: Read[CraftClaim], text: str) -> Iterator[Unread]:
-    """Words of the game that no claim and no stretch that was not understood quotes."""
+    """Words of the game that no claim and no stretch that was not understood quotes, unless they repeat what a claim says.
+
+    A reader writes down each block once, so a second mention is quoted by no claim: claims speak of each colour and cell in it.
+    """
     places = [*((one.start, one.end) for one in read.told), *((one.start, one.end) for one in read.unread)]
     quoted = [(start, end) for start, end in places if start is not None and end is not None]
-    for word in _OF_THE_GAME.finditer(text):
-        if not any(start <= word.start() and word.end() <= end for start, end in quoted):
-            yield Unread(word[0], "no claim quotes these words", _KINDS, word.start(), word.end())
+    known = frozenset(_spoken_of(one.claim for one in read.told if one.certain))
+    for sentence in _SENTENCE.finditer(text):
+        words = [word for word in _OF_THE_GAME.finditer(text, *sentence.span()) if not _covers(quoted, *word.span())]
+        named = {_plain(word[0]) for word in words} - _SIDES
+        is_read = any(start < sentence.end() and sentence.start() < end for start, end in quoted)
+        if words and not (named <= known if named else is_read):
+            yield Unread(sentence[0].strip(), "no claim quotes these words", _KINDS, *sentence.span())
+
+
+def _covers(quoted: Iterable[tuple[int, int]], start: int, end: int) -> bool:
+    return any(begin <= start and end <= stop for begin, stop in quoted)
+
+
+def _plain(word: str) -> str:
+    return "".join(word.split()).casefold()
+
+
+def _spoken_of(claims: Iterable[CraftClaim]) -> Iterator[str]:
+    """Names of colours and cells in claims, as texts have them."""
+    for claim in claims:
+        blocks = (claim, *claim.relations) if isinstance(claim, Request | Remark) else ()
+        yield from (COLORS[block.color] for block in blocks if block.color is not None)
+        yield from (cell for block in blocks for cell in block.cells)
+        if isinstance(claim, Request) and claim.old_color is not None:
+            yield COLORS[claim.old_color]
+        if isinstance(claim, Named):
+            yield claim.cell
+        if isinstance(claim, View):
+            yield from claim.cells

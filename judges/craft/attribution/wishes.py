@@ -50,7 +50,9 @@ class Wish:
 def asked_in(speech: Speech) -> tuple[Request, ...] | Open:
     """What a message asks for; open if it may ask for more than was read, or give more of it."""
     details = speech.reading.whole(Detail)
-    return details if isinstance(details, Open) else speech.reading.whole(Request)
+    asked = details if isinstance(details, Open) else speech.reading.whole(Request)
+    hidden = None if isinstance(asked, Open) else next((request for request in asked if request.place_open), None)
+    return asked if hidden is None else Open(f'"{hidden.words}": which place is meant by another block is not clear')
 
 
 def wishes_of(game: PreparedGame, prepared: PreparedTurn) -> list[Wish]:

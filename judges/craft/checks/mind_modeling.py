@@ -4,14 +4,15 @@ How truth is fixed: formats, section 12.2. MM3 (what the builder knows) is never
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible, same_place
 from games.craft.engine.blocks import SEEN_BY, WALLS, Director
+from games.craft.engine.board import Board
 from judges.claims.reading import Absent, Open, Shown, TextClaims, all_whole, find_in
-from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, undecided
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, undecided, wanted_now
 from judges.craft.language.typed import Detail
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
@@ -63,17 +64,20 @@ def _compared_with_others(asked: tuple[Request, ...], reading: TextClaims[CraftC
     shown = [echo.first for echo in echoes if isinstance(echo, Shown)]
     if len(shown) == len(asked):
         return Decision("no", f"{asked[0]}: another director says the same: {shown[0]}")
-    if shown:
-        return undecided("a part of the message repeats another director, a part does not")
-    cells = {cell for request in asked for cell in request.cells}
-    touched, asks = find_in(others, Named, lambda named: named.cell in cells), all_whole(others, Request)
-    if isinstance(touched, Shown):
-        return undecided(f'{touched.first.cell} is spoken of by another director, without saying the same: "{touched.first.words}"')
-    if not isinstance(touched, Absent) or isinstance(asks, Open):
+    said: tuple[Request | Remark, ...] | Open = all_whole(others, Request, Remark)
+    if isinstance(said, Open):
         return undecided("not every message of the other directors was understood")
     if not isinstance(reading.find(Stance), Absent):
         return undecided("the message refers, or may refer, to another director, whose message may not be in the log")
-    return Decision("yes", f"{asked[0]}: no other director names a cell of it on this turn or the one before")
+    new = next((request for request in asked if not any(_may_repeat(request, claim) for claim in said)), None)
+    if new is not None:
+        return Decision("yes", f"{new}: no other director says this on this turn or the one before")
+    return undecided(f"{asked[0]}: another director may say the same")
+
+
+def _may_repeat(request: Request, other: Request | Remark) -> bool:
+    """Whether another director's claim may be about the very block, as far as both are known."""
+    return compatible(request, other, ignoring=() if isinstance(other, Request) else ("verb",))
 
 
 def asks_for_new(subject: _Subject) -> Decision:
@@ -82,15 +86,13 @@ def asks_for_new(subject: _Subject) -> Decision:
     asked = subject.message.reading.whole(Request)
     if isinstance(asked, Open):
         return undecided(asked.why)
-    if isinstance(standing, Shown) and len(standing.claims) == len(asked):
-        return Decision("no", f"{standing.first}: was carried out on an earlier turn and still stands")
     if isinstance(standing, Shown):
-        return undecided(f"{standing.first}: stands already, but the message asks for more")
+        return Decision("no", f"{standing.first}: was carried out on an earlier turn and is there")
     if not asked or not all(request.cells and request.color for request in asked):
         return undecided("not everything that is asked for has a colour and a place")
-    done = next((prepared for request in asked for prepared in subject.earlier() if _did(prepared, request)), None)
+    done = next((prepared for request in asked for prepared in subject.earlier() if prepared.accepted and _did(prepared, request)), None)
     if done is not None:
-        return undecided(f"was tried or done on turn {done.view.turn}, and does not stand")
+        return undecided(f"was done on turn {done.view.turn}, and is not there any more")
     return Decision("yes", f"{asked[0]}: no earlier move did this")
 
 
@@ -102,20 +104,26 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
     for speech in (thought, subject.message):
         if isinstance(whole := speech.reading.whole(Request, Remark, Named), Open):
             return undecided(whole.why)
+    meant, asked = thought.reading.whole(Request), subject.message.reading.whole(Request)
+    if not isinstance(meant, Open) and not isinstance(asked, Open) and meant and all(one.cells and one.color for one in meant):
+        board = subject.prepared.board
+        twins = {request: next((one for one in asked if _says_all(request, one, board)), None) for request in meant}
+        lost = [one for one, twin in twins.items() if twin is None and (one.when == "now" or any(compatible(one, said) for said in asked))]
+        if not lost:
+            return Decision("yes", f"{meant[0]}: the message says the same: {twins[meant[0]]}")
     wanted, said = thought.only(), subject.message.only()
     if not isinstance(wanted, Request) or not wanted.cells:
         return undecided("the reasoning asks for nothing that has a place, or for several things")
-    if isinstance(said, Request) and _says_all(wanted, said):
-        return Decision("yes", f"{wanted}: the message says the same: {said}")
     if isinstance(said, Request) and said.cells and not said.stated:
         return undecided(f"{said}: its place is not said in so many words")
     return _lost(wanted, subject.message)
 
 
-def _says_all(wanted: Request, said: Request) -> bool:
-    """Whether a message says all that a reasoning arrived at; what the reasoning leaves open, the message must not add."""
-    parts = ((wanted.verb, said.verb), (wanted.color, said.color), (wanted.size, said.size), (wanted.layer, said.layer))
-    return said.stated and set(said.cells) == set(wanted.cells) and all(meant == told for meant, told in parts)
+def _says_all(wanted: Request, said: Request, board: Board) -> bool:
+    """Whether a message says all that a reasoning arrived at; what the reasoning leaves open, it may add only as the next free layer."""
+    parts = ((wanted.verb, said.verb), (wanted.color, said.color), (wanted.size, said.size))
+    layers = {wanted.layer} if wanted.layer is not None else {None, *map(board.height, wanted.cells)}
+    return said.stated and set(said.cells) == set(wanted.cells) and all(meant == told for meant, told in parts) and said.layer in layers
 
 
 def _lost(wanted: Request, message: Speech) -> Decision:
@@ -123,6 +131,8 @@ def _lost(wanted: Request, message: Speech) -> Decision:
     said = message.only()
     if isinstance(said, Open):
         return undecided(said.why)
+    if isinstance(said, Request) and said.place_open:
+        return undecided(f"{said}: where that is, is not clear")
     if isinstance(said, Absent) or not said.cells:
         return Decision("no", f"{wanted}: the message names no place")
     if set(said.cells) < set(wanted.cells):
@@ -144,40 +154,50 @@ def speaks_of_own_cells(subject: _Subject) -> Decision:
     if not cells:
         return undecided("the message names no cell")
     own = [cell for cell in cells if SEEN_BY[cell] == (subject.director,)]
-    if len(own) == len(cells):
-        return Decision("yes", f'"{named[0].words}": only {subject.director} sees {", ".join(cells)}')
-    if 2 * len(own) > len(cells):
-        return Decision("yes", f"most of {', '.join(cells)} are seen by {subject.director} only")
-    if own:
-        return undecided(f"{', '.join(cells)}: some only {subject.director} sees, some not")
-    return Decision("no", f'"{named[0].words}": others see {", ".join(cells)} too, or {subject.director} does not')
+    if not own:
+        return Decision("no", f'"{named[0].words}": others see {", ".join(cells)} too, or {subject.director} does not')
+    large = [one for one in named if not isinstance(one, Named) and one.size == "l"]
+    if len(own) == len(cells) or (2 * len(own) > len(cells) and not large):
+        return Decision("yes", f'"{named[0].words}": only {subject.director} sees {", ".join(own)} of {", ".join(cells)}')
+    if any({*cells} == {*one.cells} for one in large):
+        return Decision("unclear", f"{', '.join(cells)}: a large block on a cell that only {subject.director} sees and on another one")
+    return undecided(f"{', '.join(cells)}: some only {subject.director} sees, some not")
+
+
+def only_own_cells(subject: _Subject) -> Decision:
+    """MM5 since version 2: as before, and unclear if the message speaks of places of both kinds."""
+    named = subject.message.reading.whole(Named)
+    if isinstance(named, Open) or not isinstance(asked := subject.message.reading.whole(Request, Remark), tuple):
+        return speaks_of_own_cells(subject)
+    kinds = {SEEN_BY[cell] == (subject.director,) for cell in (*(one.cell for one in named), *(c for one in asked for c in one.cells))}
+    if len(kinds) != 1:
+        return Decision("unclear", "the message speaks of places of both kinds" if kinds else "the message names no place")
+    return speaks_of_own_cells(subject)
 
 
 def can_be_executed(subject: _Subject) -> Decision:
-    """MM6: action, block and place are given, with the second cell of a large block."""
-    match subject.message.only():
-        case Request() as request if request.complete:
-            if request.verb == "remove" and not _stands_on_top(subject.prepared, request):
-                return undecided(f"{request}: all is given, but that block is not there to be removed")
-            return Decision("yes", f"{request}: all is given")
-        case Open(why):
-            return undecided(why)
-    return _incomplete(subject.message)
+    """MM6: action, block and place are given, with the second cell of a large block, for all that the message wants now."""
+    asked = subject.message.reading.whole(Request)
+    if isinstance(asked, Open):
+        return undecided(asked.why)
+    now = wanted_now(asked)
+    gone = next((one for one in now if one.verb == "remove" and one.complete and not _stands_on_top(subject.prepared, one)), None)
+    if gone is not None:
+        return undecided(f"{gone}: all is given, but that block is not there to be removed")
+    if now and all(request.complete or (request.verb == "place" and replace(request, layer=0).complete) for request in now):
+        return Decision("yes", f"{now[0]}: all is given")
+    return _incomplete(subject.message, now)
 
 
-def _incomplete(message: Speech) -> Decision:
-    whole = message.reading.whole(Request, Remark, Named)
-    if isinstance(whole, Open):
-        return undecided(whole.why)
-    if not whole:
-        return Decision("no", "the message names no action, block or place")
-    asked = [claim for claim in whole if isinstance(claim, Request)]
-    if len(asked) != 1:
-        return undecided("nothing, or more than one thing, is asked for")
-    missing = _missing(asked[0])
-    if missing and isinstance(detail := message.reading.whole(Detail), Open):
+def _incomplete(message: Speech, now: Sequence[Request]) -> Decision:
+    if not now:
+        whole = message.reading.whole(Request, Remark, Named)
+        empty = not isinstance(whole, Open) and not whole
+        return Decision("no", "the message names no action, block or place") if empty else undecided("nothing is asked for now")
+    missing = [_missing(request) for request in now]
+    if any(missing) and isinstance(detail := message.reading.whole(Detail), Open):
         return undecided(detail.why)
-    return Decision("no", f"{asked[0]}: {missing} is not given") if missing else undecided(f"{asked[0]}: not all of it is given")
+    return Decision("no", f"{now[0]}: {missing[0]} is not given") if all(missing) else undecided(f"{now[0]}: not all of it is given")
 
 
 def _missing(request: Request) -> str:
@@ -186,7 +206,7 @@ def _missing(request: Request) -> str:
         return "a colour"
     if request.verb == "place" and request.size is None:
         return "a size"
-    if not request.cells:
+    if not request.cells and not request.place_open:
         return "a place"
     return "the second cell of a large block" if request.verb == "place" and request.size == "l" and len(request.cells) == 1 else ""
 
@@ -205,7 +225,18 @@ def settles_conflict(subject: _Subject, others: Sequence[Speech] | None = None) 
             against = other.asks(partial(_contradicts, request))
             if isinstance(against, Shown):
                 return _settled(subject.message, other, f"{request}: {other.agent} says otherwise ({against.first})")
+    said: tuple[Request | Remark, ...] | Open = all_whole([m.reading for m in others], Request, Remark)
+    if not isinstance(said, Open) and not any(_may_contradict(request, claim) for request in asked for claim in said):
+        return Decision("na", "no other message of this turn wants another block there")
     return undecided("another message may be about these cells, without a contradiction that could be read")
+
+
+def _may_contradict(request: Request, other: Request | Remark) -> bool:
+    """Whether two claims may want different blocks in one place; one that gives no place may be about any."""
+    apart = {*request.cells}.isdisjoint(other.cells) if other.cells else isinstance(other, Remark)
+    layers = None not in (request.layer, other.layer) and request.layer != other.layer
+    agree = request.color == other.color and request.size == other.size and (isinstance(other, Remark) or request.verb == other.verb)
+    return not (apart or layers or agree)
 
 
 def _settled(message: Speech, other: Speech, conflict: str) -> Decision:
@@ -269,13 +300,13 @@ def _stands(subject: _Subject, request: Request) -> bool:
 
 
 def _did(prepared: PreparedTurn, request: Request) -> bool:
-    """Whether a turn's attempted move is what is requested, as far as named; a block of the other size may have been meant."""
+    """Whether a turn's attempted move is what is requested, as far as named."""
     move = prepared.attempted
     if move is None or move.action != request.verb or move.covered().isdisjoint(request.cells):
         return False
     if request.layer not in (None, move.layer):
         return False
-    return move.block is None or move.block[:1] == request.color
+    return move.block is None or (move.block[:1] == request.color and request.size in (None, move.block[1:]))
 
 
 def _stands_on_top(prepared: PreparedTurn, request: Request) -> bool:
@@ -341,6 +372,7 @@ _EMPTY_FAILS: Final = (adds_something, carries_reasoning_over, can_be_executed)
 
 CHECKS: Final[dict[str, Check]] = {
     **{f"craft.MM{number}": _check(answer) for number, answer in enumerate(_QUESTIONS, start=1)},
+    "craft.MM5_places": _check(only_own_cells),
     "craft.MM7_heard": _check(settles_what_it_heard),
     "craft.MM8_said": _check(says_who_sees),
 }

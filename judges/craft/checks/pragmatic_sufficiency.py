@@ -12,7 +12,7 @@ from games.craft.engine.blocks import BLOCKS, COLORS, WALLS
 from games.craft.engine.move import Move
 from games.craft.measures.adherence import same_effect
 from judges.claims.reading import Absent, Open, Shown, all_whole, find_in
-from judges.craft.checks.prepared import PreparedTurn, game_of, move_text, undecided
+from judges.craft.checks.prepared import PreparedTurn, game_of, if_candidates, move_text, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -34,8 +34,6 @@ def names_a_place(prepared: PreparedTurn) -> Decision:
 
 def describes_candidate_block(prepared: PreparedTurn) -> Decision:
     """PS2: the messages give colour and size of at least one candidate correctly."""
-    if not prepared.candidates:
-        return undecided("no candidates were listed on this turn")
 
     def is_candidate(request: Request) -> bool:
         return any(_is_block_of(request, move) and _at_place(request, move) for move in prepared.candidates)
@@ -58,13 +56,14 @@ def _without_candidate(prepared: PreparedTurn, asked: Sequence[Request], whole: 
         return undecided(f"{typed}: the block of a candidate, at another place or for another action")
     if any(request.color is None for request in asked):
         return undecided("a message leaves the colour open")
+    sizeless = next((one for one in asked if one.size is None and one.color in {block[0] for block in possible}), None)
+    if sizeless is not None:
+        return Decision("unclear", f"{sizeless}: the colour of a candidate, and no size")
     return Decision("no", "no message has both colour and size of any candidate")
 
 
 def suffices(prepared: PreparedTurn) -> Decision:
     """PS3: a builder can pick a candidate from the messages without working out the target."""
-    if not prepared.candidates:
-        return undecided("no candidates were listed on this turn")
     for move in prepared.candidates:
         exact = find_in(prepared.readings, Request, partial(_is_candidate, move=move))
         opposed = find_in(prepared.readings, Request, partial(_opposes, move=move))
@@ -232,4 +231,7 @@ _QUESTIONS: Final[Iterable[Callable[[PreparedTurn], Decision]]] = (
     miss_by_underspecification,
 )
 
-CHECKS: Final[dict[str, Check]] = {f"craft.PS{number}": _check(answer) for number, answer in enumerate(_QUESTIONS, start=1)}
+CHECKS: Final[dict[str, Check]] = {
+    name: if_candidates(check) if name in ("craft.PS2", "craft.PS3") else check
+    for name, check in ((f"craft.PS{number}", _check(answer)) for number, answer in enumerate(_QUESTIONS, start=1))
+}

@@ -14,11 +14,22 @@ from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import reads
 from judges.craft.resolution import board_of
-from judges.engine.checks import Decision
+from judges.engine.checks import Check, Decision
 from judges.engine.recent import kept_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
-__all__ = ["PreparedGame", "PreparedTurn", "Speech", "ViewedBlock", "agreed", "game_of", "move_text", "undecided"]
+__all__ = [
+    "PreparedGame",
+    "PreparedTurn",
+    "Speech",
+    "ViewedBlock",
+    "agreed",
+    "game_of",
+    "if_candidates",
+    "move_text",
+    "undecided",
+    "wanted_now",
+]
 
 ViewedBlock = tuple[str, str]
 """Colour letter and apparent size letter."""
@@ -29,6 +40,22 @@ def agreed(decisions: Sequence[Decision], of: str) -> Decision:
     if len({decision.answer for decision in decisions}) == 1:
         return decisions[0]
     return undecided(f"{of}, and the answer is not the same for all: {'; '.join(decision.reason for decision in decisions)}")
+
+
+def if_candidates(check: Check) -> Check:
+    """Make a check N/A on turns without listed candidates, whatever was said."""
+
+    def checked(transcript: Transcript, turn: int, agent: str | None) -> Decision:
+        if not game_of(transcript).prepared(turn).candidates:
+            return Decision("na", "no candidates were listed on this turn")
+        return check(transcript, turn, agent)
+
+    return checked
+
+
+def wanted_now(asked: Sequence[Request]) -> list[Request]:
+    """What a text wants done first; all that it asks for if it sets no order."""
+    return [request for request in asked if request.when == "now"]
 
 
 def undecided(reason: str) -> Decision:

@@ -8,12 +8,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from games.craft.claims import Named, Remark, Request
+from games.craft.claims import Named, Request
 from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_large
 from games.craft.engine.move import Move
 from games.craft.engine.rules import execute
 from judges.claims.reading import Open, Shown
-from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, move_text, undecided
+from judges.craft.checks.prepared import (
+    PreparedGame,
+    PreparedTurn,
+    Speech,
+    agreed,
+    game_of,
+    if_candidates,
+    move_text,
+    undecided,
+    wanted_now,
+)
+from judges.craft.language.typed import Detail
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -53,7 +64,7 @@ class _Subject:
         truly = truly and (not is_large(block) or target.partner(cell, layer) == self.prepared.board.partner(cell, layer))
         return looks if looks == truly else None
 
-    def is_right_already(self, claim: Request | Remark) -> bool:
+    def is_right_already(self, claim: Request) -> bool:
         """Whether a claim names a block by colour and layer that stands right: one half is enough, unless it is to be placed."""
         layer = claim.layer
         if layer is None or claim.color is None:
@@ -64,7 +75,7 @@ class _Subject:
 
 
 def names_missing_block(subject: _Subject) -> Decision:
-    """SG1: the reasoning names a block that really is missing on this director's wall."""
+    """SG1 since version 2: the reasoning names a block that really is missing on this director's wall."""
     asked = subject.thought.reading.arrived_at(Request)
     if isinstance(asked, Open):
         return undecided(asked.why)
@@ -76,9 +87,19 @@ def names_missing_block(subject: _Subject) -> Decision:
     if isinstance(whole, Open):
         return undecided(whole.why)
     reasons = [_not_missing(subject, request) for request in own]
-    if reasons and all(reasons):
+    if reasons and all(reasons) and not any(request.place_open for request in whole):
         return Decision("no", "; ".join(reasons))
     return undecided(f"cannot prove whether {own[0]} is missing" if own else "no block of the director's own wall is asked for")
+
+
+def settles_on_missing_block(subject: _Subject) -> Decision:
+    """SG1 of version 1: as later, but of several blocks that the reasoning names the one counts that it settles on."""
+    found = names_missing_block(subject)
+    asked = subject.thought.reading.arrived_at(Request)
+    if found.answer != "yes" or isinstance(asked, Open):
+        return found
+    other = next((one for one in wanted_now(asked) if not one.on_wall(subject.director) or not _is_missing(subject, one)), None)
+    return found if other is None else undecided(f"{found.reason}; not so {other}")
 
 
 def _is_missing(subject: _Subject, request: Request) -> bool:
@@ -118,33 +139,48 @@ def _not_missing_removal(subject: _Subject, request: Request) -> str:
 
 
 def leaves_out_right_blocks(subject: _Subject) -> Decision:
-    """SG2: the reasoning asks neither again for a block that is right nor for its removal; a remark about such a block settles nothing."""
-    whole: tuple[Request | Remark, ...] | Open = subject.thought.reading.whole(Request, Remark)
-    if isinstance(whole, Open):
-        return undecided(whole.why)
-    right = next((claim for claim in whole if subject.is_right_already(claim)), None)
+    """SG2: the reasoning asks neither again for a block that is right nor for its removal; a remark that one is there asks for nothing."""
+    asked = subject.thought.reading.whole(Request)
+    if isinstance(asked, Open):
+        return undecided(asked.why)
+    right = next((request for request in asked if subject.is_right_already(request)), None)
     if right is not None:
-        return undecided(f"{right}: a remark") if isinstance(right, Remark) else Decision("no", f"{right}: that block is already right")
-    if not any(isinstance(claim, Request) and claim.on_wall(subject.director) for claim in whole):
+        return Decision("no", f"{right}: that block is already right")
+    if not any(request.on_wall(subject.director) for request in asked):
         return undecided("no block of the director's own wall is asked for")
-    claims = [claim for claim in whole if not claim.cells or not set(claim.cells).isdisjoint(WALLS[subject.director])]
-    if any(claim.color is not None and (not claim.cells or claim.layer is None) for claim in claims):
-        return undecided("not every block that the reasoning names has a place")
-    if any(_looks_right(subject, cell, claim.layer) for claim in claims for cell in claim.cells):
-        return undecided("a block that the reasoning names looks right and is not")
-    return Decision("yes", "none of the blocks that the reasoning names stands right on the board")
+    requests = [request for request in asked if not request.cells or not set(request.cells).isdisjoint(WALLS[subject.director])]
+    if any(not request.cells or (request.layer is None and _may_be_right(subject, request)) for request in requests):
+        return undecided("not every block that the reasoning asks for has a place")
+    if any(_looks_right(subject, cell, request.layer) for request in requests for cell in request.cells):
+        return undecided("a block that the reasoning asks for looks right and is not")
+    return Decision("yes", "none of the blocks that the reasoning asks for is right on the board already")
+
+
+def _may_be_right(subject: _Subject, request: Request) -> bool:
+    """Whether a request without a layer may mean a block that is right, or looks so."""
+    return any(_looks_right(subject, cell, layer) for cell in request.cells for layer in range(subject.height(cell)))
 
 
 def _looks_right(subject: _Subject, cell: Cell, layer: int | None) -> bool:
     return layer is not None and cell in WALLS[subject.director] and subject.is_right(cell, layer) is not False
 
 
+def gives_target_layer(subject: _Subject, request: Request) -> Decision:
+    """SG3 of version 1: as later, but a layer that the target view confirms, filled by a wrong block, is left open."""
+    found = gives_next_layer(subject, request)
+    layer = request.layer
+    filled = layer is not None and all(layer < subject.height(cell) for cell in request.cells)
+    if found.answer == "no" and layer is not None and filled and all(_shows_color(subject, c, layer, request.color) for c in request.cells):
+        return undecided(found.reason)
+    return found
+
+
 def gives_next_layer(subject: _Subject, request: Request) -> Decision:
-    """SG3: the layer of the missing block follows from what is stacked there."""
-    if request.verb != "place" or request.layer is None or not request.cells:
-        return undecided(f"{request}: no layer and cell of a block to be placed")
-    if not request.on_wall(subject.director):
-        return undecided(f"{request}: not on the director's wall")
+    """SG3 since version 2: the layer of the missing block follows from what is stacked there."""
+    if request.verb == "remove":
+        return Decision("na", f"{request}: no block is to be placed")
+    if request.verb != "place" or request.layer is None or not request.on_wall(subject.director):
+        return undecided(f"{request}: no layer and cell of a block to be placed on the director's wall")
     heights = sorted({subject.height(cell) for cell in request.cells})
     wanted = {request.layer, *heights} & set(range(MAX_HEIGHT))
     if not any(all(_shows_color(subject, cell, layer, request.color) for cell in request.cells) for layer in wanted):
@@ -164,8 +200,6 @@ def _shows_color(subject: _Subject, cell: Cell, layer: int, color: str | None) -
 def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
     """SG4: the action is one of the listed candidates."""
     listed = subject.prepared.candidates
-    if not listed:
-        return undecided("no candidates were listed on this turn")
     if request.color is None or not request.cells or request.verb not in ("place", "remove"):
         return undecided(f"{request}: action, colour and cell are not all known")
     exact = [move for move in listed if _is_move(request, move)]
@@ -180,6 +214,8 @@ def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
 
 def can_be_carried_out(subject: _Subject, request: Request) -> Decision:
     """SG5: the engine would accept the action as it stands, the partner of a removed domino supplied."""
+    if request.verb == "place" and request.size == "l" and len(request.cells) == 1:
+        return Decision("unclear", f"{request}: which second cell it covers is not said")
     move = _literal(subject, request)
     if move is None:
         return undecided(f"{request}: not enough is named to try it")
@@ -191,6 +227,10 @@ def can_be_carried_out(subject: _Subject, request: Request) -> Decision:
 
 def reads_size(subject: _Subject, request: Request) -> Decision:
     """SG6: the size is the one that the target view shows."""
+    if request.verb == "remove":
+        return Decision("na", f"{request}: no block is to be placed")
+    if request.verb == "place" and request.size is None and not isinstance(subject.thought.reading.whole(Request, Detail), Open):
+        return Decision("unclear", f"{request}: no size is said")
     if request.verb != "place" or request.size is None or not request.on_wall(subject.director):
         return undecided(f"{request}: no size of a block to be placed on the director's wall")
     layer = request.layer if request.layer is not None else subject.height(request.cells[0])
@@ -204,19 +244,12 @@ def reads_size(subject: _Subject, request: Request) -> Decision:
 
 
 def keeps_to_own_wall(subject: _Subject) -> Decision:
-    """SG7: only cells that this director can see are named.
-
-    A foreign cell may be named only to set it apart ("(2,1)? No, that is D3's"): it decides nothing unless something is asked for there.
-    """
+    """SG7 since version 2: only cells that this director can see are named, if only to say that another director sees them."""
     wall = WALLS[subject.director]
     match subject.thought.reading.find(Named, lambda named: named.cell not in wall):
         case Shown(foreign):
-            cells = {named.cell for named in foreign}
-            asked = subject.thought.reading.arrived_at(Request)
-            used = [] if isinstance(asked, Open) else [request for request in asked if cells & set(request.cells)]
-            if used:
-                return Decision("no", f"{used[0]}: outside {subject.director}'s wall {', '.join(wall)}")
-            return undecided(f"{', '.join(sorted(cells))}: named, outside the wall, and not known to be asked for")
+            cells = sorted({named.cell for named in foreign})
+            return Decision("no", f'{", ".join(cells)}: outside {subject.director}\'s wall ("{foreign[0].words}")')
         case Open(why):
             return undecided(why)
     own = subject.thought.reading.find(Named)
@@ -225,16 +258,26 @@ def keeps_to_own_wall(subject: _Subject) -> Decision:
     return Decision("yes", f"names only {', '.join(sorted(named.cell for named in own.claims))}, all on {subject.director}'s wall")
 
 
+def plans_on_own_wall(subject: _Subject) -> Decision:
+    """SG7 of version 1: as later, but a cell outside the wall decides nothing unless something is asked for there."""
+    found = keeps_to_own_wall(subject)
+    asked = subject.thought.reading.arrived_at(Request)
+    if found.answer != "no" or (not isinstance(asked, Open) and any({*one.cells} - {*WALLS[subject.director]} for one in asked)):
+        return found
+    return undecided(f"{found.reason}; not known to be asked for")
+
+
 def _literal(subject: _Subject, request: Request) -> Move | None:
     if not request.cells or request.verb not in ("place", "remove"):
         return None
     cell = request.cells[0]
     if request.verb == "remove":
         return _literal_removal(subject, request, cell)
-    if request.layer is None or request.block is None or not request.one_block:
+    if request.block is None or not request.one_block:
         return None
+    layer = max(map(subject.height, request.cells)) if request.layer is None else request.layer
     span_to = request.cells[1] if request.size == "l" else None
-    return Move("place", request.block, cell, request.layer, span_to)
+    return Move("place", request.block, cell, layer, span_to)
 
 
 def _literal_removal(subject: _Subject, request: Request, cell: Cell) -> Move | None:
@@ -249,7 +292,7 @@ def _literal_removal(subject: _Subject, request: Request, cell: Cell) -> Move | 
 def _is_move(request: Request, move: Move) -> bool:
     if move.action != request.verb or move.block is None or set(request.cells) != move.covered():
         return False
-    return request.block == move.block and request.layer in (None, move.layer)
+    return request.color == move.block[:1] and request.size in (None, move.block[1:]) and request.layer in (None, move.layer)
 
 
 def _unanimous(decisions: Iterable[Decision]) -> Decision:
@@ -281,19 +324,24 @@ def _each(answer: Callable[[_Subject, Request], Decision]) -> Check:
         if isinstance(requests, Open):
             return undecided(requests.why)
         own = [request for request in requests if request.on_wall(subject.director)]
-        if not requests:
-            return undecided("the reasoning asks for nothing")
-        return _unanimous(answer(subject, request) for request in own or requests)
+        now = wanted_now(requests)
+        hidden = next((request for request in now or requests if request.place_open), None)
+        if hidden is not None or not requests:
+            return undecided(f"{hidden}: where that is, is not clear" if hidden else "the reasoning asks for nothing")
+        return _unanimous(answer(subject, request) for request in wanted_now(own) or now or own or requests)
 
     return _whole(for_all)
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "craft.SG1": _whole(names_missing_block),
+    "craft.SG1": _whole(settles_on_missing_block),
+    "craft.SG1_any": _whole(names_missing_block),
     "craft.SG2": _whole(leaves_out_right_blocks),
-    "craft.SG3": _each(gives_next_layer),
-    "craft.SG4": _each(arrives_at_candidate),
+    "craft.SG3": _each(gives_target_layer),
+    "craft.SG3_next": _each(gives_next_layer),
+    "craft.SG4": if_candidates(_each(arrives_at_candidate)),
     "craft.SG5": _each(can_be_carried_out),
     "craft.SG6": _each(reads_size),
-    "craft.SG7": _whole(keeps_to_own_wall),
+    "craft.SG7": _whole(plans_on_own_wall),
+    "craft.SG7_named": _whole(keeps_to_own_wall),
 }

@@ -135,4 +135,4 @@ def test_the_commands(store: Store, url: str) -> None:
         strict=True,
     ):
         assert text in done.output
-    assert "mind_modeling by engine:llm:local/m" in said[-1].output
+    assert "mind_modeling by engine:both:llm:local/m" in said[-1].output

@@ -84,7 +84,7 @@ def test_a_model_is_asked_once_and_measured(tmp_path: Path) -> None:
     known = Store(tmp_path / "known.duckdb")
     put_messages(annotated_messages(Path(messages), Path(annotated)), known)
     with simulated_reader(SimulatedReader(store=known.path, mistakes=1.0)) as url:
-        reader = ("--reader", "llm:openai/poor", "--base-url", url, "--store", str(tmp_path / "s.duckdb"), "--format", "csv")
+        reader = ("--reader", "llm-only:openai/poor", "--base-url", url, "--store", str(tmp_path / "s.duckdb"), "--format", "csv")
         words = ("claims", messages, "--against", annotated, *reader)
         assert "2 calls to make" in run(*words, "--dry-run").stderr
         first, again = run(*words), run(*words)

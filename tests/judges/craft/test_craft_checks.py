@@ -119,12 +119,12 @@ THOUGHTS: list[tuple[str, str, str, Mapping[str, Sequence[str]], str | None]] = 
     ("SG1", "D2", "Place a small red block at (0,1), layer 1.", {"(0,1)": ["gs"]}, "yes"),
     ("SG2", "D1", "I need a small yellow block at (0,0), layer 0.", {}, "yes"),
     ("SG2", "D1", "Remove the small yellow block at (0,0), layer 0.", RIGHT_CORNER, "no"),
-    ("SG2", "D1", "The yellow block at (0,0), layer 0 is correct. Place a small orange block at (0,0), layer 1.", RIGHT_CORNER, None),
+    ("SG2", "D1", "The yellow block at (0,0), layer 0 is correct. Place a small orange block at (0,0), layer 1.", RIGHT_CORNER, "yes"),
     ("SG3", "D1", "Place a small yellow block at (0,0), layer 0.", {}, "yes"),
     ("SG3", "D1", "Place a small yellow block at (0,0), layer 1.", {}, "no"),
     ("SG3", "D1", "Place a small orange block at (0,0), layer 1.", {}, "no"),
     ("SG3", "D1", "Place a small red block at (0,0), layer 0.", {}, None),
-    ("SG3", "D1", "Remove the small red block at (0,0), layer 1.", TALL_CORNER, None),
+    ("SG3", "D1", "Remove the small red block at (0,0), layer 1.", TALL_CORNER, "na"),
     ("SG4", "D1", "Place a small yellow block at (0,0), layer 0.", {}, "yes"),
     ("SG4", "D1", "Place a large blue block across (1,0) and (2,0), layer 0.", {}, "yes"),
     ("SG4", "D1", "Place a small red block at (0,0), layer 0.", {}, "no"),
@@ -134,7 +134,7 @@ THOUGHTS: list[tuple[str, str, str, Mapping[str, Sequence[str]], str | None]] = 
     ("SG5", "D1", "Remove the small red block at (0,0), layer 1.", TALL_CORNER, "yes"),
     ("SG5", "D1", "Remove the small yellow block at (0,0), layer 0.", TALL_CORNER, "no"),
     ("SG5", "D1", "Remove the small yellow block at (1,0), layer 0.", TALL_CORNER, "no"),
-    ("SG5", "D1", "Place a small yellow block at (0,0).", {}, None),
+    ("SG5", "D1", "Place a small yellow block at (0,0).", {}, "yes"),
     ("SG6", "D1", "Place a large blue block across (1,0) and (2,0), layer 0.", {}, "yes"),
     ("SG6", "D1", "Place a small blue block at (1,0), layer 0.", {}, "no"),
     ("SG6", "D2", "Place a small red block at (0,1), layer 1.", {"(0,1)": ["gs"]}, "yes"),
@@ -177,7 +177,7 @@ MESSAGES: list[tuple[str, str, Sequence[tuple[str, str]], str | None]] = [
     ("MM1", "D2", [("D2", "Sounds great, thanks!")], "no"),
     ("MM5", "D1", [("D1", "Put a small red block in the middle of my bottom layer.")], "yes"),
     ("MM5", "D1", [("D1", "Put a small orange block on my left, middle layer.")], "no"),
-    ("MM5", "D2", [("D2", "Put a large red block across the left and middle of my middle layer.")], None),
+    ("MM5", "D2", [("D2", "Put a large red block across the left and middle of my middle layer.")], "unclear"),
     ("MM5", "D2", [("D2", "Put a small red block somewhere.")], None),
     ("MM6", "D1", [("D1", "Put a small red block in the middle of my bottom layer.")], "yes"),
     ("MM6", "D1", [("D1", "Put a small red block on my wall.")], "no"),
@@ -263,9 +263,9 @@ ASK = [("D1", "Put a small yellow block on the left of my bottom layer.")]
     [
         ([turn(messages=ASK)], "yes"),
         ([turn(messages=ASK, move=YELLOW_CORNER), turn(messages=ASK, board=RIGHT_CORNER)], "no"),
-        ([turn(messages=ASK, move=YELLOW_CORNER, accepted=False), turn(messages=ASK)], None),
+        ([turn(messages=ASK, move=YELLOW_CORNER, accepted=False), turn(messages=ASK)], "yes"),
         ([turn(messages=[("D3", "Put a small orange block on the right of my bottom layer.")]), turn(messages=ASK)], "yes"),
-        ([turn(messages=ASK, move=Move("place", "yl", "(0,0)", 0, "(1,0)")), turn(messages=ASK, board=YELLOW_DOMINO)], None),
+        ([turn(messages=ASK, move=Move("place", "yl", "(0,0)", 0, "(1,0)")), turn(messages=ASK, board=YELLOW_DOMINO)], "yes"),
     ],
     ids=["never asked", "done and standing", "refused before", "something else asked before", "done in the other size"],
 )
@@ -287,7 +287,7 @@ GROUPS: list[tuple[str, Played, str | None]] = [
     ("PS2", turn(messages=[CLEAR]), "yes"),
     ("PS2", turn(messages=[("D3", "Put a small red block on the left of my bottom layer.")]), "no"),
     ("PS2", turn(messages=[("D2", "Put a small yellow block on the right of my bottom layer.")]), None),
-    ("PS2", turn(messages=[CLEAR], listed=()), None),
+    ("PS2", turn(messages=[CLEAR], listed=()), "na"),
     ("PS3", turn(messages=[CLEAR]), "yes"),
     ("PS3", turn(messages=[CLEAR, ("D2", "Put a small red block on the left of my bottom layer.")]), None),
     ("PS3", turn(messages=[FOREIGN]), "no"),
@@ -385,7 +385,9 @@ def test_there_is_a_check_for_every_question() -> None:
     """21 questions, a check each; one that asks for something else since version 2 has one for each version."""
     questions = [f"SG{n}" for n in range(1, 8)] + [f"MM{n}" for n in range(1, 9)] + [f"PS{n}" for n in range(1, 7)]
 
-    assert {f"craft.{question}" for question in [*questions, "MM7_heard", "MM8_said"]} == set(CHECKS)
+    assert {
+        f"craft.{question}" for question in [*questions, "SG1_any", "SG3_next", "SG7_named", "MM5_places", "MM7_heard", "MM8_said"]
+    } == set(CHECKS)
 
 
 def test_measure_counts_what_may_count() -> None:
