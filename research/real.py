@@ -9,12 +9,17 @@ Two keys, neither made by cotrace, both on published or recorded games that lie 
   is false if that reading shows that the message had what the fault says it lacked, or that it asked for something else; it is right
   if the reading shows the fault; it cannot be checked if the reading is missing or left a part of the message open.
 
+Three readers are compared: the rules, a strong model alone, and rules and model together (what `--reader llm:...` gives). The model's
+readings were recorded once (`tests/judges/craft/real_readings.jsonl`): it saw the prompts of `cotrace claims --record`, and neither boards
+after a move nor targets, ratings or other texts.
+
 Intervals are 95 % Wilson intervals over answers; answers about one game are not independent, so true intervals are wider.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import re
 import tempfile
@@ -29,21 +34,36 @@ from analytics.statistics.intervals import wilson
 from games.craft.claims import TYPES, Request
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.claims.extraction import form_of, read_reply
+from judges.claims.elsewhere import filled_form
+from judges.claims.extraction import messages_for, read_reply
 from judges.claims.reading import Read
+from judges.claims.rows import rows_of
+from judges.claims.stored import put as put_claims
+from judges.claims.texts import texts
+from judges.evidence.reader import BY_RULES, Reader, reader_named
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from research.pages import put
+from schemas.records import Claim
 from schemas.store import Store
 
 DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "craft"
+RECORDED: Final = Path(__file__).resolve().parents[1] / "tests" / "judges" / "craft" / "real_readings.jsonl"
+READERS: Final[Mapping[str, Reader]] = {
+    "rules": BY_RULES,
+    "model": reader_named("llm-only:recorded/strong"),
+    "both": reader_named("llm:recorded/strong"),
+}
 _RUBRICS: Final = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _ASKED: Final = "version_1"
 """Variant of the rubrics that the raters answered."""
 
 _TEXT: Final = re.compile(r"\[BEGIN text \w+\]\nIt says:\n(.*)\n\[END text", re.DOTALL)
+_FRAME: Final = re.compile(r"(?:a public message|private reasoning) of director D\d")
+_BOARD: Final = re.compile(r"^The board before this turn.*", re.MULTILINE)
 _PUBLIC: Final = "a public message of director "
+_LOW: Final = 0.93
 _ENOUGH: Final = 10
 """Answers of a question from which on its precision says something."""
 
@@ -73,26 +93,80 @@ class Fault(NamedTuple):
     key: Key
 
 
+# -- recorded readings --------------------------------------------------------------------------------------
+
+
+def reading_key(asked: str) -> tuple[str, str]:
+    """What a reading is found by, and the text that was read.
+
+    Args:
+        asked: what a model was shown: the speaker, the board where the text may speak of it, and the text.
+    """
+    kind, quoted, board = _FRAME.search(asked), _TEXT.search(asked), _BOARD.search(asked)
+    if kind is None or quoted is None:
+        raise ValueError(f"no text of a director in {asked[:80]!r}")
+    text = "\n".join(line.removeprefix("|").removeprefix(" ") for line in quoted[1].split("\n"))
+    shown = "\0".join((kind[0], _plain(text), "" if board is None else board[0]))
+    return hashlib.blake2b(shown.encode(), digest_size=9).hexdigest(), text
+
+
+def recorded(path: Path) -> Mapping[str, Any]:
+    """Recorded readings by key: of the present form (words as offsets into the text), or of the one before (with what was shown)."""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {line["text"] if "text" in line else reading_key(line["user"])[0]: line.get("reading", line) for line in lines}
+
+
+def take_recorded(store: Store, readings: Mapping[str, Any], reader: str = "llm:recorded/strong") -> int:
+    """Store recorded readings as a model's; gives the number of texts that they read."""
+    rows: list[Claim] = []
+    read = 0
+    for text in texts(store):
+        frame = text.room.frame(text.game, text.turn, text.said)
+        key, said = reading_key(messages_for("", frame, text.said.text)[1]["content"])
+        reading = readings.get(key) or readings.get(reading_key(messages_for("", _BOARD.sub("", frame), said)[1]["content"])[0])
+        if reading is not None:
+            read += 1
+            filled = filled_form(_with_words(reading, said), text.room.types)
+            rows += rows_of(read_reply(filled, said, text.room.types), text.place, reader, key)
+    put_claims(store, reader, rows)
+    return read
+
+
+def _with_words(value: Any, text: str) -> Any:
+    """A reading with the words themselves where it has offsets."""
+    if isinstance(value, list):
+        return [_with_words(one, text) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: ("" if one is None else text[slice(*one)])
+        if name in ("words", "condition") and not isinstance(one, str)
+        else _with_words(one, text)
+        for name, one in value.items()
+    }
+
+
 # -- verdicts -----------------------------------------------------------------------------------------------
 
 
-def rated_verdicts(games: Path, ratings: Path, folder: Path) -> list[Rated]:
+def rated_verdicts(games: Path, ratings: Path, folder: Path, reader: Reader = BY_RULES, readings: Path = RECORDED) -> list[Rated]:
     """Judge logged games by the engine and lay its answers beside those of two raters.
 
     Args:
         games: folder of CRAFT logs.
         ratings: CSV with file (relative to `games`), turn, agent (empty: the group), rubric, question, rater_a, rater_b.
         folder: for a store.
+        reader: who reads the texts.
+        readings: what a model has read.
     """
-    store = Store(folder / "verdicts.duckdb")
-    ingest_paths([games], store)
-    ensure_installed(store)
+    store = _store_of(games, folder / "verdicts.duckdb", reader, readings)
     for name in _RUBRICS:
-        run(JudgeRequest(rubric=find(name).with_variant(_ASKED)), store)
+        run(JudgeRequest(rubric=find(name).with_variant(_ASKED), reader=reader), store)
     rows = query(
         store,
         "SELECT path, turn, agent, question, answer FROM verdicts INNER JOIN episodes USING (episode_id) "
-        "INNER JOIN sources USING (source_id) WHERE judge = 'engine'",
+        "INNER JOIN sources USING (source_id) WHERE judge = $judge",
+        {"judge": reader.judge},
     ).rows()
     given = {(str(Path(path).resolve()), turn, agent or "", question): answer for path, turn, agent, question, answer in rows}
     with ratings.open(encoding="utf-8") as lines:
@@ -107,20 +181,45 @@ def rated_verdicts(games: Path, ratings: Path, folder: Path) -> list[Rated]:
         ]
 
 
-def _verdict_lines(rated: Sequence[Rated]) -> Iterator[str]:
-    heads = ("question", "both agree", "answered", "coverage", "right", "precision", "95 % interval")
-    rows = [_verdict_row(name, [one for one in rated if one.question == name]) for name in sorted({one.question for one in rated})]
-    yield from _aligned([heads, *rows, _verdict_row("all", rated)])
-    low = [row for row in rows if int(row[2]) >= _ENOUGH and float(row[5]) < 0.9]
-    yield f"Questions with {_ENOUGH} or more answers and a precision below .90: {', '.join(row[0] for row in low) or 'none'}."
-    wrong = Counter((one.question, one.engine, one.both) for one in rated if one.engine not in (None, one.both))
-    yield "Wrong: " + ("; ".join(f"{q} {own} for {both} ({n})" for (q, own, both), n in wrong.most_common()) or "none") + "."
+def _store_of(games: Path, path: Path, reader: Reader, readings: Path) -> Store:
+    """A store of games with the recorded readings; the same file serves all readers."""
+    store = Store(path)
+    if not path.exists():
+        ingest_paths([games], store)
+        ensure_installed(store)
+    if reader.model is not None:
+        take_recorded(store, recorded(readings))
+    return store
 
 
-def _verdict_row(name: str, rated: Sequence[Rated]) -> tuple[str, ...]:
-    answered = [one for one in rated if one.engine is not None]
-    right = sum(one.engine == one.both for one in answered)
-    return (name, str(len(rated)), str(len(answered)), f"{len(answered) / len(rated):.2f}", str(right), *_share(right, len(answered)))
+def _verdict_lines(by_reader: Mapping[str, Sequence[Rated]]) -> Iterator[str]:
+    heads = ("question", "both agree", *(f"{name}: {what}" for name in by_reader for what in ("coverage", "right", "precision")))
+    names = sorted({one.question for rated in by_reader.values() for one in rated})
+    yield from _aligned([heads, *(_verdict_row(name, by_reader) for name in names), _verdict_row("all", by_reader)])
+    for reader, rated in by_reader.items():
+        answered = [one for one in rated if one.engine is not None]
+        right = sum(one.engine == one.both for one in answered)
+        low = [name for name in names if _is_low([one for one in answered if one.question == name])]
+        wrong = Counter((one.question, one.engine, one.both) for one in answered if one.engine != one.both)
+        yield (
+            f"{reader}: coverage {len(answered) / len(rated):.3f}, precision {' ('.join(_share(right, len(answered)))}); questions with "
+            f"{_ENOUGH} or more answers and a precision below {_LOW}: {', '.join(low) or 'none'}; wrong: "
+            f"{'; '.join(f'{q} {own} for {both} ({n})' for (q, own, both), n in wrong.most_common()) or 'none'}"
+        )
+
+
+def _is_low(answered: Sequence[Rated]) -> bool:
+    return len(answered) >= _ENOUGH and sum(one.engine == one.both for one in answered) / len(answered) < _LOW
+
+
+def _verdict_row(name: str, by_reader: Mapping[str, Sequence[Rated]]) -> tuple[str, ...]:
+    cells: list[str] = []
+    for rated in by_reader.values():
+        of_question = [one for one in rated if name in (one.question, "all")]
+        answered = [one for one in of_question if one.engine is not None]
+        right = sum(one.engine == one.both for one in answered)
+        cells += [f"{len(answered) / len(of_question):.2f}", f"{right} of {len(answered)}", _share(right, len(answered))[0]]
+    return (name, str(len(of_question)), *cells)
 
 
 # -- attribution --------------------------------------------------------------------------------------------
@@ -128,14 +227,14 @@ def _verdict_row(name: str, rated: Sequence[Rated]) -> tuple[str, ...]:
 
 def readings_of(path: Path) -> Readings:
     """A strong model's readings of public messages, one JSON object a line: `user` is what it was shown, `reading` what it answered."""
-    form, found = form_of(TYPES), {}
+    found = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         shown, said = record["user"], _TEXT.search(record["user"])
         if _PUBLIC in shown and said is not None:
             text = "\n".join(one.removeprefix("|").removeprefix(" ") for one in said[1].split("\n"))
             director = shown.partition(_PUBLIC)[2][:2]
-            found[director, _plain(text)] = read_reply(form.model_validate(record["reading"]), text, TYPES)
+            found[director, _plain(text)] = read_reply(filled_form(record["reading"], TYPES), text, TYPES)
     return found
 
 
@@ -143,12 +242,10 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def faults(games: Path, readings: Readings, folder: Path) -> tuple[list[Fault], Mapping[str, float]]:
+def faults(games: Path, readings: Readings, folder: Path, reader: Reader = BY_RULES) -> tuple[list[Fault], Mapping[str, float]]:
     """Attribute logged games; gives the faults of directors, each held against the readings, and what was lost, by role or status."""
-    store = Store(folder / "faults.duckdb")
-    ingest_paths([games], store)
-    ensure_installed(store)
-    attribute_games(store)
+    store = _store_of(games, folder / "faults.duckdb", reader, RECORDED)
+    attribute_games(store, reader=reader)
     said: dict[tuple[str, int, str], list[str]] = {}
     for episode, turn, agent, text in query(
         store, "SELECT episode_id, turn, agent, text FROM utterances WHERE channel = 'public' ORDER BY ALL"
@@ -236,9 +333,12 @@ def main(arguments: Sequence[str]) -> int:
 def lines() -> Iterator[str]:
     """Both tables, line by line, each after its key."""
     with tempfile.TemporaryDirectory() as folder:
-        rated = rated_verdicts(DATA / "craft_results", DATA / "real_verdicts" / "verdicts.csv", Path(folder))
-        found, lost = faults(DATA / "llm_games", readings_of(DATA / "readings" / "readings.jsonl"), Path(folder))
-    yield f"Verdicts on messages of models. Key: the answer that both blind raters gave ({len(rated)} questions).\n"
+        ratings, keys = DATA / "real_verdicts" / "verdicts.csv", readings_of(DATA / "readings" / "readings.jsonl")
+        rated = {name: rated_verdicts(DATA / "craft_results", ratings, Path(folder), reader) for name, reader in READERS.items()}
+        found = {name: faults(DATA / "llm_games", keys, Path(folder), reader) for name, reader in READERS.items()}
+    yield f"Verdicts on messages of models. Key: the answer that both blind raters gave ({len(rated['rules'])} questions).\n"
     yield from _verdict_lines(rated)
-    yield "\nFaults attributed to directors in games of a language model. Key: a strong model's readings of the messages.\n"
-    yield from _fault_lines(found, lost)
+    yield "\nFaults attributed to directors in games of a language model. Key: a strong model's readings of the messages."
+    for name, (of_reader, lost) in found.items():
+        yield f"\n{name}"
+        yield from _fault_lines(of_reader, lost)

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple, cast
 
 from games.craft.claims import CraftClaim, Layer, Named, Relation, Remark, Request, Stance, View, compatible
-from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, SIZES, WALLS, Cell, Director
+from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Cell, Director
 from games.craft.engine.board import Board
 from judges.claims.reading import Read, Told, Unread
 
@@ -23,6 +23,7 @@ _DOMINO: Final = 2
 _UNPLACED: Final = "which place is meant by another block is not clear"
 _BESIDE: Final = frozenset({"beside", "left_of", "right_of"})
 _KINDS: Final = (Request, Remark, Named)
+_NAMED: Final = re.compile(r"\b(D[123])\b(?!['\u2019]s)")
 _OWN: Final = re.compile(r"\b(?:my|mine|our|ours)\b", re.IGNORECASE)
 _THERE: Final = frozenset({"stands", "confirm", "keep"})
 _SIDES: Final = frozenset({"left", "right", "middle", "corner", "centre", "center"})
@@ -195,11 +196,17 @@ def _at(claim: Request | Remark, spot: _Spot) -> Request | Remark:
 
 def _spot(claim: Request | Remark, asked: Sequence[Standing], speaker: Director, board: Board) -> _Spot | None:
     """Where all relations of a claim put it; None if that is several places, or none."""
-    spots = [_Spot(claim.cells, claim.layer)]
+    spots, seat = [_Spot(claim.cells, claim.layer)], _seat(claim.words, speaker)
     for relation in claim.relations:
-        options = list(_options(claim, relation, asked, speaker, board))
+        options = list(_options(claim, relation, asked, seat, board))
         spots = [joined for one, other in product(spots, options) if (joined := _joined(one, other)) is not None]
     return spots[0] if len({(frozenset(one.cells), one.layer) for one in spots}) == 1 else None
+
+
+def _seat(words: str, speaker: Director) -> Director:
+    """Whose wall words mean: that of another director if they say what it needs ("D3 needs a green one beside it"), else the speaker's."""
+    named = [name for name in DIRECTORS if name in _NAMED.findall(words)]
+    return named[0] if len(named) == 1 and not _OWN.search(words) else speaker
 
 
 def _joined(one: _Spot, other: _Spot) -> _Spot | None:

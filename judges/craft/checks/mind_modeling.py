@@ -159,8 +159,8 @@ def speaks_of_own_cells(subject: _Subject) -> Decision:
     large = [one for one in named if not isinstance(one, Named) and one.size == "l"]
     if len(own) == len(cells) or (2 * len(own) > len(cells) and not large):
         return Decision("yes", f'"{named[0].words}": only {subject.director} sees {", ".join(own)} of {", ".join(cells)}')
-    if any({*cells} == {*one.cells} for one in large):
-        return Decision("unclear", f"{', '.join(cells)}: a large block on a cell that only {subject.director} sees and on another one")
+    if any({*cells} == {*one.cells} for one in large) or 2 * len(own) == len(cells):
+        return Decision("unclear", f"{', '.join(cells)}: as many that only {subject.director} sees as others")
     return undecided(f"{', '.join(cells)}: some only {subject.director} sees, some not")
 
 

@@ -89,7 +89,9 @@ def names_missing_block(subject: _Subject) -> Decision:
     reasons = [_not_missing(subject, request) for request in own]
     if reasons and all(reasons) and not any(request.place_open for request in whole):
         return Decision("no", "; ".join(reasons))
-    return undecided(f"cannot prove whether {own[0]} is missing" if own else "no block of the director's own wall is asked for")
+    if own or not whole or not all(request.cells for request in whole):
+        return undecided(f"cannot prove whether {own[0]} is missing" if own else "it is not clear which block of its wall is asked for")
+    return Decision("no", f"{whole[0]}: not on the director's wall, and no block of that is asked for")
 
 
 def settles_on_missing_block(subject: _Subject) -> Decision:
@@ -146,8 +148,6 @@ def leaves_out_right_blocks(subject: _Subject) -> Decision:
     right = next((request for request in asked if subject.is_right_already(request)), None)
     if right is not None:
         return Decision("no", f"{right}: that block is already right")
-    if not any(request.on_wall(subject.director) for request in asked):
-        return undecided("no block of the director's own wall is asked for")
     requests = [request for request in asked if not request.cells or not set(request.cells).isdisjoint(WALLS[subject.director])]
     if any(not request.cells or (request.layer is None and _may_be_right(subject, request)) for request in requests):
         return undecided("not every block that the reasoning asks for has a place")
@@ -273,11 +273,11 @@ def _literal(subject: _Subject, request: Request) -> Move | None:
     cell = request.cells[0]
     if request.verb == "remove":
         return _literal_removal(subject, request, cell)
-    if request.block is None or not request.one_block:
+    if request.color is None or not request.one_block:
         return None
     layer = max(map(subject.height, request.cells)) if request.layer is None else request.layer
     span_to = request.cells[1] if request.size == "l" else None
-    return Move("place", request.block, cell, layer, span_to)
+    return Move("place", request.color + (request.size or "s"), cell, layer, span_to)
 
 
 def _literal_removal(subject: _Subject, request: Request, cell: Cell) -> Move | None:
