@@ -31,6 +31,7 @@ EXTRAS: Final[Mapping[str, str]] = {
     "pandas": "notebook",
     "litellm": "litellm",
     "aiobotocore": "bedrock",
+    "botocore": "bedrock",
     "anthropic": "anthropic",
     "google": "google",
     "deltalake": "lake",
