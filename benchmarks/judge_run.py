@@ -1,11 +1,11 @@
 """Judge run: 1,000 calls, 64 at once, 50 ms simulated latency, everything persisted; ratios to two bare instructor loops.
 
 The judge run asks through instructor's client, too. Base 1 is a loop of instructor as installed (OpenAI client with its own transport, a
-plain Pydantic model); base 2 the same loop with the model wrapped once and the aiohttp transport. Both only ask and throw the answers away; the judge run also plans, renders prompts from the
-store, journals, validates and writes every verdict, counts tokens and cost, and reports progress. All three send the same prompts and get
-the same answers from the same server. Imports are done before the clocks start. Goals: at least 250 calls a second, at most 4 CPU-ms a
-call and 1.5 times the CPU seconds of base 2. Memory is the most that a fresh process held from its start, imports included, beside base 2
-in a process of its own; goal: no more than 1.5 times that, and no more for five times the units.
+plain Pydantic model); base 2 the same loop with the model wrapped once and the aiohttp transport. Both only ask and throw the answers away;
+the judge run also plans, renders prompts from the store, journals, validates and writes every verdict, counts tokens and cost, and reports
+progress. All three send the same prompts and get the same answers from the same server. Imports are done before the clocks start. Goals: at
+least 250 calls a second, at most 4 CPU-ms a call and 1.5 times the CPU seconds of base 2. Memory is the most that a fresh process held from
+its start, imports included, beside base 2 in a process of its own; goal: no more than 1.5 times that, and no more for five times the units.
 """
 
 from __future__ import annotations
