@@ -231,14 +231,15 @@ up to you.
 |---|---|---|
 | `rules` | by the family's own rules of plain language; the default | `engine` |
 | `planted` | what scripted players know that they said: shows how good the proving is by itself | `engine:planted` |
-| `llm:<provider/model>` | a model fills in the forms below, one call a text | `engine:llm:<provider/model>` |
-| `both:<one of the last two>` | rules and the other: a claim counts where both make it, the rest is open | `engine:both:...` |
+| `llm:<provider/model>` | rules and a model that fills in the forms below; they must agree | `engine:both:llm:<provider/model>` |
+| `llm-only:<provider/model>` | the model alone | `engine:llm-only:<provider/model>` |
 
     cotrace judge --rubric mind_modeling --judge engine --reader llm:openai/gpt-4o-mini --max-cost 2 --dry-run
-    cotrace claims --reader both:llm:openai/gpt-4o-mini --where "turn <= 3"
+    cotrace claims --reader llm-only:openai/gpt-4o-mini --where "turn <= 3"
     cotrace claims --reader llm:openai/gpt-4o-mini --batch && cotrace claims --collect
 
-A model sees the text and the speaker's frame of reference, never board, target, outcome or another text. It is asked once for
+A model sees the text and the speaker's frame of reference (in CRAFT also the board before the turn, where words may refer to it),
+never target, outcome or another text. It is asked once for
 each text that looks different to it; one reading serves all rubrics, and stays when a log is ingested again (`text_hash`).
 A claim that quotes words which do not stand in the text is not certain. A stretch that a reader did not understand is a row of
 kind `unread`: nothing is concluded from its silence. A row of kind `read` says that a reader has read the text, so that a text
