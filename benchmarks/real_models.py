@@ -113,6 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", metavar="STEP", help="only this step; repeat for several")
     parser.add_argument("--write", action="store_true", help=f"put the figures of all models into {_PAGE}")
     asked = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server ends, too
     figures, failed = asked.folder / "figures.json", 0
     for model in [one for one in MODELS if one.alias in (asked.model or [MODELS[0].alias])]:
         binary, weights = install(asked.folder, model, asked.jobs)

@@ -11,6 +11,7 @@ import click
 
 from cotrace.options.shared import say, writing_to
 from cotrace.terminal import echo
+from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.store import Store
 from schemas.text import in_shell, printable
@@ -19,6 +20,22 @@ __all__ = ["command"]
 
 _BUILDER = "literal"
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
+_BY_MODEL = "pragmatic_sufficiency"
+_AGREEMENT = """
+SELECT
+    count(*) AS answered,
+    count(engine.answer) AS with_engine,
+    count(*) FILTER (WHERE engine.answer = mine.answer) AS as_engine,
+    count(labels.answer) AS labelled,
+    count(*) FILTER (WHERE labels.answer = mine.answer) AS as_planted
+FROM verdicts AS mine
+LEFT JOIN verdicts AS engine
+    ON engine.unit_id = mine.unit_id AND engine.rubric = mine.rubric AND engine.question = mine.question
+    AND engine.judge = 'engine' AND engine.status = 'answered'
+LEFT JOIN labels
+    ON labels.episode_id = mine.episode_id AND labels.turn = mine.turn AND labels.rubric = mine.rubric AND labels.question = mine.question
+WHERE mine.judge = $judge AND mine.rubric = $rubric AND mine.status = 'answered'
+"""
 _PLANTED = {
     "clear": "asks for what is missing next",
     "span_omitting": "leaves out the second cell of large blocks",
@@ -41,16 +58,38 @@ _PLANTED = {
 )
 @click.option("--games", default=10, show_default=True, type=click.IntRange(min=1), help="Games of each persona.")
 @click.option("--structures", type=click.IntRange(min=1), hidden=True)
+@click.option("--model", help="provider/model that judges some turns beside the engine, such as openai/qwen with --base-url.")
+@click.option("--base-url", help="Its server, such as http://localhost:8080/v1.")
+@click.option("--key-env", "key_variable", help="Environment variable with its key.")
+@click.option("--judged", default=12, show_default=True, type=click.IntRange(min=1), help="Turns that the model judges, one call each.")
 @click.option("--serve/--no-serve", default=True, show_default=True, help="Whether to end with the dashboard.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard.")
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(0, 65535), help="Port of the dashboard.")
-def command(folder: Path, games: int, structures: int | None, host: str, port: int, *, serve: bool) -> int:
+def command(
+    folder: Path,
+    games: int,
+    structures: int | None,
+    model: str | None,
+    base_url: str | None,
+    key_variable: str | None,
+    judged: int,
+    host: str,
+    port: int,
+    *,
+    serve: bool,
+) -> int:
     """Play games of several personas, read them, judge and attribute them with the engine, say what was found, then serve the dashboard.
+
+    With --model, a language model judges some of the turns, too: how far it agrees with the engine and with what was planted, and what
+    it took.
 
     \b
     Example:
       cotrace demo --no-serve
+      cotrace demo --model openai/qwen --base-url http://localhost:8080/v1 --no-serve
     """
+    if model is None and (base_url or key_variable):
+        raise UsageError("--base-url and --key-env say more of a model: name it with --model")
     if serve:
         needed("dash", "the dashboard at the end (or --no-serve)")
     if structures is not None:
@@ -66,6 +105,9 @@ def command(folder: Path, games: int, structures: int | None, host: str, port: i
         is_clean = _ingest(logs, store)
     with _step("3. Every turn judged by the engine, which replays the board and answers only what it can prove"):
         code = _judge(store)
+    if model is not None:
+        with _step(f"   {model} judges up to {judged} of these turns, without knowing what the engine says"):
+            code = max(code, _judge_by_model(store, model, base_url, key_variable, judged))
     with _step("4. What each turn cost, put down to whoever's link broke: from a private view through messages to the action"):
         _attribute(store)
     with _step("5. What was found"):
@@ -123,6 +165,32 @@ def _judge(store: Store) -> int:
 
     code = judge_each([JudgeRequest(rubric=find(name)) for name in _RUBRICS], store)
     ensure_installed(store)
+    return code
+
+
+def _judge_by_model(store: Store, model: str, base_url: str | None, key_variable: str | None, judged: int) -> int:
+    """Have a model judge first turns, and say how far it agrees with the engine and what it took."""
+    from analytics.query import query
+    from cotrace.commands.judge import judge_each
+    from cotrace.options.models import AT_ONCE, fit, named, tell_models
+    from judges.rubric_files.reading import find
+    from judges.runs.job import JudgeRequest
+    from providers.provider import ModelSettings
+
+    rubric = find(_BY_MODEL)
+    settings = ModelSettings(model=named(model), base_url=base_url, key_variable=key_variable)
+    [settings], concurrency = fit([settings], None, AT_ONCE, questions=len(rubric.questions))
+    tell_models([settings], None, None)
+    where = f"(episode_id, turn) IN (SELECT episode_id, turn FROM turns ORDER BY turn, episode_id LIMIT {judged})"
+    started = time.monotonic()
+    code = judge_each([JudgeRequest(rubric=rubric, settings=settings, where=where, concurrency=concurrency)], store)
+    rows = query(store, _AGREEMENT, {"judge": f"llm:{model}", "rubric": _BY_MODEL}).rows()
+    [(answered, both, same, labelled, as_planted)] = rows
+    if answered:
+        say(
+            f"   agrees with the engine on {same} of {both} answers that both gave, and with what was planted on {as_planted} of {labelled}"
+        )
+        say(f"   {(time.monotonic() - started) / answered:.1f} s a verdict; cotrace report agreement --store {in_shell(store.path)}")
     return code
 
 

@@ -125,3 +125,17 @@ def test_a_doctor_that_reaches_no_server_says_so() -> None:
     done = called("doctor", "--model", "openai/little", "--base-url", "http://127.0.0.1:9/v1")
     assert done.exit_code == 1
     assert "cannot be reached" in done.output
+
+
+def test_the_demo_has_a_model_as_judge_beside_the_engine(tmp_path: Path) -> None:
+    """Its story, how far both agree, and what the model took; a local server's cost is not known."""
+    server = LlamaServer(slots=2)
+    with llama_server(server) as url:
+        done = called(
+            "demo", "--dir", str(tmp_path), "--games", "1", "--no-serve", "--model", "openai/little", "--base-url", url, "--judged", "4"
+        )
+    assert done.exit_code == 0, done.output
+    assert "agrees with the engine on" in done.output
+    assert "cost not known" in done.output
+    assert 4 <= len(server.requests) <= 8
+    assert "5. What was found" in done.output
