@@ -121,7 +121,7 @@ def test_players_that_reason_get_no_temperature_either(tmp_path: Path) -> None:
         with stub_server() as url:
             seat = ["--seat", f"builder={model}", "--base-url", url, "--out", str(tmp_path / model)]
             done = CliRunner().invoke(whole, [*arguments, *seat], catch_exceptions=False)
-            assert done.exit_code == 0, done.output
+            assert "1 reply: 0 read, 1 unreadable" in done.output  # what the stub says is no move of CRAFT
             assert counted(url)["last_bodies"][-1].get("temperature") == temperature
 
 
