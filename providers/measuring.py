@@ -30,16 +30,17 @@ _LONG_PROMPT: Final = "\n".join(
 )
 
 
-_SMALL: Final = (
-    'D1 says: "place the small red block at (0,0), layer 1"\n\nAnswer two questions about this text, each with a reason of one sentence: '
-    "does it mention a red block, does it mention a green block?"
+_PROBES: Final = (
+    ('D1 says: "place the small red block at (0,0), layer 1"', ("yes", "no")),
+    ('D2 says: "the green one goes on top of yours, the blue one stays"', ("no", "yes")),
 )
+"""Texts, and whether each mentions a red and a green block."""
 
 
 class _Finding(BaseModel):
     """A reason and an answer, as in a judge's form."""
 
-    reason: str = Field(description="one sentence")
+    reason: str = Field(description="A short sentence, not the answer alone: what in the text decides it.")
     answer: Literal["yes", "no"]
 
 
@@ -90,7 +91,7 @@ async def measure(settings: ModelSettings, tell: Callable[[str], None]) -> Measu
     tried = []
     for mode in _MODES:
         tell(f"whether it fills in a form: {mode}")
-        tried.append(await _try(replace(settings, mode=mode, max_tokens=_FORM_TOKENS, reasks=0)))
+        tried.append(await _try(replace(settings, mode=mode, max_tokens=_FORM_TOKENS, reasks=1)))
     profile = profile.model_copy(update={"modes": [one.mode for one in tried if one.failed is None], "measured_at": now()})
     tell("whether it gives the probabilities of its tokens")
     logprobs = await _gives_probabilities(replace(settings, mode=profile.mode or "json_schema", max_tokens=_FORM_TOKENS, reasks=0))
@@ -130,22 +131,29 @@ async def _reply_speed(settings: ModelSettings, at_once: int) -> float | None:
 
 
 async def _try(settings: ModelSettings) -> Tried:
-    """One way of asking, with a form as judges have it."""
+    """One way of asking, with two small forms as judges have them; it works if both are filled in, each asked once more at most."""
     assert settings.mode is not None
-    try:
-        [reply] = await _ask(settings, _SMALL, form=_Colours)
-    except HopelessError as error:
-        return Tried(settings.mode, str(error))
-    filled = reply.filled
-    if not isinstance(filled, _Colours):
-        return Tried(settings.mode, reply.call.error or "no usable reply")
-    return Tried(settings.mode, None, is_right=(filled.red.answer, filled.green.answer) == ("yes", "no"))
+    right = True
+    for text, due in _PROBES:
+        try:
+            [reply] = await _ask(settings, _asked_of(text), form=_Colours)
+        except HopelessError as error:
+            return Tried(settings.mode, str(error))
+        filled = reply.filled
+        if not isinstance(filled, _Colours):
+            return Tried(settings.mode, reply.call.error or "no usable reply")
+        right = right and (filled.red.answer, filled.green.answer) == due
+    return Tried(settings.mode, None, is_right=right)
+
+
+def _asked_of(text: str) -> str:
+    return f"{text}\n\nAnswer each question about this text with a reason of one short sentence, then yes or no."
 
 
 async def _gives_probabilities(settings: ModelSettings) -> bool | None:
     """None where the request was refused or brought nothing."""
     try:
-        [reply] = await _ask(replace(settings, logprobs=True), _SMALL, form=_Colours)
+        [reply] = await _ask(replace(settings, logprobs=True), _asked_of(_PROBES[0][0]), form=_Colours)
     except HopelessError:
         return None
     return bool(reply.completion.probabilities) if reply.completion is not None else None

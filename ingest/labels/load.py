@@ -356,12 +356,12 @@ class _KnownGames:
         import polars as pl
 
         games = sorted({label.episode_id for label in labels if label.episode_id is not None})
-        query = "SELECT {} FROM {} WHERE episode_id IN (SELECT unnest(?::VARCHAR[]))"
-        return {
-            name: pl.DataFrame(self._connection.execute(query.format(", ".join(key), name), [games]).fetchall(), list(key), orient="row")
-            for name in ("episodes", "turns", "agents")
-            for key in [table(name).key]
-        }
+        frames = {}
+        for name in ("episodes", "turns", "agents"):
+            key = table(name).key
+            query = f"SELECT {', '.join(key)} FROM {name} WHERE episode_id IN (SELECT unnest(?::VARCHAR[]))"
+            frames[name] = pl.DataFrame(self._connection.execute(query, [games]).fetchall(), list(key), orient="row")
+        return frames
 
     def find(self, said: GameReference, folder: str) -> _Known | None:
         """The one game that is meant, of several the one in the labels' folder; None if there is none.
