@@ -6,15 +6,13 @@ import fcntl
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 from analytics.installation import ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store import Store
-
-__all__ = ["begun", "copied", "keep_in", "published_store"]
 
 _KEPT: list[Path] = []
 
@@ -48,6 +46,12 @@ def begun(path: Path) -> Store:
     else:
         shutil.copyfile(blank, path)
     return store
+
+
+def held_open(store: Store) -> Iterator[Store]:
+    """A store that no test changes, for a fixture to yield: while one connection is open, others to the same file cost next to nothing."""
+    with store.reading():
+        yield store
 
 
 def published_store(shared: Path, folder: Path, *logs: str) -> Store:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 from games.craft.claims import TYPES, CraftClaim
@@ -49,8 +50,13 @@ def reads(said: UtteranceView) -> bool:
 def read(game: Transcript, turn: int, said: UtteranceView) -> Read[CraftClaim]:
     """Read a director's text by rules, before the board of its turn."""
     stacks: dict[str, Any] = game.turn(turn).state_before.get("stacks", {})
-    text = said.text.replace("</message>", " " * len("</message>"))
-    return read_text(text, said.agent, {cell: stacks.get(cell, ()) for cell in CELLS})
+    return _read(said.text, said.agent, tuple(tuple(stacks.get(cell, ())) for cell in CELLS))
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str, speaker: str, stacks: tuple[tuple[str, ...], ...]) -> Read[CraftClaim]:
+    """Cached: every rubric, attribution and pages ask for the same messages."""
+    return read_text(text.replace("</message>", " " * len("</message>")), speaker, dict(zip(CELLS, stacks, strict=True)))
 
 
 def resolve(read: Read[CraftClaim], game: Transcript, turn: int, said: UtteranceView) -> Read[CraftClaim]:

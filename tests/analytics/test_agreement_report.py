@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from schemas.errors import UsageError
 from schemas.records import Label
 from schemas.store import Store
 from tests.analytics.test_views_judges import FOUND, TRUTH, UNITS, job, judged, label, verdict
+from tests.masters import held_open
 
 RUBRICS = {"SG": "spatial_grounding", "MM": "mind_modeling", "PS": "pragmatic_sufficiency", "ALL": ALL}
 
@@ -53,12 +55,12 @@ OF_THE_JUDGE = {
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
+def published(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Store]:
     """A store with nothing but the published labels."""
     store = Store(tmp_path_factory.mktemp("validation") / "s.duckdb")
     import_labels(shared / "data/craft/human_validation/craftValidationOutputs.csv", store)
     ensure_installed(store)
-    return store
+    yield from held_open(store)
 
 
 def rows_of(report: pl.DataFrame, kind: str) -> dict[tuple[str, str], dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from schemas.records import Label, Verdict
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
+from tests.masters import held_open
 
 GAMES, TURNS = 6, 5
 FEW, MANY = ("yes", "no", "na"), tuple(f"answer {number:02}" for number in range(40))
@@ -23,7 +25,7 @@ Way = tuple[str, tuple[int, ...], tuple[int, ...]]
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Two rubrics, of few and of many answers, and who answered some of the units.
 
     A judge asked three times, one once, whom labels name as well, the engine, five people and planted truth; and verdicts on turns that are
@@ -51,7 +53,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     labels += [row._replace(source="export") for row in labels if row.annotator == "p1"]
     with made.writing() as connection:
         batches.insert(connection, batches.to_arrow({"judge_runs": runs, "verdicts": verdicts, "labels": labels}))
-    return made
+    yield from held_open(made)
 
 
 def by_name(store: Store, rubric: str) -> dict[tuple[str, Rater, Rater], Counter[Way]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from schemas.records import Label
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, label, verdict
+from tests.masters import held_open
 
 TURNS = 10
 GAMES = 30
@@ -303,8 +304,8 @@ def test_where_all_is_labelled_more_labels_are_no_advice(tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def few_labels(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return simulated(tmp_path_factory.mktemp("few_labels"), labels_a_game=2)[0]
+def few_labels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(simulated(tmp_path_factory.mktemp("few_labels"), labels_a_game=2)[0])
 
 
 @pytest.mark.parametrize("name", ["corrected-rates", "labels-needed"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -16,13 +17,14 @@ from dashboards.reader import reader
 from judges.attribution.job import attribute_games
 from schemas.store import Store
 from tests.games.seats import ingested, play, seat_server
+from tests.masters import held_open
 from tests.played import played_store
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Nine games; `clear` completes some, which lost nothing and so have nothing attributed."""
-    return played_store(tmp_path_factory.mktemp("lost"))
+    yield from held_open(played_store(tmp_path_factory.mktemp("lost")))
 
 
 def changed(store: Store, folder: Path, *statements: str) -> Store:

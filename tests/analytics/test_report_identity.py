@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import polars as pl
 import pytest
@@ -15,6 +16,7 @@ from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from schemas.store import Store
+from tests.masters import held_open
 from tests.played import played_store
 
 SLOW = {
@@ -37,7 +39,7 @@ SLOW = {
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Nine games of CRAFT, of one team under three conditions, one of them with another turn limit."""
     store = played_store(tmp_path_factory.mktemp("identity"), judged=False)
     with store.writing() as connection:
@@ -47,7 +49,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
         connection.execute("UPDATE episodes SET max_turns = max_turns + 1 WHERE task_id = (SELECT min(task_id) FROM episodes)")
     judge_each([JudgeRequest(rubric=find("pragmatic_sufficiency"))], store)
     attribute_games(store)
-    return store
+    yield from held_open(store)
 
 
 def test_no_two_rows_are_alike_in_what_identifies_them(store: Store) -> None:

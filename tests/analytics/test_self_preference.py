@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from schemas import batches
 from schemas.records import Label
 from schemas.store import Store
 from tests.judges.judged_games import ask_model, store_of
+from tests.masters import held_open
 from tests.servers.simulated_judge import Bias, SimulatedJudge, simulated_judge
 
 TURNS = 3
@@ -90,9 +92,9 @@ def test_a_judge_that_errs_alike_is_not_accused_where_its_own_model_is_worse(tmp
 
 
 @pytest.fixture(scope="module")
-def erring(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def erring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Errors at random, of either author's games."""
-    return judged(tmp_path_factory.mktemp("erring"), SimulatedJudge(defect="never", confusion=OFTEN_WRONG, seed=4))
+    yield from held_open(judged(tmp_path_factory.mktemp("erring"), SimulatedJudge(defect="never", confusion=OFTEN_WRONG, seed=4)))
 
 
 def test_a_judge_that_errs_alike_is_not_accused(erring: Store) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from analytics.reports import COMPUTED, NEEDS, columns_of
 from cotrace.cli import cli
 from schemas.store import Store
 from tests.analytics.little_games import store_with
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 from tests.places import DOCS
 
 STATISTICS = [name for name, computed in COMPUTED.items() if computed.page == "docs/statistics.md"]
@@ -24,8 +25,8 @@ CODE = re.compile(r"\d[eE][+-]?\d|\b(nan|None|inf)\b|p = (0|\.0+\b)|[-−]0?\.0+
 
 
 @pytest.fixture(scope="module")
-def engine_store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games")
+def engine_store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games"))
 
 
 def printed(store: Store, name: str, output_format: str) -> str:
@@ -47,8 +48,8 @@ def test_published_games_in_terminal_csv_and_python(engine_store: Store, name: s
 
 
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return store_with(tmp_path_factory.mktemp("empty"), [])
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(store_with(tmp_path_factory.mktemp("empty"), []))
 
 
 @pytest.mark.parametrize("name", STATISTICS)

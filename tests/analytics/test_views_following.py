@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.masters import held_open
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 
@@ -23,14 +25,14 @@ LITERALLY_LISTED = """
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Games of a vague team, whose builder guesses blocks and cells."""
     folder = tmp_path_factory.mktemp("following")
     play(PlayRequest(out=folder / "logs", personas=("vague",), builders=("literal", "sloppy"), structures=4, processes=1))
     found = Store(folder / "s.duckdb")
     ingest_paths([folder / "logs"], found, workers=1)
     ensure_installed(found)
-    return found
+    yield from held_open(found)
 
 
 def test_a_followed_turn_did_what_was_listed(store: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from schemas.errors import StoreError, UsageError
 from schemas.store import Store
 from schemas.tables import TABLES
 from tests.analytics.view_files import VIEW_OF
+from tests.masters import held_open
 
 SQL_FILES = sorted(path.stem for path in Path(views.__file__).parent.rglob("*.sql"))
 WITH_COLUMNS = [spec for spec in VIEWS if spec.kind != "macros"]
@@ -30,9 +32,9 @@ def empty_store(folder: Path) -> Store:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """An empty store that tests only read."""
-    return empty_store(tmp_path_factory.mktemp("views"))
+    yield from held_open(empty_store(tmp_path_factory.mktemp("views")))
 
 
 def by_name(spec: ViewFile) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 import pytest
 
@@ -10,19 +12,20 @@ from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
+from tests.masters import held_open
 from tests.scripted import CraftRequest
 from tests.scripted import play as play_craft
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("losses")
     play(PlayRequest(out=folder / "asympuzl", personas=("sharing", "silent"), partners=("sharing",), sizes=(3,), seeds=(0, 1)))
     play_craft(CraftRequest(out=folder / "craft", personas=("vague",), builders=("literal",), structures=2, turns=8))
     found = Store(folder / "games.duckdb")
     ingest_paths([folder], found, workers=1)
     ensure_installed(found)
-    return found
+    yield from held_open(found)
 
 
 def test_the_curve_ends_at_what_the_game_lost(store: Store) -> None:

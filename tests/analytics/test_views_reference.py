@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ import pytest
 
 from analytics.query import query
 from schemas.store import Store
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 from tests.places import DOCS
 
 pytestmark = pytest.mark.shared
@@ -21,13 +22,13 @@ TOLERANCE = 1e-6
 
 
 @pytest.fixture(scope="module")
-def engine_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games")
+def engine_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games"))
 
 
 @pytest.fixture(scope="module")
-def real_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("real"), "craft/craft_results")
+def real_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("real"), "craft/craft_results"))
 
 
 def reference(shared: Path, name: str) -> list[dict[str, str]]:

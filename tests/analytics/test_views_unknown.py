@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from analytics.comparison.game_values import game_values
@@ -14,10 +16,11 @@ from dashboards.pages import spirals
 from dashboards.reader import reader
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
+from tests.masters import held_open
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Games of two benchmarks: einstein records states and actions, chat only turns; and one einstein game that records no more."""
     steps = [Step('"A"', (Move("place", accepted=False),), progress=0.1)] * 4
     games = [Game(steps, name=f"{kind}{place}", benchmark=kind, start='"A"') for kind in ("einstein", "chat") for place in range(3)]
@@ -26,7 +29,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     with store.writing() as connection:
         connection.execute(f"UPDATE turns SET state_before = NULL, state_after = NULL WHERE {bare}")
         connection.execute(f"DELETE FROM actions WHERE {bare}")
-    return store
+    yield from held_open(store)
 
 
 def test_spirals_of_logs_without_states_and_actions_are_not_known(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from analytics.query import query
 from schemas.store import Store
 from tests.analytics.test_views_reference import differences, reference
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 
 pytestmark = pytest.mark.shared
 
@@ -18,13 +19,13 @@ CRAFT_KEY = ("model", "builder", "structure_id", "run", "turn")
 
 
 @pytest.fixture(scope="module")
-def craft(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("craft"), "craft/engine_games")
+def craft(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("craft"), "craft/engine_games"))
 
 
 @pytest.fixture(scope="module")
-def craft_real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("craft_real"), "craft/craft_results")
+def craft_real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("craft_real"), "craft/craft_results"))
 
 
 def test_craft_engine_games(craft: Store, shared: Path) -> None:
@@ -64,8 +65,8 @@ def test_craft_costs_sum_to_what_was_lost(craft: Store, craft_real: Store) -> No
 
 
 @pytest.fixture(scope="module")
-def einstein(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein")
+def einstein(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein"))
 
 
 def test_einstein(einstein: Store, shared: Path) -> None:
@@ -90,8 +91,8 @@ def test_einstein_costs_sum_to_what_was_lost(einstein: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def coordination(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("coordination"), "coordination")
+def coordination(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("coordination"), "coordination"))
 
 
 @pytest.mark.parametrize("game", ["hanabi", "capture", "escape"])

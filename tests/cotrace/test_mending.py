@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from analytics.losses.mended import ALL, Mended, costs_by_turn, mended_report
 from cotrace.cli import main
 from schemas.store import Store
+from tests.masters import held_open
 from tests.played import played_store
 
 
@@ -23,9 +25,9 @@ def run(*words: str) -> tuple[int, str, str]:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """CRAFT games of scripts, two of them with faults."""
-    return played_store(tmp_path_factory.mktemp("mending"), judged=False)
+    yield from held_open(played_store(tmp_path_factory.mktemp("mending"), judged=False))
 
 
 def test_what_a_clear_request_would_have_kept_comes_back(store: Store, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from schemas.errors import UsageError
 from schemas.read_only_sql import SEALED, as_condition, as_query, sealed_memory
 from schemas.store import Store
 from tests.command_line import run
+from tests.masters import held_open
 from tests.played import played_store
 
 LOG = "(SELECT unhex('0123456789abcdef') AS bytes)"
@@ -99,14 +100,14 @@ READING = {
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A store alone in its folder; its path has a quote in it."""
     folder = tmp_path_factory.mktemp("it's")
     played = played_store(tmp_path_factory.mktemp("played"))
     ensure_installed(played)
     alone = folder / "s.duckdb"
     alone.write_bytes(played.path.read_bytes())
-    return Store(alone)
+    yield from held_open(Store(alone))
 
 
 @pytest.fixture(autouse=True)

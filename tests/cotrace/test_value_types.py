@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from schemas.store import Store
 from tests.command_line import run
 from tests.judges.judged_games import store_of
+from tests.masters import held_open
 
 VALUES: dict[str, tuple[str, Any]] = {
     "span": ("INTERVAL '1 day 2 hours'", "1 day 02:00:00"),
@@ -52,9 +54,9 @@ EVERY = f"SELECT {', '.join(f'{sql} AS {name}' for name, (sql, _) in VALUES.item
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Any store."""
-    return store_of(tmp_path_factory.mktemp("types") / "s.duckdb")
+    yield from held_open(store_of(tmp_path_factory.mktemp("types") / "s.duckdb"))
 
 
 def printed(store: Store, output_format: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from analytics.associations.effects import effects
 from cotrace.cli import cli
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
+from tests.masters import held_open
 
 GAIN = 0.04
 
@@ -48,8 +50,8 @@ def planted(folder: Path, *, gain: float) -> Store:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return planted(tmp_path_factory.mktemp("planted"), gain=GAIN)
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    yield from held_open(planted(tmp_path_factory.mktemp("planted"), gain=GAIN))
 
 
 def test_planted_effects_are_found(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, answer, log_of, play, replace, write
+from tests.masters import held_open
 
 SOLVED = (
     answer("1 crescent, 2 cross, 3 triangle"),
@@ -40,7 +42,7 @@ SPOILED = ("Well. " + answer("hm"), answer("hm", replace(1, "cross", "navy")))
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """One game solved, one lost within its limit of one turn, one cut."""
     folder = tmp_path_factory.mktemp("views")
     logs = [
@@ -51,7 +53,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(folder / "store.duckdb")
     ingest_paths([write(folder / "logs.jsonl", logs)], store, workers=1)
     ensure_installed(store)
-    return store
+    yield from held_open(store)
 
 
 def row(store: Store, sql: str) -> dict[str, Any]:

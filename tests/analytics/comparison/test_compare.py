@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from cotrace.cli import cli
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 
 Floats = NDArray[np.float64]
 SHARE = ValueRange(1.0)
@@ -313,8 +313,8 @@ def test_teams_in_few_words() -> None:
 
 
 @pytest.fixture(scope="module")
-def engine_store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
-    return published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games")
+def engine_store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Store]:
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games"))
 
 
 PUBLISHED = [("redundant", "over-remover", 0.160, 0.106, 0.213), ("clear", "vague", 0.326, 0.249, 0.403)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from games.einstein.game import GameSettings
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.analytics.test_views_reference import differences, reference
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 from tests.places import ROOT
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play
@@ -31,9 +32,9 @@ VIEWS = [
 
 
 @pytest.fixture(scope="module")
-def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A store with all published Einstein games."""
-    return published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein")
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein"))
 
 
 @pytest.mark.shared
@@ -60,7 +61,7 @@ def test_the_readme_says_what_is_found_in_the_published_games(published: Store) 
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Two puzzles, played under three conditions by pairs that err."""
     folder = tmp_path_factory.mktemp("played")
     conditions = (GameSettings(), GameSettings(modes=("seek", "provide"), reasoning=False), GameSettings(verifier="reasoning"))
@@ -68,7 +69,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(folder / "test.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     ensure_installed(store)
-    return store
+    yield from held_open(store)
 
 
 @pytest.mark.shared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from schemas.game_log import GameLog
 from schemas.store import Store
 from tests.ingest.asked import Ingested, ingested
 from tests.ingest.asked import written as logged
+from tests.masters import held_open
 from tests.played import played_store
 
 WORDS = (
@@ -24,9 +26,9 @@ WORDS = (
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Nine games of CRAFT, judged by the engine."""
-    return played_store(tmp_path_factory.mktemp("exports"))
+    yield from held_open(played_store(tmp_path_factory.mktemp("exports")))
 
 
 def written(store: Store, folder: Path, form: str, **options: Any) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,16 +26,16 @@ from schemas.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
-from tests.masters import published_store
+from tests.masters import held_open, published_store
 
 FAMILIES = ("craft", "einstein", "asympuzl", "overcooked", "coordination")
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Store]:
     found = published_store(shared, tmp_path_factory.mktemp("papers"), "craft/engine_games")
     ingest_paths([shared / "data/einstein", shared / "data/coordination/collab_games"], found, workers=1)
-    return found
+    yield from held_open(found)
 
 
 def cell(store: Store, name: str, item: str, row: str, column: str) -> dict[str, float | None]:
