@@ -26,10 +26,20 @@ _FINGERPRINT: Final = "views_hash"
 
 
 def install(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make all views and macros anew in the store of this connection, and remember which they are; the caller holds the transaction."""
+    """Make all views and macros anew in the store of this connection, and remember which they are; the caller holds the transaction.
+
+    Raises:
+        StoreError: the SQL of a view is wrong.
+    """
+    import duckdb
+
     connection.execute(BASIS)
     for spec in VIEWS:
-        connection.execute(spec.sql)
+        try:
+            connection.execute(spec.sql)
+        except duckdb.Error as error:
+            first_line = str(error).splitlines()[0]
+            raise StoreError(f"{spec.kind} {spec.name} cannot be made ({first_line}): correct {spec.name}.sql") from error
         if spec.kind == "view":
             connection.execute(f"comment on view {spec.name} is {_quoted(spec.summary)}")
     connection.execute(_comments())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import errno
 import io
@@ -98,8 +99,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _ended(error.__cause__ or error)
     except CotraceError as error:
         code = _complain(str(error), error)
-    except SystemExit:
-        raise
+    except SystemExit:  # click's, where nobody reads what is printed
+        if not _nobody_reads():
+            raise
+        code = 0
     except BaseException as error:  # noqa: BLE001 - the one place where anything unforeseen (panics of libraries too) becomes a line
         code = _stopped_by(error)
     _leave(code if isinstance(code, int) else 0)
@@ -129,9 +132,9 @@ def _prepare_streams() -> None:
 def _stopped_by(error: BaseException) -> int:
     if is_interrupt(error):
         return _ended(error)
-    if os.strerror(errno.EPIPE) in str(error) and _nobody_reads():  # whichever library has met it; click ends so where Python does
+    if os.strerror(errno.EPIPE) in str(error) and _nobody_reads():  # whichever library has met it, as under `| head`
         _let_go_of_stdout()
-        return 1
+        return 0
     return _complain(_unforeseen(error), error)
 
 
@@ -177,7 +180,8 @@ def _with_guess(error: click.ClickException) -> str:
 
 
 def _complain(message: str, error: BaseException) -> int:
-    if os.environ.get("COTRACE_DEBUG"):
-        echo(strike("".join(traceback.format_exception(error))), err=True, nl=False)
-    echo(f"cotrace: {strike(' '.join(message.split()))}", err=True)
+    with contextlib.suppress(BrokenPipeError):  # as under `2>&1 | head`
+        if os.environ.get("COTRACE_DEBUG"):
+            echo(strike("".join(traceback.format_exception(error))), err=True, nl=False)
+        echo(f"cotrace: {strike(' '.join(message.split()))}", err=True)
     return 2

@@ -9,7 +9,7 @@
 --   condition  text  the condition of the runs, as in run_conditions
 --   model  text  the evaluated model
 --   outcome  text  of the turn, as in outcomes; `episode` for units larger than a turn; `all` if not split
---   wordings  count  versions of the rubric (hashes of its content) among the verdicts: above 1, answers to different wordings are mixed
+--   wordings  count  versions of the rubric (hashes of its content) among the verdicts: above 1, answers to different wordings may be mixed
 --   episodes  count  games with a scored answer: the clusters of score_sem
 --   units  count  units put to the judge
 --   verdicts  count  answers asked for: units times repeats; the sum of scored and the five numbers from categorised on

@@ -72,7 +72,7 @@ class PromptMaker:
     def __init__(self, rubric: Rubric) -> None:
         self._rubric = rubric
         self.groups: tuple[Group, ...] = rubric.groups()
-        self._systems = tuple(system_message(rubric, group) for group in self.groups)
+        self._systems: dict[tuple[int, tuple[str, ...]], str] = {}
 
     def prompts(self, unit: Unit) -> Iterator[Prompt]:
         """One prompt for each group of questions."""
@@ -84,12 +84,12 @@ class PromptMaker:
             asks = tuple(question.id for question in group.questions if question.id not in known)
             yield Prompt(index, shown, hash_of(shown), applies, known, asks)
 
-    def messages(self, prompt: Prompt) -> list[Message]:
-        """The chat that asks the prompt's questions."""
-        system = self._systems[prompt.group]
-        if prompt.settled:
-            system = system_message(self._rubric, self.groups[prompt.group].without(prompt.settled))
-        return [{"role": "system", "content": system}, {"role": "user", "content": prompt.evidence()}]
+    def messages(self, prompt: Prompt, asks: tuple[str, ...] | None = None) -> list[Message]:
+        """The chat that asks these questions of the prompt's group; None: all that are not settled."""
+        asks = prompt.asks if asks is None else asks
+        if (prompt.group, asks) not in self._systems:
+            self._systems[prompt.group, asks] = system_message(self._rubric, self.groups[prompt.group].only(asks))
+        return [{"role": "system", "content": self._systems[prompt.group, asks]}, {"role": "user", "content": prompt.evidence()}]
 
 
 def hash_of(shown: Mapping[str, Sequence[tuple[str, str]]]) -> str:

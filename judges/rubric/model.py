@@ -137,9 +137,9 @@ class Group:
     several: bool = False
     """Whether a question takes any number of its answers."""
 
-    def without(self, questions: Collection[str]) -> Group:
-        """The group without these questions."""
-        return replace(self, questions=tuple(question for question in self.questions if question.id not in questions))
+    def only(self, names: Collection[str]) -> Group:
+        """The same with these questions alone."""
+        return replace(self, questions=tuple(question for question in self.questions if question.id in names))
 
 
 class Rubric(_Part):
@@ -191,6 +191,13 @@ class Rubric(_Part):
     @property
     def hash(self) -> str:
         """16 hex digits over everything that could change an answer: not over `repeats`, `source` or variants not in force."""
+        return self._hash_of(self.questions.values())
+
+    def question_hashes(self) -> dict[str, str]:
+        """Question -> 16 hex digits over everything that could change its answer, but for the questions that are asked with it."""
+        return {name: self._hash_of([question]) for name, question in self.questions.items()}
+
+    def _hash_of(self, questions: Collection[Question]) -> str:
         content: dict[str, object] = {
             "name": self.name,
             "version": self.version,
@@ -200,14 +207,15 @@ class Rubric(_Part):
             "shows": self.shows,
             "answers": list(self.answers.items()),
             "instructions": self.instructions,
-            "questions": [_question_content(question) for question in self.questions.values()],
+            "questions": [_question_content(question) for question in questions],
         }
         if self.choice != "one":
             content["choice"] = self.choice
         if self.unit_sql is not None:
             content["unit_sql"] = self.unit_sql
         if self.demonstrations:
-            content["demonstrations"] = [_demonstration_content(case) for case in self.demonstrations]
+            names = {question.id for question in questions}
+            content["demonstrations"] = [_demonstration_content(case, names) for case in self.demonstrations if names & case.answers.keys()]
         return hashlib.blake2b(orjson.dumps(content), digest_size=8).hexdigest()
 
     def na_answers(self) -> tuple[str, ...]:
@@ -295,9 +303,10 @@ def _question_content(question: Question) -> dict[str, object]:
     return content | ({"na_if": question.na_if} if question.na_if else {})
 
 
-def _demonstration_content(case: Demonstration) -> dict[str, object]:
+def _demonstration_content(case: Demonstration, questions: Collection[str]) -> dict[str, object]:
+    answers = {question: given for question, given in case.answers.items() if question in questions}
     return {
         "shown": {piece: [(entry.head, entry.text) for entry in entries] for piece, entries in case.shown.items()},
-        "answers": {question: given.answer for question, given in case.answers.items()},
-        "reasons": {question: given.reason for question, given in case.answers.items() if given.reason is not None},
+        "answers": {question: given.answer for question, given in answers.items()},
+        "reasons": {question: given.reason for question, given in answers.items() if given.reason is not None},
     }

@@ -84,10 +84,10 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
         take_up(store, folder, run)
         batch_record.refuse_if_pending(folder, run)
         calls = list(OpenCalls(request, maker, store, found_answers(store, run)))
-        open_calls = [call for call in calls if call.prompt.applies and call.prompt.asks]
+        open_calls = [call for call in calls if call.prompt.applies and call.asks]
         skipped = [call for call in calls if not call.prompt.applies]
-        known = [call for call in calls if call.prompt.applies and not call.prompt.asks]
-        lengths = (sum(len(message["content"]) for message in maker.messages(call.prompt)) for call in open_calls)
+        known = [call for call in calls if call.prompt.applies and not call.asks]
+        lengths = (sum(len(message["content"]) for message in maker.messages(call.prompt, call.asks)) for call in open_calls)
         asked = open_calls[: batches.affordable(request.max_cost, lengths, settings, price)]
         counts = len(asked), len(skipped), len(open_calls) - len(asked)
         run = run._replace(units=len({call.unit.unit_id for call in calls}))
@@ -97,7 +97,9 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
             save(store, Progressed(run if asked else run._replace(status="finished", finished_at=now()), replaces="nothing"), rows)
         if not asked:
             return Submitted(None, *counts)
-        questions = [ModelQuestion(messages=maker.messages(call.prompt), form=Form(outcomes.form(about(*call)))) for call in asked]
+        questions = [
+            ModelQuestion(messages=maker.messages(call.prompt, call.asks), form=Form(outcomes.form(about(*call)))) for call in asked
+        ]
         hashes = [shown(fingerprint(settings, question)) for question in questions]
         record = BatchRecord(run, request.rubric, settings, [about(*call) for call in asked], hashes, None)
         path = batch_record.write(folder, record)  # first: a batch that is paid must be found again, whenever the process ends

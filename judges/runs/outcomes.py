@@ -34,6 +34,8 @@ class About(NamedTuple):
     """Index of the rubric's group of questions."""
     flagged: str | None
     """As in `judges.evidence.injection.flags`."""
+    asks: tuple[str, ...] | None = None
+    """Questions of the group that are asked; None, in records of older versions: all."""
     settled: tuple[tuple[str, str], ...] = ()
     """Questions of the group that are not asked, each with the condition by which it does not apply."""
 
@@ -66,18 +68,10 @@ class CallOutcome(NamedTuple):
     """None if no model was asked."""
 
 
-def about(unit: Unit, prompt: Prompt, repeat: int) -> About:
+def about(unit: Unit, prompt: Prompt, repeat: int, asks: tuple[str, ...], settled: tuple[tuple[str, str], ...]) -> About:
     """What a call with that prompt asks about."""
     return About(
-        unit.unit_id,
-        prompt.unit_hash,
-        unit.episode_id,
-        unit.turn,
-        unit.agent,
-        repeat,
-        prompt.group,
-        prompt.flagged(),
-        tuple(prompt.settled.items()),
+        unit.unit_id, prompt.unit_hash, unit.episode_id, unit.turn, unit.agent, repeat, prompt.group, prompt.flagged(), asks, settled
     )
 
 
@@ -87,14 +81,14 @@ class Outcomes:
     def __init__(self, rubric: Rubric) -> None:
         self._rubric = rubric
         self._groups: tuple[Group, ...] = rubric.groups()
-        self._forms: dict[tuple[int, frozenset[str]], type[BaseModel]] = {}
+        self._forms: dict[tuple[int, tuple[str, ...] | None], type[BaseModel]] = {}
 
     def form(self, call: About) -> type[BaseModel]:
         """What a reply to a call has to fill in."""
-        without = frozenset(question for question, _ in call.settled)
-        if (call.group, without) not in self._forms:
-            self._forms[call.group, without] = answer_model(self._groups[call.group].without(without))
-        return self._forms[call.group, without]
+        key = (call.group, call.asks)
+        if key not in self._forms:
+            self._forms[key] = answer_model(self._asked(call))
+        return self._forms[key]
 
     def of_reply(self, call: About, reply: Reply) -> CallOutcome:
         """What a model has replied just now."""
@@ -110,7 +104,6 @@ class Outcomes:
 
     def skipped(self, call: About) -> CallOutcome:
         """Of a unit in which there is nothing to judge."""
-        call = call._replace(settled=())
         return CallOutcome(call, "skipped", self._without(call, f"nothing to judge: {self._rubric.about} is empty"), None)
 
     def settled(self, call: About) -> CallOutcome:
@@ -137,7 +130,8 @@ class Outcomes:
         return [QuestionOutcome(question.id, None, why_not) for question in self._asked(call).questions]
 
     def _asked(self, call: About) -> Group:
-        return self._groups[call.group].without([question for question, _ in call.settled])
+        group = self._groups[call.group]
+        return group if call.asks is None else group.only(call.asks)
 
     def _by_rule(self, call: About) -> list[QuestionOutcome]:
         not_applicable = self._rubric.na_answers()[0] if call.settled else None

@@ -33,6 +33,10 @@ class OpenCall(NamedTuple):
     unit: Unit
     prompt: Prompt
     repeat: int
+    asks: tuple[str, ...]
+    """Questions of the group that have no answer yet."""
+    settled: tuple[tuple[str, str], ...]
+    """Questions without a verdict that need no answer, each with the condition by which it does not apply."""
 
 
 @dataclass(slots=True)
@@ -61,8 +65,7 @@ class OpenCalls:
     def __init__(self, request: JudgeRequest, maker: PromptMaker, store: Store, known: KnownCalls) -> None:
         self._request, self._maker, self._store, self._known = request, maker, store, known
         self._selection = select(store, request.rubric, request.where)
-        self._first_questions = [group.questions[0].id for group in maker.groups]
-        """What tells whether a call of which nothing is asked was recorded."""
+        self._questions = [tuple(question.id for question in group.questions) for group in maker.groups]
         self.tally = Tally()
 
     def __iter__(self) -> Iterator[OpenCall]:
@@ -70,19 +73,22 @@ class OpenCalls:
         for unit in selected_units(self._store, self._request.rubric, self._selection):
             self.tally.units += 1
             for prompt in self._maker.prompts(unit):
-                open_repeats = [n for n in repeats if not self._is_known(unit, prompt, n)]
-                self._count(prompt, len(open_repeats), len(repeats))
-                yield from (OpenCall(unit, prompt, n) for n in open_repeats)
+                calls = [self._call(unit, prompt, n) for n in repeats]
+                still_open = [call for call in calls if call.asks or call.settled]
+                self._count(still_open, len(repeats))
+                yield from still_open
 
-    def _is_known(self, unit: Unit, prompt: Prompt, repeat: int) -> bool:
-        question = prompt.asks[0] if prompt.asks else self._first_questions[prompt.group]
-        return (unit.unit_id, prompt.unit_hash, repeat, question) in self._known.answers
+    def _call(self, unit: Unit, prompt: Prompt, repeat: int) -> OpenCall:
+        key, known = (unit.unit_id, prompt.unit_hash, repeat), self._known.answers
+        unanswered = [question for question in self._questions[prompt.group] if (*key, question) not in known]
+        settled = tuple((question, prompt.settled[question]) for question in unanswered if prompt.applies and question in prompt.settled)
+        return OpenCall(unit, prompt, repeat, tuple(question for question in unanswered if question not in dict(settled)), settled)
 
-    def _count(self, prompt: Prompt, still_open: int, repeats: int) -> None:
-        self.tally.calls += still_open
-        self.tally.answered_before += repeats - still_open
-        self.tally.skipped += 0 if prompt.applies else still_open
-        self.tally.settled += still_open if prompt.applies and not prompt.asks else 0
+    def _count(self, still_open: list[OpenCall], repeats: int) -> None:
+        self.tally.calls += len(still_open)
+        self.tally.answered_before += repeats - len(still_open)
+        self.tally.skipped += sum(not call.prompt.applies for call in still_open)
+        self.tally.settled += sum(call.prompt.applies and not call.asks for call in still_open)
 
 
 def plan(request: JudgeRequest, store: Store) -> RunPlan:
@@ -97,11 +103,11 @@ def plan(request: JudgeRequest, store: Store) -> RunPlan:
     estimate, tokens_in, tokens_out = TokenEstimate(), 0.0, 0
     example: list[Message] = []
     for call in calls:
-        if call.prompt.applies and call.prompt.asks and request.settings is not None:
-            messages = maker.messages(call.prompt)
+        if call.prompt.applies and call.asks and request.settings is not None:
+            messages = maker.messages(call.prompt, call.asks)
             example = example or messages
             tokens_in += estimate.tokens(sum(len(message["content"]) for message in messages))
-            tokens_out += _TOKENS_A_QUESTION * len(call.prompt.asks)
+            tokens_out += _TOKENS_A_QUESTION * len(call.asks)
     tally, price = calls.tally, price_of(request.settings, request.prices) if request.settings else None
     return RunPlan(
         units=tally.units,
@@ -125,6 +131,7 @@ def new_run(request: JudgeRequest, price: Price | None) -> JudgeRun:
     settings = request.settings
     parameters = {
         "answering": settings.answering() if settings else {},
+        "questions": request.rubric.question_hashes(),
         "repeats": _repeats(request),
         "where": request.where,
         "concurrency": request.concurrency,

@@ -175,7 +175,7 @@ class _ModelRun:
             if self._out_of_money:
                 continue
             asked = about(*call)
-            if not call.prompt.applies or not call.prompt.asks:
+            if not call.prompt.applies or not call.asks:
                 self._record(self._outcomes.settled(asked) if call.prompt.applies else self._outcomes.skipped(asked))
                 continue
             reply = await self._asker.ask(self._question(call, asked))
@@ -189,7 +189,7 @@ class _ModelRun:
     def _question(self, call: OpenCall, asked: About) -> Request:
         unit = call.unit
         return Request(
-            messages=self._maker.messages(call.prompt),
+            messages=self._maker.messages(call.prompt, call.asks),
             form=self._outcomes.form(asked),
             sample=call.repeat,
             purpose="judge",

@@ -44,25 +44,23 @@ class Progressed(NamedTuple):
 
     run: JudgeRun
     replaces: Replaces
-    """Which earlier verdicts of the same judge on the same questions and units go when these come: `failed` ones of the same rubric
-    text, or `all` under the same rubric name."""
+    """Which earlier verdicts of the same judge on the same questions and units, under the same rubric name, go when these come: the
+    `failed` ones, or `all`."""
 
 
 def found_answers(store: Store, run: JudgeRun) -> KnownCalls:
-    """What earlier runs of the same rubric, variant, judge and answering parameters have found out."""
-    job = [run.rubric, run.rubric_hash, run.judge, run.variant]
+    """What earlier runs of the same rubric, variant, judge and answering parameters found out about questions that are unchanged."""
     with store.reading() as connection:
         runs = connection.execute(
-            "SELECT judge_run_id, parameters FROM judge_runs "
-            "WHERE rubric = ? AND rubric_hash = ? AND judge = ? AND variant IS NOT DISTINCT FROM ?",
-            job,
+            "SELECT judge_run_id, rubric_hash, parameters FROM judge_runs "
+            "WHERE rubric = ? AND judge = ? AND variant IS NOT DISTINCT FROM ?",
+            [run.rubric, run.judge, run.variant],
         ).fetchall()
-        answering = _answering(run.parameters)
-        same = [judge_run_id for judge_run_id, parameters in runs if _answering(parameters) == answering]
+        same = [(judge_run_id, question) for judge_run_id, *earlier in runs for question in _same_questions(run, *earlier)]
         rows = connection.execute(
             "SELECT unit_id, unit_hash, repeat, question, status = 'failed' FROM verdicts "
-            "WHERE judge_run_id IN (SELECT unnest(?::VARCHAR[]))",
-            [same],
+            "WHERE (judge_run_id, question) IN (SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]))",
+            [[judge_run_id for judge_run_id, _ in same], [question for _, question in same]],
         ).fetchall()
     return KnownCalls(
         answers=frozenset((unit_id, unit_hash, repeat, question) for unit_id, unit_hash, repeat, question, failed in rows if not failed),
@@ -70,8 +68,13 @@ def found_answers(store: Store, run: JudgeRun) -> KnownCalls:
     )
 
 
-def _answering(parameters: str) -> object:
-    return orjson.loads(parameters).get("answering")
+def _same_questions(run: JudgeRun, rubric_hash: str, parameters: str) -> list[str]:
+    """Questions of a run that an earlier one, with that rubric and those parameters, asked in the same way."""
+    mine, earlier = orjson.loads(run.parameters), orjson.loads(parameters)
+    if mine["answering"] != earlier.get("answering"):
+        return []
+    known = earlier.get("questions") or (mine["questions"] if rubric_hash == run.rubric_hash else {})  # runs of an older cotrace have none
+    return [question for question, its_hash in mine["questions"].items() if known.get(question) == its_hash]
 
 
 def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], outcomes: Iterable[CallOutcome]) -> list[Verdict]:
@@ -141,12 +144,12 @@ def _has_earlier(transaction: Transaction, run: JudgeRun) -> bool:
 def _delete_earlier(transaction: Transaction, state: Progressed, verdicts: Sequence[Verdict]) -> None:
     run = state.run
     keys = zip(*((v.unit_id, v.repeat, v.question) for v in verdicts), strict=True)
-    only_failed = "AND (status = 'failed' OR rule IS NOT NULL) AND rubric_hash = ?" if state.replaces == "failed" else ""
+    only_failed = "AND status = 'failed'" if state.replaces == "failed" else ""
     transaction.delete(
         "verdicts",
         f"rubric = ? AND judge = ? AND variant IS NOT DISTINCT FROM ? AND judge_run_id <> ? {only_failed} "
         "AND (unit_id, repeat, question) IN (SELECT unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::VARCHAR[]))",
-        [run.rubric, run.judge, run.variant, run.judge_run_id, *([run.rubric_hash] if only_failed else []), *(list(k) for k in keys)],
+        [run.rubric, run.judge, run.variant, run.judge_run_id, *(list(k) for k in keys)],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,19 @@ def test_installing_is_part_of_the_callers_transaction(tmp_path: Path, monkeypat
         _install_and_fail(store)
     with pytest.raises(UsageError, match="leaderboard"):
         query(store, "select * from leaderboard")
+
+
+@pytest.mark.parametrize(("wrong", "why"), [("from no_table", "no_table"), ("select no_column from turns", "no_column")])
+def test_a_view_whose_sql_is_wrong_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str, why: str) -> None:
+    """With the reason and the file to correct, and nothing else is lost: the store stays as it was."""
+    ours = replace(VIEW_OF["cost"], sql=f"create or replace view cost as {wrong}")
+    store = empty_store(tmp_path)
+    with store.writing() as connection:
+        connection.execute("update store_info set value = 'another' where name = 'views_hash'")
+    monkeypatch.setattr("analytics.installation.VIEWS", [ours if spec.name == "cost" else spec for spec in VIEWS])
+    with pytest.raises(StoreError, match=rf"^view cost cannot be made \(.*{why}.*\): correct cost\.sql$"):
+        ensure_installed(store)
+    assert "cost_usd" in query(store, "select * from cost").columns
 
 
 def test_a_missing_store_is_named(tmp_path: Path) -> None:

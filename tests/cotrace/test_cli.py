@@ -441,7 +441,7 @@ def test_a_full_disk_is_told_once(store: Store) -> None:
 
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "parquet"])
 def test_who_reads_may_have_enough(store: Store, output_format: str) -> None:
-    """As with `| head -1`: the rest is not written, and nobody is told of a fault."""
+    """As with `| head -1`: the rest is not written, and that is no fault."""
     command = [sys.executable, "-c", "from cotrace.cli import main; main()", "sql", "FROM range(200000)", "--format", output_format]
     with subprocess.Popen([*command, "--store", str(store.path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -449,7 +449,33 @@ def test_who_reads_may_have_enough(store: Store, output_format: str) -> None:
         process.stdout.read(1)
         process.stdout.close()
         told = process.stderr.read().decode()
-    assert (process.returncode, told) == (1, "")
+    assert (process.returncode, told) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "command", ["--help", "report list", "report leaderboard", "formats", "rubric list", "sql FROM+episodes", "doctor", "nothing"]
+)
+def test_a_closed_pipe_is_no_fault_of_any_command(store: Store, command: str) -> None:
+    """Whether Python or click meets it, in the middle or at the end; wrong use stays wrong use."""
+    arguments = [argument.replace("+", " ") for argument in command.split()]
+    program = [sys.executable, "-c", "from cotrace.cli import main; main()", *arguments]
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {**os.environ, "COTRACE_STORE": str(store.path)}
+    done = subprocess.run(program, stdout=writing, stderr=subprocess.PIPE, cwd=store.path.parent, env=environment, timeout=120, check=False)
+    os.close(writing)
+    wrong = command == "nothing"
+    assert (done.returncode, done.stderr.count(b"\n")) == ((2, 1) if wrong else (0, 0)), done.stderr
+
+
+def test_wrong_use_stays_wrong_use_where_nobody_reads_the_line() -> None:
+    """As with `2>&1 | head -0`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    program = [sys.executable, "-c", "from cotrace.cli import main; main()", "nothing"]
+    done = subprocess.run(program, stdout=writing, stderr=writing, timeout=120, check=False)
+    os.close(writing)
+    assert done.returncode == 2
 
 
 def test_a_pipe_of_somebody_else_that_breaks_is_told() -> None:

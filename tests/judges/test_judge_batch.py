@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,20 @@ def test_a_batch_is_submitted_and_collected_later(tmp_path: Path) -> None:
         assert one.execute(rows).fetchall() == two.execute(rows).fetchall()
         assert one.execute("SELECT status, calls, tokens_in FROM judge_runs").fetchall() == [("finished", 6, 6000)]
     assert collect(store) == []
+
+
+def test_a_batch_asks_only_the_questions_that_have_no_answer(tmp_path: Path) -> None:
+    """One more question of a rubric is submitted alone."""
+    store = store_of(tmp_path / "s.duckdb", games=2, turns=3)
+    with stub_server() as url:
+        whole = ask_model(url)
+        fewer = {name: question for name, question in whole.rubric.questions.items() if name != "PS4"}
+        run(replace(whole, rubric=whole.rubric.changed(questions=fewer)), store)
+        assert submit(whole, store).calls == 6
+        collect(store)
+        (done,) = collect(store)
+    assert (done.status, done.answered) == ("completed", 6)
+    assert verdict_counts(store) == {"answered": 36}
 
 
 def test_bad_replies_are_failed_rows_and_asked_again(tmp_path: Path) -> None:

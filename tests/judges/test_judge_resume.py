@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from judges.rubric_files.reading import find
-from judges.runs.planning import Tally
+from judges.runs.job import JudgeRequest
+from judges.runs.planning import Tally, plan
 from judges.runs.recorder import Recorder
 from judges.runs.runner import run
 from schemas import batches
@@ -107,6 +109,84 @@ def test_a_second_start_asks_nothing_when_all_is_answered(tmp_path: Path) -> Non
 
     assert (first.requests, again.requests, more_repeats.requests, warmer.requests, leaky.requests) == (5, 0, 10, 5, 5)
     assert (again.judge_run_id, again.answered_before) == (None, 5)
+
+
+def without(request: JudgeRequest, *questions: str) -> JudgeRequest:
+    """The same job before its rubric had these questions."""
+    left = {name: question for name, question in request.rubric.questions.items() if name not in questions}
+    return replace(request, rubric=request.rubric.changed(questions=left))
+
+
+def test_one_more_question_asks_only_that_question(tmp_path: Path) -> None:
+    """Answers to the others stay as they are; a question whose words change is asked again, alone; other instructions ask all again."""
+    store, at_once = store_of(tmp_path / "s.duckdb", turns=5), store_of(tmp_path / "at_once.duckdb", turns=5)
+    rows = "SELECT unit_id, unit_hash, question, repeat, status FROM verdicts ORDER BY ALL"  # the stub has other answers to other prompts
+    with stub_server() as url:
+        whole = ask_model(url)
+        first = run(without(whole, "PS2", "PS5"), store)
+        with store.reading() as connection:
+            before = connection.execute("SELECT * FROM verdicts ORDER BY ALL").fetchall()
+        planned = plan(whole, store)
+        second = run(whole, store)
+        again = run(whole, store)
+        fewer = run(without(whole, "PS1"), store)
+        run(whole, at_once)
+
+        other_words = {**whole.rubric.questions, "PS3": whole.rubric.questions["PS3"].model_copy(update={"ask": "Otherwise?"})}
+        third = run(replace(whole, rubric=whole.rubric.changed(questions=other_words)), store)
+        fourth = run(replace(whole, rubric=whole.rubric.changed(instructions="Other instructions.")), store)
+
+    assert (first.requests, first.answered) == (5, 5 * 4)
+    assert (planned.calls, second.requests, second.answered) == (5, 5, 5 * 2)
+    assert (again.requests, again.answered_before, fewer.requests) == (0, 5, 0)
+    assert (third.requests, third.answered, fourth.answered) == (5, 5, 5 * QUESTIONS)
+    with store.reading() as one, at_once.reading() as two:
+        kept = one.execute("SELECT * FROM verdicts WHERE judge_run_id = ? ORDER BY ALL", [first.judge_run_id]).fetchall()
+        both = rows.replace("ORDER", f"WHERE judge_run_id IN ('{first.judge_run_id}', '{second.judge_run_id}') ORDER")
+        assert one.execute(both).fetchall() == two.execute(rows).fetchall()
+        asked = one.execute("SELECT DISTINCT question FROM verdicts WHERE judge_run_id = ? ORDER BY 1", [second.judge_run_id]).fetchall()
+    assert kept == before
+    assert asked == [("PS2",), ("PS5",)]
+
+
+def test_of_a_run_that_an_older_cotrace_made_the_whole_rubric_counts(tmp_path: Path) -> None:
+    """It did not record what each question was: the same rubric has its answers, another one is asked whole."""
+    store = store_of(tmp_path / "s.duckdb", turns=2)
+    with stub_server() as url:
+        whole = ask_model(url)
+        run(without(whole, "PS2"), store)
+        with store.writing() as connection:
+            connection.execute("UPDATE judge_runs SET parameters = json_merge_patch(parameters, '{\"questions\": null}')")
+        same, more = run(without(whole, "PS2"), store), run(whole, store)
+    assert (same.requests, more.requests, more.answered) == (0, 2, 2 * QUESTIONS)
+
+
+def test_failed_answers_to_an_unchanged_question_are_asked_again_with_the_new_one(tmp_path: Path) -> None:
+    """In one call, and the failed rows go."""
+    store = store_of(tmp_path / "s.duckdb", turns=12)
+    with stub_server("--fault", "refusal:0.5:99") as url:
+        first = run(without(ask_model(url), "PS2"), store)
+    with stub_server() as url:
+        second = run(ask_model(url), store)
+    assert 0 < first.failed < 12 * (QUESTIONS - 1)
+    assert (second.requests, second.answered) == (12, 12 + first.failed)
+    assert verdict_counts(store) == {"answered": 12 * QUESTIONS}
+
+
+def test_a_killed_run_of_one_more_question_goes_on(tmp_path: Path) -> None:
+    """Its journal knows which questions each call asked."""
+    store = store_of(tmp_path / "s.duckdb", games=6, turns=10)
+    with stub_server() as url:
+        run(without(ask_model(url, model="local/fake"), "PS2"), store)
+    with stub_server("--latency-ms", "40") as url:
+        process = start(store, url)
+        wait_for_answers(url, 20)
+        process.kill()
+        process.communicate()
+        second = run(ask_model(url), store)
+        assert second.recovered >= 10
+        assert counted(url)["answers"] <= 60 + 8  # calls that were under way
+    assert verdict_counts(store) == {"answered": 60 * QUESTIONS}
 
 
 def test_failed_calls_are_asked_again_and_replaced(tmp_path: Path) -> None:
