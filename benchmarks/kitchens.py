@@ -19,21 +19,23 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.timing import forget, medians
 from benchmarks.workload import fresh, scratch
 from games.coordination.capture import rules as capture
+from games.coordination.cast import GAMES, CoordinationGame, ScriptedTeam
+from games.coordination.cast import POLICIES as COORDINATION
+from games.coordination.courses.agent import Table
 from games.coordination.escape import rules as escape
 from games.coordination.hanabi.rules import Move
-from games.coordination.hanabi.table import HanabiTable
+from games.coordination.hanabi.table import HanabiTable, deck_of_seed
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS
-from games.coordination.matches.hanabi import deck_of_seed
-from games.coordination.play import GAMES, CoordinationGame
-from games.coordination.play import PlayRequest as CoordinationRequest
-from games.coordination.play import play as play_coordination
+from games.coordination.seated import course_of
+from games.coordination.seated import game_of as coordination_of
 from games.experiments.plan import short_form
 from games.overcooked.engine.references import searched_references
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.players.scripts import POLICIES
 from games.overcooked.replay import replay
 from games.overcooked.seated import Kitchen, game_of, scripted_course
+from games.players.cast import played_by
 from games.players.running import Job, run_games
 from ingest.files.run import ingest_paths
 from schemas.store import Store
@@ -87,9 +89,20 @@ def _entries(job: Job) -> list[_Step]:
 
 
 def _coordination(game: CoordinationGame) -> _Logs:
-    report = play_coordination(CoordinationRequest(game=game, out=scratch() / "coordination", seeds=tuple(range(_SEEDS[game]))))
-    games = [[json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in report.paths]
-    return _Logs(game, report.paths, games, _REPLAYS[game])
+    players = [f"all=script:{name}" for name in COORDINATION[game]]
+    found = short_form("coordination", scratch() / "coordination", players=players, seeds=range(_SEEDS[game]), game=game)
+    report = run_games(found.jobs, found.table)
+    return _Logs(game, report.paths, [_step_log(job) for job in found.jobs], _REPLAYS[game])
+
+
+def _step_log(job: Job) -> list[_Step]:
+    """The turns of a game as the published code logs them."""
+    asked = coordination_of(job.header)
+    table = Table(asked.seed)
+    for _ in played_by(course_of(asked, table), ScriptedTeam(asked.game, asked.place, table)):
+        pass
+    steps: list[_Step] = json.loads(json.dumps(table.steps))
+    return steps
 
 
 def _replay_overcooked(steps: list[_Step]) -> None:

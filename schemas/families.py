@@ -3,7 +3,7 @@
 A family is an entry of `FAMILIES`, and modules of agreed names in the rooms: `<room>.<family>.<module>`, `games.craft.game` for one. What
 is absent is absent; docs/families.md lists, for each family, what it brings and what it lacks. Another distribution adds a family
 through the entry point group `cotrace.families`: its value is a `Family` whose `package` holds the same folders, so that
-`<package>.games.play` stands for `games.<family>.play`.
+`<package>.games.experiment` stands for `games.<family>.experiment`.
 """
 
 from __future__ import annotations
@@ -143,7 +143,6 @@ FOREIGN: dict[str, str] = {
 """Benchmarks that are played elsewhere and only read here: name -> as people write it."""
 
 MODULES: tuple[tuple[str, str, str], ...] = (
-    ("games", "play", "plays whole experiments and writes their logs"),
     ("games", "experiment", "plays in experiments: its tasks, switches and seats"),
     ("games", "continuation", "lets logged games go on otherwise"),
     ("games", "value", "what a state is worth, and what a turn cost"),

@@ -13,17 +13,18 @@ import click
 from cotrace.help_text import HelpContext, with_examples_that_fit
 from cotrace.lazy_group import LazyGroup
 from cotrace.options.seats import seat_options, terms_of
-from cotrace.options.shared import COUNT, say, writing_to
+from cotrace.options.shared import COUNT, say, spent, tokens, writing_to
 from schemas.errors import UsageError
 from schemas.families import Family, families, module
+from schemas.replies import AUTHORED, NOT_READ
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from games.experiments.family import ExperimentGame, ShortForm
-
-__all__ = ["command"]
+    from games.players.running import RunReport
+    from games.players.seats import Seats
 
 _EXPERIMENT: Final = "EXPERIMENT.yaml"
 """Stands in the help for any experiment file."""
@@ -113,10 +114,10 @@ def _renamed(args: Sequence[str], short: ShortForm) -> list[str]:
             told[name] = f"--seat {seat}=script:{value}"
             found += ["--seat", f"{seat}=script:{value}"]
         elif name in short.renamed:
-            value = value if equals else next(words, "")
-            of_number, _, of_file = short.renamed[name].partition("|")
-            told[name] = of_file if of_file and not value.removeprefix("-").isdecimal() else of_number
-            found += [told[name], value]
+            of_number, both, of_file = short.renamed[name].partition("|")
+            value = next(words, "") if both and not equals else value
+            told[name] = of_file if both and not value.removeprefix("-").isdecimal() else of_number
+            found += [told[name], value] if both else [told[name] + equals + value]
         else:
             found.append(word)
     for seat, other in short.scripts.values():
@@ -162,23 +163,28 @@ def _game_command(known: Family) -> click.Command:
 
 
 def _help(known: Family, game: ExperimentGame) -> str:
-    asked = game.one_game(0, game.KINDS[0])
-    seats = game.seats(asked)
+    seats = game.seats(game.one_game(0, game.KINDS[0]))
     roles: dict[str, list[str]] = {}
     for agent, role in seats.roles.items():
         roles.setdefault(role, []).append(agent)
     names = "; ".join(f"{', '.join(agents)} ({role}s)" if len(agents) > 1 else agents[0] for role, agents in roles.items())
-    alone = list(dict.fromkeys(name for scripts in seats.scripts.values() for name in scripts))
-    cast = list(dict.fromkeys(name for scripts in seats.casts.values() for name in scripts))
-    only = [name for name in cast if name not in alone]
-    among = f"; only among themselves: {', '.join(only)}" if only else ""
-    remember = " Scripts among themselves remember, `script@8` plays so from turn 8 on, and the log has planted labels." if cast else ""
+    of_kind = {kind: _scripts_in_words(game.seats(game.one_game(0, kind))) for kind in game.KINDS}
+    scripts = ". ".join(f"Scripts of {kind}: {words}" if kind else f"Scripts: {words}" for kind, words in of_kind.items())
+    remember = (
+        " Scripts among themselves remember, `script@8` plays so from turn 8 on, and the log has planted labels." if seats.casts else ""
+    )
     examples = "\n".join(f"  cotrace play {text}" for text in game.SHORT.examples)
     return (
         f"Play {known.title}. A complete log is not played again, and a reply that arrived is not paid again.\n\n"
-        f"Seats: {names}. Scripts: {', '.join(alone)}{among}.{remember} Without --seat scripts play. "
+        f"Seats: {names}. {scripts}.{remember} Without --seat scripts play. "
         f"Exit code 1 if calls of models failed.\n\n\b\nExample:\n{examples}"
     )
+
+
+def _scripts_in_words(seats: Seats) -> str:
+    alone = list(dict.fromkeys(name for scripts in seats.scripts.values() for name in scripts))
+    only = dict.fromkeys(name for scripts in seats.casts.values() for name in scripts if name not in alone)
+    return ", ".join(alone) + (f"; only among themselves: {', '.join(only)}" if only else "")
 
 
 def _option(key: str, field: FieldInfo, *, repeated: bool = False) -> click.Option:
@@ -208,7 +214,7 @@ def _type(kind: Any) -> Any:
 
 
 def _play(known: Family, game: ExperimentGame, keys: set[str], options: dict[str, Any]) -> int:
-    from cotrace.play_runs import tell
+    from cotrace.commands.play import tell
     from cotrace.progress import playing_bar
     from games.experiments.plan import short_form
     from games.players.running import run_games
@@ -241,3 +247,31 @@ def _play_planted(family: str, games: int, seed: int, out: Path, kind: str | Non
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {in_shell(out)} && cotrace attribute && cotrace report attribution-accuracy")
     return 0
+
+
+def tell(report: RunReport, out: Path, *, next_step: bool = True, turns: str = "turns") -> int:
+    """Say what was played and what it took; 1 if calls failed, the budget ended, or no reply could be read."""
+    say(f"{report.played} games with {report.turns} {turns} played, {report.kept} were there already; logs in {out}")
+    if report.calls or report.from_journal:
+        before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
+        late = f", {report.timed_out} requests timed out (see --timeout and --concurrency)" if report.timed_out else ""
+        say(f"  {report.calls} calls{before}{late}; {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
+    if report.stopped:
+        say(f"  the budget allows no further call: {report.stopped} games left waiting; start again with a higher one to play them on")
+    if report.failed:
+        say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
+    if replies := _replies_in_words(report):
+        say(f"  {replies}")
+    if next_step:
+        say(f"next: cotrace ingest {in_shell(out)}")
+    return 1 if report.failed or report.stopped or report.none_read else 0
+
+
+def _replies_in_words(report: RunReport) -> str:
+    """`3 replies: 0 read, 2 cut at 300 tokens, 1 unreadable`; nothing where no model replied."""
+    known = {read: count for read, count in report.reads.items() if read is not None}
+    limits = f" at {' or '.join(map(str, report.limits))} tokens"
+    others = [f"{known[kind]} {kind}{limits if kind == 'cut' else ''}" for kind in ("guessed", *NOT_READ) if kind in known]
+    parts = [f"{sum(known.get(kind, 0) for kind in AUTHORED)} read", *others]
+    number = sum(known.values())
+    return f"{number} {'reply' if number == 1 else 'replies'}: {', '.join(parts)}" if known else ""

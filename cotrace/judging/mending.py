@@ -123,7 +123,7 @@ def _instead(finding: Finding, turns: Sequence[Turn]) -> dict[str, Any]:
 
 
 def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
-    from cotrace.play_runs import tell
+    from cotrace.commands.play import tell
     from cotrace.progress import playing_bar
     from games.players.running import Seating, run_games
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cotrace.options.models import AT_ONCE, asking, asking_options, concurrency_option, fit, tell_models
-from cotrace.options.shared import COUNT, Number, on_option
+from cotrace.options.shared import Number, on_option
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from games.players.running import RunTerms
     from providers.provider import ModelSettings
-
-__all__ = ["planted_option", "refuse_contradictions", "seat_options", "terms_of"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -28,12 +26,6 @@ def seat_options(command: _Command) -> _Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def planted_option(command: _Command) -> _Command:
-    """`--planted N`: games with exactly one faulty player, of any family that has scripts for it."""
-    text = "Play so many games with exactly one faulty player each, every fault and seat by turns; only --seed and --out count beside it."
-    return click.option("--planted", type=COUNT, help=text)(command)
 
 
 _OPTIONS = (

@@ -2,53 +2,66 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
+from games.coordination.cast import BEFORE_ONSET, GAMES, CoordinationGame
+from games.coordination.courses.agent import PUBLISHED, Harness, Switches
 from games.coordination.forms import forms
-from games.coordination.kitchen.rules import TICKS
-from games.coordination.play import CoordinationGame, PlayRequest, checked, read_decks
-from games.coordination.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of
-from games.coordination.seats.agent import PUBLISHED, Harness, Switches
-from games.experiments.family import Match, Task, job_of
+from games.coordination.hanabi.rules import DECK
+from games.coordination.seated import LONGEST, VARIANTS, SeatedGame, course_of, header_of, scripted_course, seats_of
+from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
-from games.playing import DEFAULT_START
-from games.settings import Settings
+from games.settings import MOST, Settings
 from schemas.errors import UsageError
+from schemas.text import near
 
-__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Settings):
     """A game and its variants; what is drawn in it is drawn by the experiment's seeds."""
 
     game: CoordinationGame
-    variants: list[str] = Field(default_factory=list)
-    """Layouts or scenarios; empty: all, of the escape the published one. Hanabi has none."""
-    decks: Path | None = None
-    """Hanabi: a CSV with seed, deal_index and card."""
+    variants: list[str] = Field(
+        default_factory=list,
+        validation_alias=AliasChoices("task", "variants", "variant", "layout", "scenario"),
+        description="Layout of the kitchen, scenario of the capture or the escape; else all, of the escape the published one.",
+    )
+    decks: Path | None = Field(default=None, description="Hanabi: a CSV with seed, deal_index and card.")
 
 
 class Condition(Settings):
     """The switches of a game; those of the agent are by default as the released code has them, but for the harness."""
 
-    ticks: int = Field(default=TICKS, ge=1)
-    """Length of a kitchen game."""
-    theory_of_mind: bool | None = None
-    verification: bool | None = None
-    verification_limit: int | None = Field(default=None, ge=0)
-    memory: bool | None = None
-    explanation: bool | None = None
-    partner_information: bool | None = None
-    conventions: bool | None = None
-    harness: Harness | None = None
-    """How replies are read, and what prompts leave out; None: strict."""
+    turns: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST,
+        validation_alias=AliasChoices("turns", "ticks"),
+        description="Turns after which a game ends, in the kitchen ticks (400); the other games' own limits cannot be raised.",
+        json_schema_extra={"folder": "ticks"},
+    )
+    theory_of_mind: bool | None = Field(
+        default=None, description="Say what the partner means before choosing; on in hanabi and collab_escape."
+    )
+    verification: bool | None = Field(default=None, description="A check of each choice; on in hanabi.")
+    verification_limit: int | None = Field(default=None, ge=0, description="Rejections after which a choice counts; by default 3.")
+    memory: bool | None = Field(default=None, description="Show the own earlier actions; off in collab_capture.")
+    explanation: bool | None = Field(default=None, description="Ask for reasons before the action; off in overcooked.")
+    partner_information: bool | None = Field(default=None, description="overcooked: show what the partner holds; off as published.")
+    conventions: bool | None = Field(default=None, description="Show conventions of good play; on in overcooked.")
+    harness: Harness | None = Field(
+        default=None,
+        description="strict (the default): a reply counts if it names a listed action exactly, else the player is asked again; "
+        "published: as the released code, which takes the most similar action and leaves rules out of the prompt.",
+    )
 
 
 class _Place(NamedTuple):
@@ -57,44 +70,100 @@ class _Place(NamedTuple):
     decks: Mapping[int, Sequence[str]] | None
 
 
+SHORT: Final = ShortForm(
+    games=1,
+    counted="games of each task, from --seed on",
+    seeds=(1, 2, 3),
+    team=lambda asked: (f"all=script:{BEFORE_ONSET[asked.game]}",),
+    drawn=lambda games, seed, given: (given, range(seed, seed + (games or 1))),
+    examples=(
+        "coordination collab_capture --seat all=script:ideal --seed 1 --out logs/",
+        "coordination hanabi --seat alice=openai/gpt-4o --seat bob=script:cautious --no-verification --out logs/",
+        "coordination hanabi --planted 100 --out logs/planted",
+    ),
+    kinds=GAMES,
+    renamed={
+        "--variant": "--task",
+        "--layout": "--task",
+        "--scenario": "--task",
+        "--ticks": "--turns",
+        "--rejections": "--verification-limit",
+        "--tom": "--theory-of-mind",
+        "--no-tom": "--no-theory-of-mind",
+        "--partner-info": "--partner-information",
+        "--no-partner-info": "--no-partner-information",
+    },
+    scripts={"--policy": ("alice", "all"), "--partner": ("bob", "bob")},
+)
+
 KINDS: Final[Sequence[CoordinationGame]] = ("collab_escape", "collab_capture", "hanabi", "overcooked")
 """Kinds of single games."""
 
 
 def one_game(_: int, kind: CoordinationGame = KINDS[0]) -> Tasks:
-    """The task of a single game, for people who sit down at a table."""
+    """The task of a single game that people play."""
     return Tasks(game=kind)
 
 
 def seats(asked: Tasks) -> Seats:
     """Alice and Bob."""
-    return Seats(SEATS, {"player": SCRIPTS[asked.game]})
+    return seats_of(asked.game)
 
 
 def tasks(asked: Tasks, home: Path) -> Sequence[Task]:
     """The layouts or scenarios; of Hanabi the game itself."""
-    try:
-        decks = None if asked.decks is None else read_decks(home / asked.decks)
-    except OSError as error:
-        raise UsageError(f"{home / asked.decks if asked.decks else home} cannot be read ({error.strerror}): give a CSV of decks") from error
-    request = checked(PlayRequest(game=asked.game, out=home, variants=tuple(asked.variants)))
-    variants = request.variants or ("",)
+    known = VARIANTS[asked.game]
+    for variant in asked.variants:
+        if variant not in known:
+            raise UsageError(f"{asked.game} has no task {variant!r}{near(variant, known)}")
+    decks = None if asked.decks is None else read_decks(home / asked.decks)
+    variants = asked.variants or known[: 1 if asked.game == "collab_escape" else None] or ("",)
     return [Task(variant or asked.game, _Place(asked.game, variant, decks), place) for place, variant in enumerate(variants)]
 
 
 def job(match: Match) -> Job:
-    """A game of the variant."""
+    """A game of the variant; scripts that remember know none of the agent's switches.
+
+    Raises:
+        UsageError: there is no deck of the seed, or the game ends sooner by its rules.
+    """
     asked: Condition = match.condition
     place: _Place = match.task.content
-    given = {field.name: value for field in fields(Switches) if (value := getattr(asked, field.name)) is not None}
+    longest = LONGEST[place.game]
+    if asked.turns is not None and asked.turns > longest and place.game != "overcooked":
+        raise UsageError(f"turns is {asked.turns}: {place.game} ends after {longest} at the latest; give fewer, or leave it out")
+    if place.decks is not None and match.seed not in place.decks:
+        raise UsageError(f"there is no deck of seed {match.seed}{near(str(match.seed), map(str, place.decks))}")
+    given: dict[str, Any] = {name: value for name in Switches.model_fields if (value := getattr(asked, name)) is not None}
     game = SeatedGame(
         game=place.game,
         variant=place.variant,
-        taken=match.taken,
-        switches=replace(PUBLISHED[place.game], **given),
+        taken=match.players,
+        switches=Switches(memory=False) if match.cast else PUBLISHED[place.game].model_copy(update=given),
         seed=match.seed,
-        ticks=asked.ticks,
+        turns=asked.turns or longest,
         deck=(place.decks or {}).get(match.seed),
-        started_at=DEFAULT_START,
     )
-    return job_of(match, header_of(game), partial(course_of, game))
+    return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game))
+
+
+def read_decks(path: Path) -> dict[int, tuple[str, ...]]:
+    """Orders of decks from a CSV with the columns seed, deal_index, card.
+
+    Raises:
+        UsageError: it cannot be read, lacks a column, or a deck is not the 50 cards.
+    """
+    decks: dict[int, dict[int, str]] = {}
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                decks.setdefault(int(row["seed"]), {})[int(row["deal_index"])] = row["card"]
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}): give a CSV of decks") from error
+    except (KeyError, ValueError) as error:
+        raise UsageError(f"{path}: no decks in it ({error}): it needs the columns seed, deal_index and card") from error
+    found = {seed: tuple(cards[place] for place in sorted(cards)) for seed, cards in decks.items()}
+    for seed, deck in found.items():
+        if sorted(deck) != sorted(DECK):
+            raise UsageError(f"{path}: the deck of seed {seed} is not the 50 cards of Hanabi")
+    return found

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
-from games.coordination.play import FAULTLESS_POLICIES, VARIANTS, CoordinationGame, PlayRequest, play
+from games.coordination.cast import BEFORE_ONSET, CoordinationGame
 from games.coordination.players import PLAYERS
+from games.coordination.seated import VARIANTS
+from games.experiments.plan import play
 from games.players.planted import FaultyPlayer, Mended, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport
 from games.playing import OnProgress
@@ -15,17 +17,17 @@ from schemas.errors import UsageError
 
 __all__ = ["FAULTLESS", "TITLES", "fault_in", "of_game", "play_planted"]
 
-FAULTLESS: Final = frozenset(FAULTLESS_POLICIES.values())
-
 TITLES: Final[Mapping[str, str]] = {"collab_capture": "CollabCapture", "collab_escape": "CollabEscape", "hanabi": "Hanabi"}
 """Game, as `games.level` has it -> its title; a log of the family is of one of several games."""
 
-_FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
+_FAULTS: Final[Mapping[CoordinationGame, tuple[str, ...]]] = {
     "collab_capture": ("stayer", "confused", "greedy", "random"),
     "collab_escape": ("camper", "reckless", "random"),
     "hanabi": ("bomber", "sloppy", "random"),
 }
 """Game -> scripts that fall short of the best; who only names a wrong room, and goes on as the best would, costs nothing."""
+
+FAULTLESS: Final = frozenset(BEFORE_ONSET[game] for game in _FAULTS)
 
 
 def fault_in(scripts: Mapping[str, str | None]) -> FaultyPlayer | None:
@@ -52,36 +54,32 @@ def of_game(game: str) -> Callable[[Path, int, int, OnProgress], RunReport]:
     Raises:
         UsageError: it has no scripts to plant faults in.
     """
-    if game not in _FAULTS:
+    found = next((known for known in _FAULTS if known == game), None)
+    if found is None:
         raise UsageError(f"--planted {game}: there are {', '.join(_FAULTS)}; the kitchen has no values, so nothing could be found in it")
-    return lambda out, games, seed, on_progress: _play(out, seed, _cases(games, seed, {game: _FAULTS[game]}), on_progress, None)
+    return lambda out, games, seed, on_progress: _play(out, seed, _cases(games, seed, {found: _FAULTS[found]}), on_progress, None)
 
 
-def _cases(games: int, seed: int, faults: Mapping[str, tuple[str, ...]]) -> Iterator[PlantedGame]:
+def _cases(games: int, seed: int, faults: Mapping[CoordinationGame, tuple[str, ...]]) -> Iterator[PlantedGame]:
     return cases(games, seed, {f"{game} {player}": scripts for game, scripts in faults.items() for player in PLAYERS})
 
 
 def _play(out: Path, seed: int, chosen: Iterator[PlantedGame], on_progress: OnProgress | None, mended: Mended | None) -> RunReport:
-    return played_cases(chosen, lambda case: play(_request(out, case, seed)), _faultless, on_progress, mended)
+    return played_cases(chosen, lambda case: _played(out, case, seed), _faultless, on_progress, mended)
 
 
 def _faultless(case: PlantedGame) -> str:
-    return FAULTLESS_POLICIES[_game_of(case)]
+    return BEFORE_ONSET[_game_of(case)]
 
 
 def _game_of(case: PlantedGame) -> CoordinationGame:
     return cast("CoordinationGame", case.seat.partition(" ")[0])
 
 
-def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
+def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     game = _game_of(case)
-    team = dict.fromkeys(PLAYERS, FAULTLESS_POLICIES[game]) | {case.seat.partition(" ")[2]: case.script}
+    team = dict.fromkeys(PLAYERS, BEFORE_ONSET[game]) | {case.seat.partition(" ")[2]: case.script}
     variants = VARIANTS[game]
-    return PlayRequest(
-        game=game,
-        out=out / f"{case.place}",
-        policies=(team[PLAYERS[0]],),
-        partners=(team[PLAYERS[1]],),
-        variants=(case.rng.choice(variants),) if variants else (),
-        seeds=(seed + case.place,),
-    )
+    chosen: dict[str, Any] = {"task": [case.rng.choice(variants)]} if variants else {}
+    players = [f"{player}=script:{name}" for player, name in team.items()]
+    return play("coordination", out / f"{case.place}", players=players, game=game, seeds=[seed + case.place], **chosen)

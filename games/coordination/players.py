@@ -10,26 +10,21 @@ from typing import Final, Literal
 from games.coordination.qa.wratio import best_match
 from schemas.replies import Read as ReadKind
 
-__all__ = [
-    "HARNESS_READS",
-    "KINDS",
-    "PLAYERS",
-    "READS",
-    "Injected",
-    "Player",
-    "Read",
-    "ScriptDecision",
-    "ground",
-    "named_action",
-    "partner_of",
-    "read_of",
-]
-
 Player = Literal["Alice", "Bob"]
 PLAYERS: Final[tuple[Player, Player]] = ("Alice", "Bob")
 
 Injected = Literal["misgrounded_card", "misgrounded_state", "misgrounded_location", "redundant_clue", "unsafe_play", "idle"]
 """What a scripted player does wrong on purpose."""
+
+PLANTED_QUESTIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "misgrounded_card": ("coordination_environment", "EC1"),
+    "misgrounded_state": ("coordination_environment", "EC1"),
+    "misgrounded_location": ("coordination_environment", "EC1"),
+    "redundant_clue": ("coordination_theory_of_mind", "TOM1"),
+    "unsafe_play": ("coordination_joint_planning", "JP1"),
+    "idle": ("coordination_joint_planning", "JP3"),
+}
+"""What a script does wrong on purpose -> rubric and question whose true answer is then no."""
 
 Read = Literal["exact", "asked_again", "guessed", "random", "default"]
 

@@ -1,43 +1,55 @@
-"""LLM-Coordination's games with anybody at the table: models, scripts and people, in any mixture; the log is cotrace's own."""
+"""LLM-Coordination's games, played by models, scripts and people, in any mixture; the log is cotrace's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any, Final
 
-from games.coordination.capture.rules import TURN_LIMIT
-from games.coordination.escape.rules import EXIT, GENERATORS, PUBLISHED
+from games.coordination.capture.rules import SCENARIOS, TURN_LIMIT
+from games.coordination.cast import GAMES, POLICIES, CoordinationGame, ScriptedTeam
+from games.coordination.courses import capture, escape, hanabi, kitchen
+from games.coordination.courses.agent import CourseSetup, Switches, Table
+from games.coordination.courses.scripts import SCRIPTS
+from games.coordination.escape.rules import EXIT, GENERATORS, PUBLISHED, TURN_CAP, room_in
+from games.coordination.escape.rules import SCENARIOS as ESCAPES
 from games.coordination.hanabi.rules import DECK, MAX_SCORE, MAX_TURNS
-from games.coordination.kitchen.rules import DELIVERY
-from games.coordination.matches.escape import TURN_CAP
-from games.coordination.play import GAMES, VARIANTS, CoordinationGame, PlayRequest, checked
+from games.coordination.kitchen.layouts import LAYOUTS
+from games.coordination.kitchen.rules import DELIVERY, TICKS
 from games.coordination.players import PLAYERS, Player
-from games.coordination.seats import capture, escape, hanabi, kitchen
-from games.coordination.seats.agent import Switches, switches_of
-from games.coordination.seats.log import CourseSetup
-from games.coordination.seats.scripts import SCRIPTS
+from games.players.cast import played_by
 from games.players.course import Course
-from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import Seats, evaluated, team_name
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, Header
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "game_of", "header_of", "jobs_of", "play_request"]
-
 SEATS: Final[Mapping[str, str]] = dict.fromkeys(PLAYERS, "player")
 """Agent -> role."""
 
-_COURSES: Final[Mapping[CoordinationGame, Callable[[CourseSetup, list[dict[str, Any]]], Course]]] = {
+_COURSES: Final[Mapping[CoordinationGame, Callable[[CourseSetup, Table], Course]]] = {
     "hanabi": hanabi.course,
     "overcooked": kitchen.course,
     "collab_capture": capture.course,
     "collab_escape": escape.course,
 }
+VARIANTS: Final[Mapping[CoordinationGame, Sequence[str]]] = {
+    "hanabi": (),
+    "overcooked": tuple(LAYOUTS),
+    "collab_capture": SCENARIOS,
+    "collab_escape": tuple(ESCAPES),
+}
+"""Game -> its layouts or scenarios."""
+
+LONGEST: Final[Mapping[CoordinationGame, int]] = {
+    "hanabi": MAX_TURNS,
+    "overcooked": TICKS,
+    "collab_capture": TURN_LIMIT,
+    "collab_escape": TURN_CAP,
+}
+"""Game -> turns after which it ends, unless fewer are asked for; of a kitchen also more."""
+
 _GOALS: Final[Mapping[CoordinationGame, dict[str, Any]]] = {
     "hanabi": {"score": MAX_SCORE},
     "overcooked": {"soups": "as many as possible", "points_each": DELIVERY},
@@ -45,6 +57,11 @@ _GOALS: Final[Mapping[CoordinationGame, dict[str, Any]]] = {
     "collab_escape": {"generators": list(GENERATORS), "exit": EXIT},
 }
 _VARIANT_NAMES: Final[Mapping[CoordinationGame, str]] = {"overcooked": "layout", "collab_capture": "scenario", "collab_escape": "scenario"}
+
+
+def seats_of(game: CoordinationGame) -> Seats:
+    """Alice and Bob, with the scripts of a game."""
+    return Seats(SEATS, {"player": SCRIPTS[game]}, {"player": POLICIES[game]})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,24 +75,24 @@ class SeatedGame:
     """Agent -> player."""
     switches: Switches
     seed: int
-    ticks: int
-    """Length of a kitchen game."""
-    deck: Sequence[str] | None
+    turns: int
+    """The most turns; the length of a kitchen game in ticks."""
+    deck: Sequence[str] | None = None
     """Of Hanabi, in the order of dealing; None: shuffled by the seed."""
-    started_at: datetime
+    started_at: datetime = DEFAULT_START
 
     @property
     def condition(self) -> dict[str, Any]:
         """Every switch."""
         variant = {_VARIANT_NAMES[self.game]: self.variant} if self.variant else {}
-        ticks = {"ticks": self.ticks} if self.game == "overcooked" else {}
-        return {"game": self.game, **variant, **ticks, **self.switches.to_json()}
+        shorter = {"turns": self.turns} if self.turns != LONGEST[self.game] else {}
+        return {"game": self.game, **variant, **({"ticks": self.turns} if self.game == "overcooked" else shorter), **self.switches.logged()}
 
     @property
     def place(self) -> CourseSetup:
         """What the course needs."""
         taken: dict[Player, str] = {player: self.taken[player] for player in PLAYERS}
-        return CourseSetup(self.game, self.episode, self.variant, self.seed, self.ticks, self.deck, taken, self.switches)
+        return CourseSetup(self.episode, self.variant, self.seed, self.turns, self.deck, taken, self.switches)
 
     @property
     def task(self) -> str:
@@ -90,15 +107,14 @@ class SeatedGame:
         parts = [mark for name, mark in marks.items() if getattr(self.switches, name)]
         parts += ["conv"] * self.switches.conventions + [str(self.switches.verification_limit)] * self.switches.verification
         parts += ["published"] * (self.switches.harness == "published")
-        variant = "_".join(filter(None, (self.variant, str(self.ticks) if self.game == "overcooked" else "", f"s{self.seed}")))
+        length = str(self.turns) if self.game == "overcooked" or self.turns != LONGEST[self.game] else ""
+        variant = "_".join(filter(None, (self.variant, length, f"s{self.seed}")))
         return f"{self.game}/{team_name(self.taken)}/{'-'.join(parts) or 'bare'}/{variant}"
 
 
 def header_of(game: SeatedGame) -> Header:
     """Give the first line of a game's log."""
-    most = {"overcooked": game.ticks, "collab_capture": TURN_LIMIT, "collab_escape": TURN_CAP, "hanabi": MAX_TURNS}
-    if game.switches.harness == "published":
-        most.pop("hanabi")  # older logs, which are of this harness, name none
+    of_older = game.game == "hanabi" and game.switches.harness == "published"  # older logs, which are of this harness, name no limit
     return Header(
         benchmark="coordination",
         episode=game.episode,
@@ -108,7 +124,7 @@ def header_of(game: SeatedGame) -> Header:
         agents=[AgentEntry(agent=player, role="player", model=game.taken[player]) for player in PLAYERS],
         model=evaluated(game.taken),
         seed=game.seed,
-        max_turns=most.get(game.game),
+        max_turns=None if of_older and game.turns == MAX_TURNS else game.turns,
         started_at=game.started_at.isoformat(),
         details={"game": game.game, "console": False, "deck": None if game.deck is None else list(game.deck)},
     )
@@ -125,9 +141,10 @@ def game_of(header: Header) -> SeatedGame:
     game = next((known for known in GAMES if known == facts.get("game")), None)
     if game is None or not isinstance(header.seed, int):
         raise BadInputError(f"game must be one of {', '.join(GAMES)}, and the seed a number", locator="line 1.run.condition")
-    variant, ticks, deck = facts.get(_VARIANT_NAMES.get(game, ""), ""), facts.get("ticks", 1), header.details.get("deck")
-    if (VARIANTS[game] and variant not in VARIANTS[game]) or not isinstance(ticks, int) or ticks < 1:
-        raise BadInputError(f"there is no {variant!r} of {ticks!r} ticks in {game}", locator="line 1.run.condition")
+    variant, deck = facts.get(_VARIANT_NAMES.get(game, ""), ""), header.details.get("deck")
+    turns = facts.get("ticks", 1) if game == "overcooked" else facts.get("turns", LONGEST[game])
+    if (VARIANTS[game] and variant not in VARIANTS[game]) or not isinstance(turns, int) or turns < 1:
+        raise BadInputError(f"there is no {variant!r} of {turns!r} turns in {game}", locator="line 1.run.condition")
     if deck is not None and (not isinstance(deck, list) or sorted(map(str, deck)) != sorted(DECK)):
         raise BadInputError("the deck is not the 50 cards of Hanabi", locator="line 1.details.deck")
     taken = {agent.agent: agent.model or "" for agent in header.agents}
@@ -137,53 +154,39 @@ def game_of(header: Header) -> SeatedGame:
         game=game,
         variant=str(variant),
         taken=taken,
-        switches=switches_of(facts),
+        switches=Switches.of_log({key: facts[key] for key in Switches.model_fields if key in facts}, {"harness": "published"}),
         seed=header.seed,
-        ticks=ticks,
+        turns=turns,
         deck=deck,
         started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
     )
 
 
-def course_of(game: SeatedGame, steps: list[dict[str, Any]] | None = None) -> Course:
-    """Give the course of a game; ``steps`` fills with its turns as the step logs have them."""
-    return _COURSES[game.game](game.place, [] if steps is None else steps)
+def table_of(header: Header, states: Sequence[Any]) -> Table:
+    """The table at which a logged game is played again.
 
-
-def jobs_of(request: PlayRequest, taken: Mapping[str, str], switches: Switches) -> Iterator[Job]:
-    """Give the games of a request with these players; its policies are not looked at.
-
-    Raises:
-        UsageError: a layout, scenario or deck does not exist, or a number is out of range.
+    Args:
+        header: of the log.
+        states: of its turns, before each. Scripts that remember drew from the killer's random numbers, so it goes where it went.
     """
-    request = checked(request)
-    for variant in request.variants or ("",):
-        for seed in request.seeds:
-            game = SeatedGame(
-                game=request.game,
-                variant=variant,
-                taken=taken,
-                switches=switches,
-                seed=seed,
-                ticks=request.ticks,
-                deck=(request.decks or {}).get(seed),
-                started_at=request.started_at,
-            )
-            path = request.out / f"{game.episode}.jsonl"
-            yield Job(path, header_of(game), taken, partial(course_of, game))
+    game = game_of(header)
+    logged = game.game == "collab_escape" and header.details.get("scripted")
+    return Table(game.seed, killer=map(_killer_room, states) if logged else iter(()))
 
 
-def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: RunTerms, switches: Switches, *, on_progress: OnProgress | None = None
-) -> RunReport:
-    """Play the games of a request with whoever takes the seats.
+def _killer_room(state: Any) -> int:
+    room = room_in(str(state.get("adversary_choice"))) if isinstance(state, dict) else None
+    if room is None:
+        raise BadInputError("it does not say where the killer goes", locator=".state_before.adversary_choice")
+    return room
 
-    Raises:
-        UsageError: a seat, player, layout, scenario or deck is wrong, or a log of a game's name holds another game.
-        HopelessError: a model turns every request down; what was played is kept.
-        OSError: a file cannot be written.
-    """
-    scripts = {"player": SCRIPTS[request.game]} if request.game in SCRIPTS else {}
-    taken = Seats(SEATS, scripts).taken(asked)
-    table = Seating(scripts=scripts, seats=SEATS, terms=terms, journal=request.out / ".journal")
-    return run_games(list(jobs_of(request, taken, switches)), table, on_progress)
+
+def course_of(game: SeatedGame, table: Table | None = None) -> Course:
+    """Give the course of a game; the table, if one is given, holds what was played."""
+    return _COURSES[game.game](game.place, table or Table(game.seed))
+
+
+def scripted_course(game: SeatedGame) -> Course:
+    """The course of a game that scripts play which remember."""
+    table = Table(game.seed)
+    return played_by(course_of(game, table), ScriptedTeam(game.game, game.place, table))

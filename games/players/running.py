@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -30,8 +30,6 @@ from schemas.cluster import cores, is_used
 from schemas.game import Header, state_of_file
 from schemas.processes import worker_pool
 from schemas.replies import NOT_READ, Read
-
-__all__ = ["Job", "RunReport", "RunTerms", "Seating", "report_of", "run_games"]
 
 CALLS = 256
 """Requests of a model under way at once; how many games there are bounds them already."""
@@ -316,23 +314,3 @@ def _count(usage: Usage, report: RunReport) -> None:
     report.tokens_out = usage.tokens_out
     report.cost = usage.cost
     report.first_error = usage.first_error
-
-
-def report_of(
-    paths: Sequence[Path], games: int, results: Iterable[int | None], on_progress: Callable[[int, int], None] | None
-) -> RunReport:
-    """Draw the results one by one, so that the games are played as they are counted.
-
-    Args:
-        paths: the logs.
-        games: how many results there will be.
-        results: the turns of each game, None for one whose whole log was there.
-        on_progress: told after every result.
-    """
-    turns: list[int | None] = []
-    for count in results:
-        turns.append(count)
-        if on_progress is not None:
-            on_progress(len(turns), games)
-    played = [count for count in turns if count is not None]
-    return RunReport(paths=tuple(paths), played=len(played), kept=len(turns) - len(played), turns=sum(played))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from games.coordination.capture import rules
 from games.coordination.capture.moves import move_category
-from games.coordination.matches.capture import listed as listed_text
+from games.coordination.capture.rules import listed as listed_text
 from games.coordination.players import PLAYERS, Player, read_of
 from games.coordination.value.capture import best_actions
 from ingest.coordination.facts import MOST_FACTS, CaptureFacts

@@ -14,8 +14,8 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState, Known, Move, apply, deal, is_legal
+from games.coordination.hanabi.table import PLAYERS_IN_ORDER, shown_effect, shown_move, shown_table
 from games.coordination.hanabi.wording import COLOR_LETTERS
-from games.coordination.matches.hanabi import SEATS, shown_effect, shown_move, shown_table
 from games.coordination.players import Player
 from ingest.coordination.csv_consistency import hanabi_row_differences
 from ingest.coordination.csv_rows import TextTable
@@ -116,13 +116,13 @@ def hanabi_record(
 
 def _merged(files: Mapping[Player, TextTable], rejects: list[BadInputError]) -> list[_Row]:
     """The rows of both in turn, up to the first that is missing or cannot be read."""
-    first, second = (files[player].rows for player in SEATS)
+    first, second = (files[player].rows for player in PLAYERS_IN_ORDER)
     merged: list[_Row] = []
     for number, pair in enumerate(zip_longest(first, second)):
-        for player, fields in zip(SEATS, pair, strict=True):
+        for player, fields in zip(PLAYERS_IN_ORDER, pair, strict=True):
             place = f"{player}'s file, row {number}"
             if fields is None:
-                if number < max(len(first), len(second)) - (player == SEATS[1]):
+                if number < max(len(first), len(second)) - (player == PLAYERS_IN_ORDER[1]):
                     rejects.append(BadInputError("missing, though the partner's file goes on: the game ends there", locator=place))
                 return merged
             try:

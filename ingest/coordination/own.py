@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from games.coordination.seated import course_of, game_of, header_of
+from games.coordination.seated import course_of, game_of, header_of, table_of
 from ingest.coordination.adapter import read
 from ingest.cotrace_log.again import derived, played_again
 from ingest.cotrace_log.derivation import Derived
@@ -28,12 +28,12 @@ _SCORED: Final = frozenset(("hanabi", "overcooked"))
 def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
     """Play a game again; see `ingest.cotrace_log.derivation.Derivation`."""
     game = game_of(header)
-    steps: list[dict[str, Any]] = []
-    again = played_again(course_of(game, steps), turns)
+    table = table_of(header, [turn.state_before for turn in turns])
+    again = played_again(course_of(game, table), turns)
     rebuilt = header_of(game)
     if not turns:
         return derived((header, turns, end), rebuilt, again, episode, {})
-    lines = b"".join(orjson.dumps(step, option=orjson.OPT_APPEND_NEWLINE) for step in steps[: len(turns)])
+    lines = b"".join(orjson.dumps(step, option=orjson.OPT_APPEND_NEWLINE) for step in table.steps[: len(turns)])
     found = read(lines, Place(path=episode, file=episode, source_id=""))
     rows = {table: [(episode, *row[1:]) for row in found.rows[table]] for table in _TABLES}
     (measured,) = _rows(found.rows["episodes"])

@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from games.coordination.players import HARNESS_READS, KINDS, READS, Player, Read
+from games.coordination.players import HARNESS_READS, KINDS, PLANTED_QUESTIONS, READS, Player, Read
 from ingest.reading.difference import Difference
 from ingest.reading.json_text import dumps
 from schemas.records import Json
@@ -214,17 +214,6 @@ class GameParts:
     """As logged."""
 
 
-_QUESTIONS: Mapping[str, tuple[str, str]] = {
-    "misgrounded_card": ("coordination_environment", "EC1"),
-    "misgrounded_state": ("coordination_environment", "EC1"),
-    "misgrounded_location": ("coordination_environment", "EC1"),
-    "redundant_clue": ("coordination_theory_of_mind", "TOM1"),
-    "unsafe_play": ("coordination_joint_planning", "JP1"),
-    "idle": ("coordination_joint_planning", "JP3"),
-}
-"""What a script does wrong on purpose -> the rubric's question that must be answered with no."""
-
-
 def planted(injected: Sequence[str], agent: Player) -> list[PlantedTruth]:
     """The answers that follow from what a script did wrong on purpose."""
-    return [PlantedTruth(*_QUESTIONS[fault], agent, "no") for fault in injected if fault in _QUESTIONS]
+    return [PlantedTruth(*PLANTED_QUESTIONS[fault], agent, "no") for fault in injected if fault in PLANTED_QUESTIONS]

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from games.coordination.matches.hanabi import SEATS
+from games.coordination.hanabi.table import PLAYERS_IN_ORDER
 from games.coordination.players import Player, partner_of
 from ingest.coordination import hanabi_csv, kitchen_csv
 from ingest.coordination.csv_rows import TextTable, read_rows
@@ -75,7 +75,7 @@ def _hanabi(rows: TextTable, place: Place) -> Reading:
         )
     partner = partner_of(player)
     files: dict[Player, TextTable] = {player: rows, partner: _half(other, partner)}
-    if player != SEATS[0]:
+    if player != PLAYERS_IN_ORDER[0]:
         return Reading(note=f"the other half of the game in {other.name}")
     models = {player: _model(path), partner: _model(other)}
     name = re.sub(rf"^{player}_|\.csv$", "", path.name)

@@ -20,7 +20,7 @@ __all__ = ["PLANTED", "planted_claims", "planted_labels"]
 PLANTED: Final = "planted"
 """`labels.source` of the truth that scripted players write into their logs, and `claims.reader` of what they know their texts to claim."""
 
-_SCORES: Final = {"Yes": 1.0, "No": 0.0}
+_SCORES: Final = {"yes": 1.0, "no": 0.0}
 
 _CLAIM_ALWAYS: Final = ("episode_id", "reader", "words", "start_char", "end_char", "certain", "reason", "prompt_hash")
 _CLAIM_TEXT: Final = ("turn", "seq", "agent", "text_hash")
@@ -70,7 +70,7 @@ def planted_labels(episode: str, turns: Sequence[Turn], personas: Mapping[str, s
     of_agent = np.array([agents.index(label.agent) for label in said], np.int32)
     of_turn = np.repeat(np.arange(len(turns)), [len(turn.labels) for turn in turns])
     units = [_unit(episode, turn.turn, agent, personas, model) for turn in turns for agent in agents]
-    answers = [(each.rubric, each.question, each.answer, _SCORES.get(each.answer), each.basis, each.planted) for each in said]
+    answers = [(each.rubric, each.question, each.answer, _SCORES.get(each.answer.lower()), each.basis, each.planted) for each in said]
     return Coded(
         (
             Group(_LABEL_ALWAYS, [(PLANTED, episode, None)], np.zeros_like(of_turn)),

@@ -18,11 +18,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Final
 
-from games.coordination.capture.rules import Action, CaptureState
+from games.coordination.capture.rules import Action, CaptureState, listed
 from games.coordination.escape.rules import actions as escape_actions
 from games.coordination.hanabi.moves import move_category, possible_cards
 from games.coordination.hanabi.rules import HanabiState, touched
-from games.coordination.matches.capture import listed
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
 from games.coordination.value.capture import best_actions, turns_after
 from games.coordination.value.escape import choice_chance

@@ -311,7 +311,7 @@ def test_the_report_of_everything_has_every_family_and_loads_nothing(tmp_path: P
     run("play", "einstein", "--games", "1", "--out", "more/einstein", cwd=tmp_path)
     run("play", "asympuzl", "--games", "1", "--size", "3", "--out", "more/asympuzl", cwd=tmp_path)
     run("play", "overcooked", "--task", "boiled_egg", "--out", "more/overcooked", cwd=tmp_path)
-    run("play", "coordination", "collab_capture", "--policy", "greedy", "--out", "more/coordination", cwd=tmp_path)
+    run("play", "coordination", "collab_capture", "--seat", "all=script:greedy", "--out", "more/coordination", cwd=tmp_path)
     run("ingest", "more", store=store, cwd=tmp_path)
 
     page = run("report", "all", "--format", "html", store=store).stdout

@@ -14,8 +14,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from games.coordination.play import PlayRequest
-from games.coordination.play import play as play_coordination
 from games.overcooked.engine.own_kitchen import read_kitchen
 from games.overcooked.engine.tasks import task_of
 from tests.fuzz.specimens import ReadAs, Specimen, shared_specimens
@@ -23,6 +21,8 @@ from tests.ingest.asympuzl.asympuzl_logs import log_of
 from tests.ingest.asympuzl.test_asympuzl_ingest import SOLVED
 from tests.ingest.chat_lines import test_chat_lines as chat
 from tests.ingest.clembench import test_clembench as clembench
+from tests.ingest.coordination.coordination_logs import PlayRequest
+from tests.ingest.coordination.coordination_logs import play as play_coordination
 from tests.ingest.mast import test_mast as mast
 from tests.ingest.otel import test_otel as otel
 from tests.ingest.overcooked.overcooked_logs import play_order

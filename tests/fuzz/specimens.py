@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from games.coordination.play import CoordinationGame
-from games.coordination.play import PlayRequest as PlayCoordination
-from games.coordination.play import play as play_coordination
+from games.coordination.cast import CoordinationGame
 from games.einstein.game import GameSettings
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as PlayAsympuzl
 from tests.ingest.asympuzl.asympuzl_logs import play as play_asympuzl
+from tests.ingest.coordination.coordination_logs import PlayRequest as PlayCoordination
+from tests.ingest.coordination.coordination_logs import play as play_coordination
 from tests.ingest.craft.craft_logs import published as published_craft
 from tests.ingest.overcooked.overcooked_logs import PlayRequest as PlayOvercooked
 from tests.ingest.overcooked.overcooked_logs import play as play_overcooked

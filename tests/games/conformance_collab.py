@@ -15,18 +15,19 @@ import orjson
 
 from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.coordination.capture import rules as capture
+from games.coordination.cast import CoordinationGame
 from games.coordination.escape import rules as escape
+from games.coordination.escape.rules import TURN_CAP
 from games.coordination.hanabi.rules import Move, legal_moves
-from games.coordination.hanabi.table import HanabiTable
+from games.coordination.hanabi.table import PLAYERS_IN_ORDER as SEATS
+from games.coordination.hanabi.table import HanabiTable, deck_of_seed
 from games.coordination.hanabi.wording import listed, observation
 from games.coordination.kitchen import macros
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS
-from games.coordination.matches.escape import TURN_CAP
-from games.coordination.matches.hanabi import SEATS, deck_of_seed
-from games.coordination.play import CoordinationGame, PlayRequest, play
 from games.coordination.players import PLAYERS, Player, ground
 from schemas.errors import UsageError
+from tests.ingest.coordination.coordination_logs import PlayRequest, play
 
 __all__ = ["COORDINATION"]
 

@@ -16,7 +16,7 @@ GAMES = {
     "asympuzl": ("--size", "3", "--games", "1"),
     "overcooked": ("--task", "boiled_egg", "--turns", "3"),
     "coordination hanabi": (),
-    "coordination overcooked": ("--ticks", "6"),
+    "coordination overcooked": ("--turns", "6"),
     "coordination collab_capture": (),
     "coordination collab_escape": (),
 }

@@ -8,23 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from games.coordination.players import PLAYERS, Player
+from games.coordination.players import PLAYERS, Player, partner_of
 from schemas.errors import UsageError
-
-__all__ = [
-    "BUTTONS",
-    "ROOMS",
-    "SCENARIOS",
-    "STAY",
-    "TURN_LIMIT",
-    "Action",
-    "CaptureState",
-    "Turned",
-    "distance",
-    "start",
-    "step",
-    "thief_choice",
-]
 
 ROOMS: Final[Mapping[int, tuple[int, ...]]] = {
     1: (2, 6),
@@ -157,3 +142,20 @@ def _distances(start_room: int, doors: _Doors) -> Mapping[int, int]:
                 found[other] = found[room] + 1
                 waiting.append(other)
     return found
+
+
+def listed(place: int, action: Action) -> str:
+    """An action as it is listed, at a place from 0."""
+    letter = chr(ord("A") + place)
+    return f"{letter}. {action.text}." if action.verb == "move" else f"{letter} {action.text}"
+
+
+def observation(state: CaptureState, player: Player, actions: tuple[Action, ...]) -> str:
+    """What a player sees."""
+    partner = partner_of(player)
+    doors = " ".join(
+        f"Door between room {name[0]} and room {name[2]} is {'open' if is_open else 'closed'}." for name, is_open in state.doors.items()
+    )
+    thief = state.rooms["Thief"]
+    rooms = f"I {player} am in room {state.rooms[player]}. {partner} is in room {state.rooms[partner]}. Thief is in room {thief}."
+    return "\n".join([f"{rooms} {doors} ", *(listed(place, action) for place, action in enumerate(actions)), ""])

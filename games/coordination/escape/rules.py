@@ -6,29 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from random import Random
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
-from games.coordination.players import PLAYERS, Player
+from games.coordination.players import PLAYERS, Player, partner_of
 from schemas.errors import UsageError
-
-__all__ = [
-    "EXIT",
-    "FIXES_NEEDED",
-    "GENERATORS",
-    "PUBLISHED",
-    "ROOMS",
-    "SCENARIOS",
-    "START",
-    "WAIT",
-    "EscapeState",
-    "KillerChoice",
-    "Outcome",
-    "actions",
-    "killer_choice",
-    "killer_options",
-    "room_in",
-    "step",
-]
 
 ROOMS: Final[Mapping[int, tuple[int, ...]]] = {
     1: (2, 10),
@@ -80,6 +61,10 @@ SCENARIOS: Final[Mapping[str, EscapeState]] = {
 }
 """Scenario -> first state. The paper has a second one with other rooms, which it does not give: ours sets the players apart, each two rooms
 from a generator, and the killer beside the other one."""
+
+
+TURN_CAP: Final = 40
+"""Turns after which a game is called off; the published game has no limit."""
 
 
 class KillerChoice(NamedTuple):
@@ -167,3 +152,25 @@ def step(state: EscapeState, choice: KillerChoice, chosen: Mapping[Player, str])
     if choice.room in rooms.values():
         return after, "loss"
     return after, "win" if after.gate_open and EXIT in rooms.values() else "continue"
+
+
+def shown_rooms(state: EscapeState, when: str) -> dict[str, Any]:
+    """Rooms, generators and gate as a line of the step log has them; ``when``: before or after."""
+    return {
+        f"rooms_{when}": {name: f"room {room}" for name, room in state.rooms.items()},
+        f"generators_{when}": {f"room {room}": counter for room, counter in state.generators.items()},
+        f"exit_gate_{when}": state.gate_open,
+    }
+
+
+def observation(state: EscapeState, player: Player, choice: KillerChoice) -> str:
+    """What a player sees."""
+    partner = partner_of(player)
+    killer = f"The killer is in room {state.rooms['Adversary']}."
+    goal = f"He will go to the room of {choice.target}." if choice.target else "We do not know where he goes next."
+    needs = " ".join(
+        f"The generator in room {room} needs {max(0, FIXES_NEEDED - state.generators[room])} more repairs." for room in GENERATORS
+    )
+    gate = f"The exit gate is {'open' if state.gate_open else 'closed'}."
+    own = f"My name is {player}. I am in room {state.rooms[player]}. {partner} is in room {state.rooms[partner]}."
+    return f"{own} {killer} {goal} {needs} {gate} Available Actions: {', '.join(actions(state, player))}"

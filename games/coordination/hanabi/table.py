@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from random import Random
 from typing import Any, Final
 
-from games.coordination.hanabi.rules import HAND, MAX_SCORE, Effect, HanabiState, Move, apply, deal, draws, legal_moves
+from games.coordination.hanabi.rules import DECK, HAND, MAX_SCORE, Effect, HanabiState, Move, apply, deal, draws, legal_moves
+from games.coordination.players import Player
 from schemas.errors import CotraceError, UsageError
 
-__all__ = ["HanabiTable"]
+PLAYERS_IN_ORDER: Final[tuple[Player, Player]] = ("Bob", "Alice")
+"""Bob starts, as in the published code."""
 
 _LAST_TURNS: Final = 2
 """Turns that begin without a card to draw: one of each player."""
+
+
+def deck_of_seed(seed: int) -> tuple[str, ...]:
+    """The deck in the order of dealing; not the order that the published engine gives for that seed."""
+    deck = list(DECK)
+    Random(seed).shuffle(deck)
+    return tuple(deck)
 
 
 class HanabiTable:
@@ -118,3 +128,37 @@ def _referee_text(move: Move) -> str:
     if move.verb in {"play", "discard"}:
         return f"({move.verb.title()} {move.card})"
     return f"(Reveal player +1 {'color' if move.verb == 'reveal_color' else 'rank'} {move.value})"
+
+
+def shown_table(state: HanabiState) -> dict[str, Any]:
+    """The table as a line of the step log has it."""
+    return {
+        "life_tokens": state.lives,
+        "information_tokens": state.tokens,
+        "deck_size": state.deck,
+        "fireworks": state.fireworks,
+        "discard_pile": state.discards,
+        "hands": dict(zip(PLAYERS_IN_ORDER, state.hands, strict=True)),
+        "knowledge": {
+            player: [known._asdict() for known in cards] for player, cards in zip(PLAYERS_IN_ORDER, state.knowledge, strict=True)
+        },
+    }
+
+
+def shown_move(move: Move) -> dict[str, Any]:
+    """A move as a line of the step log has it."""
+    if move.card is not None:
+        return {"type": move.verb.upper(), "card_index": move.card}
+    return {"type": move.verb.upper()} | ({"color": move.value} if move.verb == "reveal_color" else {"rank": int(move.value or 0)})
+
+
+def shown_effect(effect: Effect) -> dict[str, Any]:
+    """What a move did, as a line of the step log has it."""
+    return {
+        "scored": effect.scored,
+        "information_token_gained": effect.token_gained,
+        "card": effect.card,
+        "touched_cards": effect.touched or None,
+        "newly_revealed": effect.newly_revealed or None,
+        "life_lost": int(effect.life_lost),
+    }

@@ -8,8 +8,6 @@ from games.coordination.kitchen.layouts import Layout
 from games.coordination.kitchen.rules import Item, KitchenState
 from games.coordination.players import PLAYERS
 
-__all__ = ["shown_state"]
-
 
 def shown_state(state: KitchenState, score: int, layout: Layout) -> dict[str, Any]:
     """Layout, cooks (position, facing, what is held), objects in order of place, and the points so far."""
@@ -25,3 +23,21 @@ def _words(item: Item | None) -> str | None:
     if item is None:
         return None
     return f"soup {item.onions}/{item.ticks}" if item.name == "soup" else item.name
+
+
+def shown_kitchen(state: KitchenState) -> dict[str, Any]:
+    """Cooks and objects as a line of the step log has them."""
+    players = [
+        {"name": player, "position": list(cook.spot), "orientation": cook.facing, "held": _item(cook.held)}
+        for player, cook in zip(PLAYERS, state.cooks, strict=True)
+    ]
+    return {
+        "players": players,
+        "objects": [{"position": list(spot), **(_item(item) or {})} for spot, item in sorted(state.objects.items())],
+    }
+
+
+def _item(item: Item | None) -> dict[str, Any] | None:
+    if item is None:
+        return None
+    return {"name": item.name} | ({"state": ["onion", item.onions, item.ticks]} if item.name == "soup" else {})

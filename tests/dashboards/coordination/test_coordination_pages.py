@@ -13,9 +13,9 @@ from analytics.statistics.intervals import pearson
 from dashboards.address import Address
 from dashboards.app import draw_page
 from dashboards.markup import compact
-from games.coordination.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.coordination.coordination_logs import PlayRequest, play
 from tests.masters import published_store
 
 

@@ -13,20 +13,24 @@ import pytest
 
 from analytics.query import query
 from games.coordination.capture import rules as capture
+from games.coordination.capture.policies import POLICIES as CAPTURE_POLICIES
+from games.coordination.cast import GAMES, POLICIES, CoordinationGame
 from games.coordination.escape import rules as escape
+from games.coordination.experiment import read_decks
 from games.coordination.hanabi import rules as hanabi
 from games.coordination.hanabi import table
 from games.coordination.hanabi.moves import is_known_playable, is_safe_play, move_category, possible_cards
+from games.coordination.hanabi.table import deck_of_seed
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS, Spot
 from games.coordination.kitchen.macros import listed, low_level, macro_category
-from games.coordination.matches.capture import POLICIES as CAPTURE_POLICIES
-from games.coordination.matches.hanabi import deck_of_seed
-from games.coordination.play import GAMES, CoordinationGame, PlayRequest, play, read_decks
 from games.coordination.players import PLAYERS, Player, ground
+from games.experiments.plan import play as played
+from games.players.running import RunReport
 from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
 from schemas.store import Store
+from tests.ingest.coordination.coordination_logs import PlayRequest, play
 from tests.masters import published_store
 
 
@@ -108,10 +112,11 @@ def test_what_scripts_do_wrong_is_planted_and_found_by_rule(store: Store) -> Non
 @pytest.mark.parametrize("game", GAMES)
 def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, tmp_path: Path) -> None:
     """Whatever is played is ingested whole and replays; playing again plays nothing."""
-    request = PlayRequest(game=game, out=tmp_path / "logs", seeds=(4, 5), ticks=60)
-    report = play(request)
+    turns = {"turns": 60} if game == "overcooked" else {}
+    players = [f"all=script:{name}" for name in POLICIES[game]]
+    report = played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns)
     assert report.played == len(report.paths)
-    assert play(request).kept == report.played
+    assert played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns).kept == report.played
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path / "logs"], store, workers=1)
     assert query(store, "select count(*) as n from episodes").item() == report.played
@@ -123,11 +128,14 @@ def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, t
 
 def test_an_interrupted_game_is_played_again_to_the_same_bytes(tmp_path: Path) -> None:
     """A cut file gives way to the whole game."""
-    request = PlayRequest(game="collab_escape", out=tmp_path, policies=("fixer",), seeds=(1,))
-    (path,) = play(request).paths
+
+    def again() -> RunReport:
+        return played("coordination", tmp_path, players=["all=script:random"], game="collab_escape", seeds=(1,))
+
+    (path,) = again().paths
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    assert play(request).played == 1
+    assert again().played == 1
     assert path.read_bytes() == whole
 
 
@@ -472,7 +480,19 @@ def test_a_card_that_was_due_and_not_drawn_is_a_difference(shared: Path, tmp_pat
 
 def test_unknown_names_are_refused(tmp_path: Path) -> None:
     """Each message lists what there is."""
-    with pytest.raises(UsageError, match="no policy 'genius': there are bfs"):
-        play(PlayRequest(game="collab_capture", out=tmp_path, policies=("genius",)))
-    with pytest.raises(UsageError, match="no variant 'big_room': there are cramped_room"):
-        play(PlayRequest(game="overcooked", out=tmp_path, variants=("big_room",)))
+    with pytest.raises(UsageError, match="no script of that name for a player: there are bfs"):
+        played("coordination", tmp_path, players=["all=script:genius"], game="collab_capture")
+    with pytest.raises(UsageError, match="overcooked has no task 'big_room': there are cramped_room"):
+        played("coordination", tmp_path, game="overcooked", task=["big_room"])
+    with pytest.raises(UsageError, match="turns is 50: collab_escape ends after 40 at the latest"):
+        played("coordination", tmp_path, game="collab_escape", turns=50)
+
+
+@pytest.mark.parametrize("game", ["hanabi", "collab_capture", "collab_escape"])
+def test_fewer_turns_end_a_game_sooner(game: CoordinationGame, tmp_path: Path) -> None:
+    """The log and the game that is played again agree that it ended there."""
+    played("coordination", tmp_path / "logs", players=["all=script:random"], game=game, seeds=(1, 2), turns=2)
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "logs"], store, workers=1)
+    assert set(query(store, "select max(turns_taken), max(max_turns) from episodes").rows()) == {(2, 2)}
+    assert query(store, "select * from log_disagreements").is_empty()

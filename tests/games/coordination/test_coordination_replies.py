@@ -12,7 +12,7 @@ import pytest
 import cotrace
 from analytics.findings import findings
 from analytics.query import query
-from games.coordination.play import CoordinationGame, PlayRequest, play
+from games.coordination.cast import CoordinationGame
 from games.coordination.players import named_action
 from games.coordination.seated import SeatedGame, course_of, header_of
 from games.players.course import Said
@@ -21,6 +21,7 @@ from judges.attribution.job import attribute_games
 from schemas.game import LogWriter, ReplyEntry, Turn
 from schemas.store import Store
 from tests.games.coordination.test_coordination_seats import asked, begun, words
+from tests.ingest.coordination.coordination_logs import PlayRequest, play
 
 HANABI = (
     "A. Discard My Card 0.",

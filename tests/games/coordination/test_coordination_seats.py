@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from analytics.query import query
-from games.coordination.play import CoordinationGame
+from games.coordination.cast import CoordinationGame
+from games.coordination.courses.agent import PUBLISHED, Switches
 from games.coordination.seated import SeatedGame, course_of
-from games.coordination.seats.agent import PUBLISHED, Switches
 from games.players.course import Said
 from games.players.player import Observation
 from schemas.game import Turn
-from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says
+from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says, without_memory
 
 GAMES: dict[CoordinationGame, tuple[str, str, tuple[str, ...]]] = {
     "hanabi": ("hanabi", "cautious", ("--seed", "2")),
     "collab_capture": ("collab_capture", "button", ("--seed", "1")),
-    "collab_escape": ("collab_escape", "fixer", ("--seed", "3", "--variant", "published", "--variant", "apart")),
+    "collab_escape": ("collab_escape", "fixer", ("--seed", "3", "--task", "published", "--task", "apart")),
     "overcooked": (
         "overcooked",
         "greedy",
-        ("--seed", "1", "--ticks", "40", "--variant", "forced_coordination", "--variant", "coordination_ring"),
+        ("--seed", "1", "--turns", "40", "--task", "forced_coordination", "--task", "coordination_ring"),
     ),
 }
 """Game -> its name, the script that the server plays, and what is played."""
@@ -36,13 +34,13 @@ GAMES: dict[CoordinationGame, tuple[str, str, tuple[str, ...]]] = {
     ("game", "seats", "switches"),
     [
         ("hanabi", ["all=openai/stub"], ("--no-verification",)),
-        ("hanabi", ["Alice=openai/stub", "Bob=script:cautious"], ("--no-tom", "--conventions", "--rejections", "1")),
-        ("collab_capture", ["all=openai/stub"], ("--tom", "--memory")),
+        ("hanabi", ["Alice=openai/stub", "Bob=script:cautious"], ("--no-theory-of-mind", "--conventions", "--verification-limit", "1")),
+        ("collab_capture", ["all=openai/stub"], ("--theory-of-mind", "--memory")),
         ("collab_capture", ["Alice=script:button", "Bob=openai/stub"], ()),
         ("collab_escape", ["all=openai/stub"], ("--no-explanation",)),
-        ("collab_escape", ["Alice=openai/stub", "Bob=script:fixer"], ("--no-tom", "--no-memory", "--verification")),
-        ("overcooked", ["all=openai/stub"], ("--partner-info", "--explanation")),
-        ("overcooked", ["Alice=script:greedy", "Bob=openai/stub"], ("--tom",)),
+        ("collab_escape", ["Alice=openai/stub", "Bob=script:fixer"], ("--no-theory-of-mind", "--no-memory", "--verification")),
+        ("overcooked", ["all=openai/stub"], ("--partner-information", "--explanation")),
+        ("overcooked", ["Alice=script:greedy", "Bob=openai/stub"], ("--theory-of-mind",)),
     ],
 )
 def test_a_game_over_http_is_the_game_of_the_script_itself(
@@ -50,7 +48,8 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(
 ) -> None:
     """The server knows the prompt alone; every game, either seat, parts of the agent on and off."""
     name, script, options = GAMES[game]
-    assert play("coordination", tmp_path / "script", [f"all=script:{script}"], *options, *switches, before=name).returncode == 0
+    with without_memory("coordination"):
+        assert play("coordination", tmp_path / "script", [f"all=script:{script}"], *options, *switches, before=name).returncode == 0
     with seat_server("script") as address:
         done = play("coordination", tmp_path / "logs", seats, *options, *switches, "--base-url", f"{address}/v1", before=name)
     assert done.returncode == 0, done.stderr
@@ -77,7 +76,7 @@ def _of_model(played: Sequence[Sequence[dict[str, object]]], seats: Sequence[str
 def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, game: CoordinationGame, tmp_path: Path) -> None:
     """Whoever names no action is asked again, and then the game goes on; a verifier that never approves is heard so often."""
     name, _, options = GAMES[game]
-    options = (*options, "--ticks", "4") if game == "overcooked" else options
+    options = (*options, "--turns", "4") if game == "overcooked" else options
     store = whatever_it_says("coordination", tmp_path, mode, *options, before=name)
     assert query(store, "SELECT count(*) AS n FROM calls WHERE agent IN ('Alice', 'Bob')")["n"].item() > 0
 
@@ -87,11 +86,9 @@ def begun(game: CoordinationGame, variant: str = "", **switches: object) -> Seat
         game=game,
         variant=variant,
         taken={"Alice": "m", "Bob": "m"},
-        switches=replace(PUBLISHED[game], **switches),  # type: ignore[arg-type]
+        switches=PUBLISHED[game].model_copy(update=switches),
         seed=1,
-        ticks=30,
-        deck=None,
-        started_at=datetime(2026, 1, 1),  # noqa: DTZ001 - logs hold local times
+        turns=30,
     )
 
 
@@ -228,6 +225,6 @@ def test_nobody_sees_what_only_the_other_knows() -> None:
 
 def test_every_part_of_the_agent_is_in_the_condition() -> None:
     """So that an ablation is a GROUP BY."""
-    assert set(begun("hanabi").condition) >= set(Switches().to_json()) | {"game"}
+    assert set(begun("hanabi").condition) >= set(Switches().logged()) | {"game"}
     assert begun("overcooked", "cramped_room").condition["layout"] == "cramped_room"
     assert begun("hanabi").episode != begun("hanabi", theory_of_mind=False).episode

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.coordination.matches.kitchen import play_kitchen
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.ingest.coordination.coordination_logs import play_kitchen
 
 
 def kitchen(folder: Path, policies: Mapping[str, str | None]) -> Store:

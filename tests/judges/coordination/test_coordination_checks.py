@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from analytics.query import query
-from games.coordination.play import CoordinationGame, PlayRequest, play
+from games.coordination.cast import CoordinationGame
 from games.coordination.players import Player
 from ingest.files.run import ingest_paths
 from judges.coordination.checks import CHECKS
@@ -17,6 +17,7 @@ from judges.coordination.ways import capture_way, kitchen_way
 from judges.evidence.transcript import ActionView, Transcript, TurnView, load
 from judges.rubric_files.reading import check, find, names
 from schemas.store import Store
+from tests.ingest.coordination.coordination_logs import PlayRequest, play
 from tests.masters import published_store
 
 RUBRICS = ("coordination_environment", "coordination_theory_of_mind", "coordination_joint_planning")

@@ -14,14 +14,14 @@ import pytest
 
 from analytics.query import query
 from games.coordination.hanabi.rules import DECK
-from games.coordination.play import PlayRequest as CoordinationRequest
-from games.coordination.play import play as play_coordination
 from ingest.files.run import ingest_paths
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load
 from judges.evidence.units import select, units
 from judges.rubric_files.reading import find
 from schemas.store import Store
+from tests.ingest.coordination.coordination_logs import PlayRequest as CoordinationRequest
+from tests.ingest.coordination.coordination_logs import play as play_coordination
 from tests.ingest.overcooked.overcooked_logs import PlayRequest as OvercookedRequest
 from tests.ingest.overcooked.overcooked_logs import play as play_overcooked
 from tests.judges.judged_games import counted

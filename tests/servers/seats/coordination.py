@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from games.coordination.courses.agent import ACKNOWLEDGEMENT, ScriptView
+from games.coordination.courses.scripts import SCRIPTS
 from games.coordination.players import PLAYERS
-from games.coordination.seats.agent import ACKNOWLEDGEMENT, ScriptView
-from games.coordination.seats.scripts import SCRIPTS
 
 GAMES = {
     "Hanabi is a card game": ("hanabi", "cautious"),

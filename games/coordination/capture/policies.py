@@ -1,16 +1,15 @@
-"""Plays CollabCapture with scripted players, turn by turn, as lines of the step log `collab_capture_step/1`."""
+"""Scripted players of CollabCapture: each decides from the whole state, says why, and may do one thing wrong on purpose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from games.coordination.capture.rules import (
     BUTTONS,
     SCENARIOS,
-    TURN_LIMIT,
     Action,
     CaptureState,
     distance,
@@ -18,11 +17,8 @@ from games.coordination.capture.rules import (
     step,
     thief_choice,
 )
-from games.coordination.players import PLAYERS, Injected, Player, ScriptDecision, partner_of
+from games.coordination.players import PLAYERS, Injected, Player, partner_of
 from games.coordination.value.capture import turns_left
-from games.players.onset import onset_of
-
-__all__ = ["FAULTLESS", "POLICIES", "Policy", "listed", "observation", "play_capture"]
 
 FAULTLESS: Final = "ideal"
 """Who plays before the turn from which `policy@turn` falls into its fault."""
@@ -136,74 +132,3 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "random": _random,
     FAULTLESS: _ideal,
 }
-
-
-def play_capture(name: str, policies: Mapping[Player, str], scenario: str, *, seed: int) -> Iterator[dict[str, Any]]:
-    """Play a game.
-
-    Args:
-        name: of the game in the log.
-        policies: player -> name of one of `POLICIES`, or `policy@turn`: from that turn on.
-        scenario: one of `SCENARIOS`.
-        seed: of the players' random numbers.
-    """
-    state, rng = start(scenario), Random(seed)
-    onsets = {player: onset_of(policies[player], POLICIES, "policy") for player in PLAYERS}
-    for turn in range(1, TURN_LIMIT + 1):
-        answers = {player: POLICIES[onsets[player].at(turn, FAULTLESS)](state, player, rng) for player in PLAYERS}
-        turned = step(state, {player: answer[0] for player, answer in answers.items()}, first=turn == 1)
-        over = turned.capture is not None or turn == TURN_LIMIT
-        yield {
-            "schema": "collab_capture_step/1",
-            "game": "collab_capture",
-            "episode": name,
-            "scenario": scenario,
-            "turn": turn,
-            "rooms_before": state.rooms,
-            "doors_before": state.doors,
-            "players": [_player(state, player, policies[player], answers[player]) for player in PLAYERS],
-            "buttons_pressed": turned.pressed,
-            "rooms_after": turned.state.rooms,
-            "doors_after": turned.state.doors,
-            "captured": turned.capture is not None,
-            "capture_kind": turned.capture,
-            "terminal": over,
-        }
-        if over:
-            return
-        state = turned.state
-
-
-def _player(state: CaptureState, player: Player, policy: str, answer: tuple[Action, str, tuple[Injected, ...]]) -> dict[str, Any]:
-    action, reason, injected = answer
-    actions = state.actions(player)
-    decision = ScriptDecision(intended=listed(actions.index(action), action), explanation=reason, injected=injected)
-    return {
-        "player": player,
-        "policy": policy,
-        "style": "clean",
-        "observation_text": observation(state, player, actions),
-        "available_actions": [other.room if other.verb == "move" else other.text for other in actions],
-        "response": decision.response,
-        "intended": decision.intended,
-        "executed": action.text,
-        "grounding_ok": True,
-        "injected": decision.injected,
-    }
-
-
-def listed(place: int, action: Action) -> str:
-    """An action as it is listed, at a place from 0."""
-    letter = chr(ord("A") + place)
-    return f"{letter}. {action.text}." if action.verb == "move" else f"{letter} {action.text}"
-
-
-def observation(state: CaptureState, player: Player, actions: tuple[Action, ...]) -> str:
-    """What a player sees."""
-    partner = partner_of(player)
-    doors = " ".join(
-        f"Door between room {name[0]} and room {name[2]} is {'open' if is_open else 'closed'}." for name, is_open in state.doors.items()
-    )
-    thief = state.rooms["Thief"]
-    rooms = f"I {player} am in room {state.rooms[player]}. {partner} is in room {state.rooms[partner]}. Thief is in room {thief}."
-    return "\n".join([f"{rooms} {doors} ", *(listed(place, action) for place, action in enumerate(actions)), ""])

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Literal, NamedTuple, get_args
+from random import Random
+from typing import Any, Final, Literal, NamedTuple
+
+from pydantic import Field
 
 from games.coordination.players import KINDS, Player, Read, named_action, partner_of, read_of
 from games.players.course import Said, Step, ask
 from games.players.player import Observation
 from games.players.texts import texts_of
+from games.settings import Settings
 from providers.messages import Message
-from schemas.errors import BadInputError
+from schemas.game import UtteranceEntry
 from schemas.replies import Read as ReadKind
 from schemas.replies import Reading, is_echo
-
-__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED", "Decided", "Harness", "ScriptView", "Situation", "Switches", "decide", "switches_of"]
 
 Harness = Literal["strict", "published"]
 """``strict``: a reply counts if it names a listed action exactly, else the player is asked again; the prompt holds all rules of the game
@@ -25,44 +27,32 @@ and ends with the form of the reply. ``published``: as the released code, which 
 
 ACKNOWLEDGEMENT: Final = "Got it!"
 _APPROVED: Final = "verification: okay"
+_REMEMBERED: Final = 5
+"""Own earlier actions that are shown, as in the published kitchen."""
+
 _ASKED_AGAIN: Final = 2
 """How often the strict harness asks again after a reply that names no listed action."""
 
 
-_HARNESSES: Final[tuple[Harness, ...]] = get_args(Harness)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Switches:
+class Switches(Settings):
     """Parts of the agent; all of them are conditions of a run."""
 
     theory_of_mind: bool = False
     """Before choosing, the agent says what the partner's last action means, or what it intends."""
-
     verification: bool = False
-    """A second look at each choice; a rejected one is made again."""
-
-    verification_limit: int = 3
+    """The agent checks each choice; a rejected one is made again."""
+    verification_limit: int = Field(default=3, ge=0)
     """Rejections after which a choice counts as it is; the published loop has no end."""
-
     memory: bool = True
     """Episodic memory: the own earlier actions are shown."""
-
     explanation: bool = True
     """An explanation is asked for before the action."""
-
     partner_information: bool = True
     """What the partner holds and how far it has to go; kitchens alone."""
-
     conventions: bool = False
-    """Conventions of good play stand with the rules."""
-
+    """Conventions of good play follow the rules."""
     harness: Harness = "strict"
     """How replies are read, and what prompts leave out."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As conditions hold it."""
-        return asdict(self)
 
 
 PUBLISHED: Final[Mapping[str, Switches]] = {
@@ -74,20 +64,39 @@ PUBLISHED: Final[Mapping[str, Switches]] = {
 """Game -> the parts of the agent as the released code has them; the harness is not the released one, unless asked for."""
 
 
-def switches_of(condition: Mapping[str, Any]) -> Switches:
-    """Give the switches back from a run's condition. Older logs name no harness: theirs was the published one.
+class CourseSetup(NamedTuple):
+    """What a course needs to know of its game."""
 
-    Raises:
-        BadInputError: one is missing or has a value that does not exist.
-    """
-    found = {field.name: condition.get(field.name) for field in fields(Switches)}
-    limit, named = found.pop("verification_limit"), found.pop("harness")
-    harness: Harness | None = next((known for known in _HARNESSES if known == (named or "published")), None)
-    if harness is None:
-        raise BadInputError(f"harness must be one of {', '.join(_HARNESSES)}", locator="line 1.run.condition.harness")
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0 or not all(isinstance(value, bool) for value in found.values()):
-        raise BadInputError(f"{', '.join(found)} must be true or false, verification_limit a count", locator="line 1.run.condition")
-    return Switches(verification_limit=limit, harness=harness, **{name: bool(value) for name, value in found.items()})
+    name: str
+    """The episode's, for the step log."""
+    variant: str
+    """Layout or scenario."""
+    seed: int
+    turns: int
+    """The most turns; of a kitchen its length in ticks."""
+    deck: Sequence[str] | None
+    taken: Mapping[Player, str]
+    """Player -> who plays it."""
+    switches: Switches
+
+
+@dataclass(slots=True)
+class Table:
+    """A game while it is played: the course writes here what its scripts and its readers see."""
+
+    seed: int
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    """Its turns as the step logs have them."""
+    state: Any = None
+    """Before the current turn; the game's own."""
+    rng: Random = field(init=False)
+    """Random numbers of the game, which scripts that remember share."""
+    killer: Iterator[int] = field(default_factory=lambda: iter(()))
+    """Rooms to which the killer of CollabEscape went in a logged game; it draws once there are no more."""
+
+    def __post_init__(self) -> None:
+        """Start the random numbers."""
+        self.rng = Random(self.seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,3 +355,30 @@ def _verifier_messages(now: Situation, texts: Mapping[str, Any], switches: Switc
         {"role": "assistant", "content": ACKNOWLEDGEMENT},
         {"role": "user", "content": f"{_situation(now, now.actions, '')}\n\n{asked}"},
     ]
+
+
+# -- what the turns of the four games have in common ----------------------------------------------
+
+
+def rules_of(game: str, player: Player, partner: Player, **more: str) -> str:
+    """Long-term memory of a player."""
+    texts: dict[str, Any] = texts_of(__package__)["games"][game]
+    return str(texts["rules"].format(player=player, partner=partner, **more)).strip()
+
+
+def earlier(actions: Sequence[str], switches: Switches) -> str:
+    """The own last actions as a line; nothing where there are none, or they are not remembered."""
+    if not switches.memory or not actions:
+        return ""
+    return f"My last actions: {', '.join(actions[-_REMEMBERED:])}\n"
+
+
+def voices(player: Player, decided: Decided) -> Iterator[UtteranceEntry]:
+    """The replies of a decision, for their author alone; a choice that was rejected is superseded by the next one, if that has words."""
+    last = max((place for place, (stage, said) in enumerate(decided.said) if stage == "generator" and said.text), default=-1)
+    for place, (stage, said) in enumerate(decided.said):
+        if said.reasoning:
+            yield UtteranceEntry(agent=player, channel="private", audience=[player], text=said.reasoning)
+        if said.text:
+            superseded = stage == "generator" and place < last
+            yield UtteranceEntry(agent=player, channel="private", audience=[player], text=said.text, superseded=superseded)

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
 from games.coordination.kitchen.layouts import LAYOUTS, Layout
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, listed, low_level
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, KitchenState, start, step
-from games.coordination.kitchen.shown import shown_state
+from games.coordination.kitchen.shown import shown_kitchen, shown_state
 from games.coordination.kitchen.wording import state_text
-from games.coordination.matches.kitchen import is_stuck, shown_kitchen
 from games.coordination.players import PLAYERS, Player, ground
-from games.coordination.seats.agent import Decided, Situation, decide
-from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices
 from games.players.course import Course
 from games.players.texts import texts_of
 from schemas.game import ActionEntry, End, Turn
 
-__all__ = ["course"]
 
+def course(at: CourseSetup, table: Table) -> Course:
+    """Play a game; ``table.steps`` fills with its ticks as the step log has them.
 
-def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
-    """Play a game; ``steps`` fills with its ticks as the step log has them. A cook is asked again when its macro action is finished."""
+    A cook is asked again when its macro action is finished.
+    """
     layout, score = LAYOUTS[at.variant], 0
-    state = start(layout)
+    state, steps = start(layout), table.steps
     macros: dict[int, str] = {}
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
     most = layout.pots * TICKS / COOKING_TICKS
     stuck = False
-    while len(steps) < at.ticks:
+    while len(steps) < at.turns:
+        table.state = state
         asked: dict[int, Decided] = {}
         for cook, player in enumerate(PLAYERS):
             if cook not in macros:
@@ -63,7 +63,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
                 ],
                 "sparse_reward": reward,
                 "score": score,
-                "terminal": len(steps) + 1 == at.ticks,
+                "terminal": len(steps) + 1 == at.turns,
             }
         )
         yield Turn(
@@ -76,7 +76,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
             progress=min(1.0, score / DELIVERY / most),
         )
         macros = {cook: macro for cook, macro in current.items() if not moves[cook][1]}
-        stuck = is_stuck(state, after, lows[1])
+        stuck = lows[1] not in {"interact", "stay"} and state.cooks[1] == after.cooks[1]  # Alice took his tile in this very tick
         state = after
     return End(score=float(score), stop_reason="out_of_time", turns_taken=len(steps))
 

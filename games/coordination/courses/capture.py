@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from games.coordination.capture.rules import STAY, TURN_LIMIT, Action, CaptureState, start, step
-from games.coordination.matches.capture import listed, observation
+from games.coordination.capture.rules import STAY, TURN_LIMIT, Action, CaptureState, listed, observation, start, step
+from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
 from games.coordination.players import PLAYERS, Player, ground, partner_of
-from games.coordination.seats.agent import Decided, Situation, decide
-from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices
 from games.players.course import Course
 from games.players.texts import texts_of
 from schemas.game import ActionEntry, End, Turn
 
-__all__ = ["course"]
 
-
-def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
-    """Play a game; ``steps`` fills with its turns as the step log has them."""
-    state = start(at.variant)
+def course(at: CourseSetup, table: Table) -> Course:
+    """Play a game; ``table.steps`` fills with its turns as the step log has them."""
+    state, steps = start(at.variant), table.steps
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
     caught = False
-    while not caught and len(steps) < TURN_LIMIT:
+    while not caught and len(steps) < at.turns:
+        table.state = state
         chosen: dict[Player, Action] = {}
         decisions: dict[Player, Decided] = {}
         for player in PLAYERS:

@@ -1,39 +1,28 @@
-"""Plays CollabEscape with scripted players, turn by turn, as lines of the step log `collab_escape_step/1`."""
+"""Scripted players of CollabEscape: each decides from the whole state, says why, and may do one thing wrong on purpose."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from games.coordination.escape.rules import (
     EXIT,
     FIXES_NEEDED,
     GENERATORS,
-    PUBLISHED,
     ROOMS,
-    SCENARIOS,
     WAIT,
     EscapeState,
-    KillerChoice,
     actions,
-    killer_choice,
     killer_options,
-    step,
 )
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
 from games.coordination.value.escape import choice_turns
-from games.players.onset import onset_of
-
-__all__ = ["FAULTLESS", "POLICIES", "TURN_CAP", "Policy", "observation", "play_escape", "shown_rooms"]
 
 FAULTLESS: Final = "ideal"
 """Who plays before the turn from which `policy@turn` falls into its fault."""
-
-TURN_CAP: Final = 40
-"""Turns after which a game is called off; the published game has no limit."""
 
 Policy = Callable[[EscapeState, Player, Random], ScriptDecision]
 """(state, own name, random numbers) -> decision."""
@@ -123,76 +112,3 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "random": _random,
     FAULTLESS: _ideal,
 }
-
-
-def play_escape(name: str, policies: Mapping[Player, str], scenario: str = PUBLISHED, *, seed: int) -> Iterator[dict[str, Any]]:
-    """Play a game; the killer's random steps and the players' share the seed.
-
-    Args:
-        name: of the game in the log.
-        policies: player -> name of one of `POLICIES`, or `policy@turn`: from that turn on.
-        scenario: one of `SCENARIOS`.
-        seed: of all random numbers.
-    """
-    state, rng = SCENARIOS[scenario], Random(seed)
-    onsets = {player: onset_of(policies[player], POLICIES, "policy") for player in PLAYERS}
-    for turn in range(1, TURN_CAP + 1):
-        choice = killer_choice(state, rng)
-        decisions = {player: POLICIES[onsets[player].at(turn, FAULTLESS)](state, player, rng) for player in PLAYERS}
-        after, outcome = step(state, choice, {player: decision.intended for player, decision in decisions.items()})
-        over = outcome != "continue" or turn == TURN_CAP
-        yield {
-            "schema": "collab_escape_step/1",
-            "game": "collab_escape",
-            "episode": name,
-            "seed": seed,
-            "scenario": scenario,
-            "turn": turn,
-            **shown_rooms(state, "before"),
-            "adversary_target": choice.target,
-            "adversary_choice": f"room {choice.room}",
-            "players": [_player(state, player, policies[player], decisions[player], choice) for player in PLAYERS],
-            **shown_rooms(after, "after"),
-            "generators_fixed": {f"room {room}": after.generators[room] >= FIXES_NEEDED for room in GENERATORS},
-            "outcome": "turn_cap" if over and outcome == "continue" else outcome,
-            "terminal": over,
-        }
-        if over:
-            return
-        state = after
-
-
-def shown_rooms(state: EscapeState, when: str) -> dict[str, Any]:
-    """Rooms, generators and gate as a line of the step log has them; ``when``: before or after."""
-    return {
-        f"rooms_{when}": {name: f"room {room}" for name, room in state.rooms.items()},
-        f"generators_{when}": {f"room {room}": counter for room, counter in state.generators.items()},
-        f"exit_gate_{when}": state.gate_open,
-    }
-
-
-def _player(state: EscapeState, player: Player, policy: str, decision: ScriptDecision, choice: KillerChoice) -> dict[str, Any]:
-    return {
-        "player": player,
-        "policy": policy,
-        "style": "clean",
-        "observation_text": observation(state, player, choice),
-        "available_actions": actions(state, player),
-        "calls": [{"stage": "generator", "text": decision.response}],
-        "intended": decision.intended,
-        "executed": decision.intended,
-        "injected": decision.injected,
-    }
-
-
-def observation(state: EscapeState, player: Player, choice: KillerChoice) -> str:
-    """What a player sees."""
-    partner = partner_of(player)
-    killer = f"The killer is in room {state.rooms['Adversary']}."
-    goal = f"He will go to the room of {choice.target}." if choice.target else "We do not know where he goes next."
-    needs = " ".join(
-        f"The generator in room {room} needs {max(0, FIXES_NEEDED - state.generators[room])} more repairs." for room in GENERATORS
-    )
-    gate = f"The exit gate is {'open' if state.gate_open else 'closed'}."
-    own = f"My name is {player}. I am in room {state.rooms[player]}. {partner} is in room {state.rooms[partner]}."
-    return f"{own} {killer} {goal} {needs} {gate} Available Actions: {', '.join(actions(state, player))}"

@@ -6,43 +6,40 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, rules_of, voices
 from games.coordination.hanabi.rules import COLORS, MAX_SCORE, HanabiState, Move, legal_moves
-from games.coordination.hanabi.table import HanabiTable
+from games.coordination.hanabi.table import PLAYERS_IN_ORDER, HanabiTable, deck_of_seed, shown_effect, shown_move, shown_table
 from games.coordination.hanabi.wording import COLOR_NAMES, action_text, listed, observation
-from games.coordination.matches.hanabi import SEATS, deck_of_seed, shown_effect, shown_move, shown_table
 from games.coordination.players import Player, ground, partner_of
-from games.coordination.seats.agent import Decided, Situation, decide
-from games.coordination.seats.log import CourseSetup, rules_of, voices
 from games.players.course import Course
 from games.players.texts import texts_of
 from schemas.game import ActionEntry, End, Turn
 
-__all__ = ["course"]
-
 _ACTIONS = "Available Legal Actions:"
 
 
-def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
-    """Play a game; ``steps`` fills with its turns as the step log has them."""
-    table = HanabiTable(at.deck or deck_of_seed(at.seed))
+def course(at: CourseSetup, table: Table) -> Course:
+    """Play a game; ``table.steps`` fills with its turns as the step log has them."""
+    played, steps = HanabiTable(at.deck or deck_of_seed(at.seed)), table.steps
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
-    while not table.is_over:
-        seat, before = table.seat, table.state
-        player, moves = SEATS[seat], legal_moves(before, seat)
+    while not played.is_over and len(steps) < at.turns:
+        seat, before = played.seat, played.state
+        table.state = before
+        player, moves = PLAYERS_IN_ORDER[seat], legal_moves(before, seat)
         actions = listed(moves, player)
         turn = len(steps) + 1
         decided = yield from decide(_situation(at, (before, seat), actions, done, turn), at.switches)
         move = moves[actions.index(decided.action)]
-        effect = table.play(move)
+        effect = played.play(move)
         done[player].append(action_text(move, player))
         misplay = f"{effect.card} does not fit its stack: a life is lost" if effect.life_lost else None
         told = {"card": move.card, "was": effect.card} if move.value is None else {"value": move.value, "touched": effect.touched or None}
-        steps.append(_step(at, table, (before, seat, move), decided, actions) | {"effect": shown_effect(effect)})
-        stacked = table.state.stacked
+        steps.append(_step(at, played, (before, seat, move), decided, actions) | {"effect": shown_effect(effect)})
+        stacked = played.state.stacked
         yield Turn(
             turn=turn,
             state_before=shown_table(before) | {"player": player},
-            state_after=shown_table(table.state),
+            state_after=shown_table(played.state),
             utterances=list(voices(player, decided)),
             actions=[
                 ActionEntry(
@@ -59,8 +56,16 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
             goal_reached=stacked == MAX_SCORE,
             progress=stacked / MAX_SCORE,
         )
-    after = table.state
-    reason = "out_of_lives" if not after.lives else "complete" if after.stacked == MAX_SCORE else "out_of_cards"
+    after = played.state
+    reason = (
+        "out_of_lives"
+        if not after.lives
+        else "complete"
+        if after.stacked == MAX_SCORE
+        else "out_of_cards"
+        if played.is_over
+        else "turn_limit"
+    )
     return End(score=float(after.stacked), stop_reason=reason, turns_taken=len(steps))
 
 
@@ -68,7 +73,7 @@ def _situation(
     at: CourseSetup, seen: tuple[HanabiState, int], actions: Sequence[str], done: dict[Player, list[str]], turn: int
 ) -> Situation:
     state, seat = seen
-    player: Player = SEATS[seat]
+    player: Player = PLAYERS_IN_ORDER[seat]
     partner = partner_of(player)
     text = observation(state, player, seat, ()).partition(_ACTIONS)[0]
     history = f"My Action History: {', '.join(done[player])}\n" if at.switches.memory and done[player] else ""
@@ -109,7 +114,7 @@ def _step(
     at: CourseSetup, table: HanabiTable, moved: tuple[HanabiState, int, Move], decided: Decided, actions: Sequence[str]
 ) -> dict[str, Any]:
     before, seat, move = moved
-    player = SEATS[seat]
+    player = PLAYERS_IN_ORDER[seat]
     return {
         "schema": "hanabi_step/1",
         "game": "hanabi",

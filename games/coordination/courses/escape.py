@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from random import Random
 from typing import Any
 
+from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
 from games.coordination.escape.moves import abandons, is_deadly
 from games.coordination.escape.rules import (
     FIXES_NEEDED,
@@ -16,31 +16,30 @@ from games.coordination.escape.rules import (
     EscapeState,
     KillerChoice,
     actions,
-    killer_choice,
+    killer_options,
+    observation,
     room_in,
+    shown_rooms,
     step,
 )
-from games.coordination.matches.escape import TURN_CAP, observation, shown_rooms
 from games.coordination.players import PLAYERS, Player, ground, partner_of
-from games.coordination.seats.agent import Decided, Situation, decide
-from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices
 from games.players.course import Course
 from games.players.texts import texts_of
+from schemas.errors import BadInputError
 from schemas.game import ActionEntry, End, Turn
-
-__all__ = ["course"]
 
 _PARTS = FIXES_NEEDED * len(GENERATORS) + 1
 """Repairs, and the way out."""
 
 
-def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
-    """Play a game; ``steps`` fills with its turns as the step log has them."""
-    state, rng = SCENARIOS[at.variant], Random(at.seed)
+def course(at: CourseSetup, table: Table) -> Course:
+    """Play a game; ``table.steps`` fills with its turns as the step log has them."""
+    state, steps = SCENARIOS[at.variant], table.steps
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
     outcome = "continue"
     while outcome == "continue":
-        choice = killer_choice(state, rng)
+        table.state = state
+        choice = _killer(state, table)
         decisions: dict[Player, Decided] = {}
         for player in PLAYERS:
             decisions[player] = yield from decide(_situation(at, (state, choice), player, done, len(steps) + 1), at.switches)
@@ -48,7 +47,7 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
         for player in PLAYERS:
             done[player].append(chosen[player])
         after, came = step(state, choice, chosen)
-        outcome = "turn_cap" if came == "continue" and len(steps) + 1 == TURN_CAP else came
+        outcome = "turn_cap" if came == "continue" and len(steps) + 1 >= at.turns else came
         ended = {"turn": len(steps) + 1, "outcome": outcome, "terminal": outcome != "continue"}
         steps.append(_step(at, (state, after), choice, decisions) | ended)
         repaired = sum(min(counter, FIXES_NEEDED) for counter in after.generators.values())
@@ -64,6 +63,21 @@ def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
         state = after
     won = outcome == "win"
     return End(success=won, score=float(won), stop_reason=outcome, turns_taken=len(steps))
+
+
+def _killer(state: EscapeState, table: Table) -> KillerChoice:
+    """What the killer decides: as in the log of the game, else by chance.
+
+    Raises:
+        BadInputError: the rules do not let it go where it went.
+    """
+    options, went = killer_options(state), next(table.killer, None)
+    if went is None:
+        return table.rng.choice(options)
+    found = next((option for option in options if option.room == went), None)
+    if found is None:
+        raise BadInputError(f"the killer cannot go to room {went}", locator=".state_before.adversary_choice")
+    return found
 
 
 def _situation(

@@ -8,7 +8,12 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
+from games.coordination.capture.policies import POLICIES as CAPTURE
 from games.coordination.capture.rules import CaptureState
+from games.coordination.capture.rules import listed as listed_room
+from games.coordination.courses.agent import ScriptView
+from games.coordination.escape.policies import FAULTLESS as SEES_ALL
+from games.coordination.escape.policies import POLICIES as ESCAPE
 from games.coordination.escape.rules import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi.policies import POLICIES as HANABI
 from games.coordination.hanabi.rules import COLORS, RANKS, HanabiState, Known, legal_moves
@@ -17,11 +22,7 @@ from games.coordination.kitchen.layouts import Spot
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, place_of
 from games.coordination.kitchen.policies import Pots, wishes
 from games.coordination.kitchen.rules import ONIONS, Cook, Item, KitchenState
-from games.coordination.matches import capture, escape
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
-from games.coordination.seats.agent import ScriptView
-
-__all__ = ["SCRIPTS"]
 
 _CARD: Final = re.compile(r"\[Card \d: (\w+) (\d)\]")
 _KNOWN: Final = re.compile(r"could be: \[(.*?)\] \[(.*?)\]")
@@ -90,9 +91,9 @@ def _capture(name: str, shown: ScriptView) -> ScriptDecision:
     rooms = {who: int(room) for who, room in re.findall(r"(Alice|Bob|Thief) (?:am|is) in room (\d)", text)}
     doors = {f"{first}-{second}": way == "open" for first, second, way in re.findall(r"room (\d) and room (\d) is (\w+)", text)}
     state = CaptureState(rooms, doors)
-    action, reason, _ = capture.POLICIES[name](state, player, Random(f"capture-seat:{name}:{text}"))
+    action, reason, _ = CAPTURE[name](state, player, Random(f"capture-seat:{name}:{text}"))
     place = state.actions(player).index(action)
-    return ScriptDecision(intended=capture.listed(place, action), explanation=reason)
+    return ScriptDecision(intended=listed_room(place, action), explanation=reason)
 
 
 def _escape(name: str, shown: ScriptView) -> ScriptDecision:
@@ -108,7 +109,7 @@ def _escape(name: str, shown: ScriptView) -> ScriptDecision:
     target = next((known for known in PLAYERS if told and known == told[1]), None)
     state = EscapeState(rooms, {room: 2 - needs[room] for room in GENERATORS}, frozenset(PLAYERS), target)
     assert killer_options(state)[0].target == target, text
-    return escape.POLICIES[name](state, player, Random(f"escape-seat:{name}:{text}"))
+    return ESCAPE[name](state, player, Random(f"escape-seat:{name}:{text}"))
 
 
 def _cook(shown: ScriptView) -> ScriptDecision:
@@ -155,7 +156,7 @@ def _scripts(game: Callable[[str, ScriptView], ScriptDecision], names: Sequence[
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
     "hanabi": _scripts(_hanabi, tuple(HANABI)),
     "overcooked": {"greedy": partial(_play, _cook)},
-    "collab_capture": _scripts(_capture, tuple(capture.POLICIES)),
-    "collab_escape": _scripts(_escape, tuple(name for name in escape.POLICIES if name != escape.FAULTLESS)),
+    "collab_capture": _scripts(_capture, tuple(CAPTURE)),
+    "collab_escape": _scripts(_escape, tuple(name for name in ESCAPE if name != SEES_ALL)),
 }
 """Game -> script -> policy over what is shown."""
