@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar that lives on a terminal; elsewhere a line a minute."""
+"""Progress on stderr, a bar on a terminal, else a line a minute; and what came of games that were played."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from cotrace.options.shared import say, spent, tokens
 from cotrace.terminal import echo
-from schemas.text import printable
+from schemas.replies import AUTHORED, NOT_READ
+from schemas.text import in_shell, printable
 from schemas.wording import money, seconds
 
 if TYPE_CHECKING:
     from games.players.progress import PlayProgress
-
-__all__ = ["playing_bar", "progress_bar"]
+    from games.players.running import RunReport
 
 _A_LINE_EVERY_S: Final = 60.0
 
@@ -84,3 +86,31 @@ class _Lines:
 def _in_words(told: PlayProgress) -> str:
     left = "" if told.seconds_left is None else f", {seconds(told.seconds_left)} left"
     return f"{told.games} of {told.total} games, {told.turns} turns, {told.calls} calls, {money(told.cost)}{left}"
+
+
+def tell(report: RunReport, out: Path, *, next_step: bool = True, turns: str = "turns") -> int:
+    """Say what was played and what it took; 1 if calls failed, the budget ended, or no reply could be read."""
+    say(f"{report.played} games with {report.turns} {turns} played, {report.kept} were there already; logs in {out}")
+    if report.calls or report.from_journal:
+        before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
+        late = f", {report.timed_out} requests timed out (see --timeout and --concurrency)" if report.timed_out else ""
+        say(f"  {report.calls} calls{before}{late}; {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
+    if report.stopped:
+        say(f"  the budget allows no further call: {report.stopped} games left waiting; start again with a higher one to play them on")
+    if report.failed:
+        say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
+    if replies := _replies_in_words(report):
+        say(f"  {replies}")
+    if next_step:
+        say(f"next: cotrace ingest {in_shell(out)}")
+    return 1 if report.failed or report.stopped or report.none_read else 0
+
+
+def _replies_in_words(report: RunReport) -> str:
+    """`3 replies: 0 read, 2 cut at 300 tokens, 1 unreadable`; nothing where no model replied."""
+    known = {read: count for read, count in report.reads.items() if read is not None}
+    limits = f" at {' or '.join(map(str, report.limits))} tokens"
+    others = [f"{known[kind]} {kind}{limits if kind == 'cut' else ''}" for kind in ("guessed", *NOT_READ) if kind in known]
+    parts = [f"{sum(known.get(kind, 0) for kind in AUTHORED)} read", *others]
+    number = sum(known.values())
+    return f"{number} {'reply' if number == 1 else 'replies'}: {', '.join(parts)}" if known else ""

@@ -82,9 +82,8 @@ def command(
 def _play(experiment: Experiment, store: Store | None, judging: tuple[tuple[str, ...], str | None], stop_when: float | None) -> int:
     from contextlib import nullcontext
 
-    from cotrace.commands.play import tell
     from cotrace.following import following, judge_requests
-    from cotrace.progress import playing_bar
+    from cotrace.progress import playing_bar, tell
     from cotrace.stopping import play_until
     from games.players.running import run_games
 

@@ -13,17 +13,15 @@ import click
 from cotrace.help_text import HelpContext, with_examples_that_fit
 from cotrace.lazy_group import LazyGroup
 from cotrace.options.seats import seat_options, terms_of
-from cotrace.options.shared import COUNT, say, spent, tokens, writing_to
+from cotrace.options.shared import COUNT, say, writing_to
 from schemas.errors import UsageError
 from schemas.families import Family, families, module
-from schemas.replies import AUTHORED, NOT_READ
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from games.experiments.family import ExperimentGame, ShortForm
-    from games.players.running import RunReport
     from games.players.seats import Seats
 
 _EXPERIMENT: Final = "EXPERIMENT.yaml"
@@ -214,8 +212,7 @@ def _type(kind: Any) -> Any:
 
 
 def _play(known: Family, game: ExperimentGame, keys: set[str], options: dict[str, Any]) -> int:
-    from cotrace.commands.play import tell
-    from cotrace.progress import playing_bar
+    from cotrace.progress import playing_bar, tell
     from games.experiments.plan import short_form
     from games.players.running import run_games
 
@@ -247,31 +244,3 @@ def _play_planted(family: str, games: int, seed: int, out: Path, kind: str | Non
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {in_shell(out)} && cotrace attribute && cotrace report attribution-accuracy")
     return 0
-
-
-def tell(report: RunReport, out: Path, *, next_step: bool = True, turns: str = "turns") -> int:
-    """Say what was played and what it took; 1 if calls failed, the budget ended, or no reply could be read."""
-    say(f"{report.played} games with {report.turns} {turns} played, {report.kept} were there already; logs in {out}")
-    if report.calls or report.from_journal:
-        before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
-        late = f", {report.timed_out} requests timed out (see --timeout and --concurrency)" if report.timed_out else ""
-        say(f"  {report.calls} calls{before}{late}; {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
-    if report.stopped:
-        say(f"  the budget allows no further call: {report.stopped} games left waiting; start again with a higher one to play them on")
-    if report.failed:
-        say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
-    if replies := _replies_in_words(report):
-        say(f"  {replies}")
-    if next_step:
-        say(f"next: cotrace ingest {in_shell(out)}")
-    return 1 if report.failed or report.stopped or report.none_read else 0
-
-
-def _replies_in_words(report: RunReport) -> str:
-    """`3 replies: 0 read, 2 cut at 300 tokens, 1 unreadable`; nothing where no model replied."""
-    known = {read: count for read, count in report.reads.items() if read is not None}
-    limits = f" at {' or '.join(map(str, report.limits))} tokens"
-    others = [f"{known[kind]} {kind}{limits if kind == 'cut' else ''}" for kind in ("guessed", *NOT_READ) if kind in known]
-    parts = [f"{sum(known.get(kind, 0) for kind in AUTHORED)} read", *others]
-    number = sum(known.values())
-    return f"{number} {'reply' if number == 1 else 'replies'}: {', '.join(parts)}" if known else ""

@@ -74,9 +74,8 @@ def command(
         return mended(store, where, mend, seats, played, out or Path("replays") / "mended", lambda: terms_of(options))
     if episode is None or turn is None:
         raise UsageError("give the game and the turn, as in: cotrace replay craft-0f6ad207c604 --turn 3 ..., or --mend N")
-    from cotrace.commands.play import tell
     from cotrace.options.seats import terms_of
-    from cotrace.progress import playing_bar
+    from cotrace.progress import playing_bar, tell
     from games.continuations.play import Change, Logged, continuations
     from games.players.running import Seating, run_games
     from ingest.cotrace_log.logged_game import logged_game

@@ -123,8 +123,7 @@ def _instead(finding: Finding, turns: Sequence[Turn]) -> dict[str, Any]:
 
 
 def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
-    from cotrace.commands.play import tell
-    from cotrace.progress import playing_bar
+    from cotrace.progress import playing_bar, tell
     from games.players.running import Seating, run_games
 
     tables: dict[object, list[_Trial]] = {}

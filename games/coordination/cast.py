@@ -7,16 +7,13 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Final, Literal, get_args
 
-from games.coordination.capture import policies as capture
 from games.coordination.capture.rules import listed as listed_room
 from games.coordination.courses.agent import CourseSetup, Table
-from games.coordination.escape import policies as escape
-from games.coordination.hanabi import policies as hanabi
 from games.coordination.hanabi.table import PLAYERS_IN_ORDER
 from games.coordination.hanabi.wording import action_text
-from games.coordination.kitchen import policies as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS
 from games.coordination.players import PLANTED_QUESTIONS, PLAYERS, Player, ScriptDecision
+from games.coordination.policies import capture, escape, hanabi, kitchen
 from games.players.onset import onset_of
 from games.players.player import Observation
 from schemas.game import PlantedLabel, Turn

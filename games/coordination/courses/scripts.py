@@ -8,21 +8,21 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from games.coordination.capture.policies import POLICIES as CAPTURE
 from games.coordination.capture.rules import CaptureState
 from games.coordination.capture.rules import listed as listed_room
 from games.coordination.courses.agent import ScriptView
-from games.coordination.escape.policies import FAULTLESS as SEES_ALL
-from games.coordination.escape.policies import POLICIES as ESCAPE
 from games.coordination.escape.rules import GENERATORS, EscapeState, killer_options
-from games.coordination.hanabi.policies import POLICIES as HANABI
 from games.coordination.hanabi.rules import COLORS, RANKS, HanabiState, Known, legal_moves
 from games.coordination.hanabi.wording import COLOR_LETTERS, listed
 from games.coordination.kitchen.layouts import Spot
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, place_of
-from games.coordination.kitchen.policies import Pots, wishes
 from games.coordination.kitchen.rules import ONIONS, Cook, Item, KitchenState
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
+from games.coordination.policies.capture import POLICIES as CAPTURE
+from games.coordination.policies.escape import FAULTLESS as SEES_ALL
+from games.coordination.policies.escape import POLICIES as ESCAPE
+from games.coordination.policies.hanabi import POLICIES as HANABI
+from games.coordination.policies.kitchen import Pots, wishes
 
 _CARD: Final = re.compile(r"\[Card \d: (\w+) (\d)\]")
 _KNOWN: Final = re.compile(r"could be: \[(.*?)\] \[(.*?)\]")

@@ -7,13 +7,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from analytics.query import query
 from games.coordination.capture import rules as capture
-from games.coordination.capture.policies import POLICIES as CAPTURE_POLICIES
 from games.coordination.cast import GAMES, POLICIES, CoordinationGame
 from games.coordination.escape import rules as escape
 from games.coordination.experiment import read_decks
@@ -25,6 +24,7 @@ from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS, Spot
 from games.coordination.kitchen.macros import listed, low_level, macro_category
 from games.coordination.players import PLAYERS, Player, ground
+from games.coordination.policies.capture import POLICIES as CAPTURE_POLICIES
 from games.experiments.plan import play as played
 from games.players.running import RunReport
 from ingest.files.run import ingest_paths
@@ -112,7 +112,7 @@ def test_what_scripts_do_wrong_is_planted_and_found_by_rule(store: Store) -> Non
 @pytest.mark.parametrize("game", GAMES)
 def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, tmp_path: Path) -> None:
     """Whatever is played is ingested whole and replays; playing again plays nothing."""
-    turns = {"turns": 60} if game == "overcooked" else {}
+    turns: dict[str, Any] = {"turns": 60} if game == "overcooked" else {}
     players = [f"all=script:{name}" for name in POLICIES[game]]
     report = played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns)
     assert report.played == len(report.paths)
