@@ -27,14 +27,14 @@ from games.coordination.hanabi.rules import Move
 from games.coordination.hanabi.table import HanabiTable, deck_of_seed
 from games.coordination.kitchen import rules as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS
-from games.coordination.seated import course_of
-from games.coordination.seated import game_of as coordination_of
+from games.coordination.setup import course_of
+from games.coordination.setup import game_of as coordination_of
 from games.experiments.plan import short_form
 from games.overcooked.engine.references import searched_references
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.players.scripts import POLICIES
 from games.overcooked.replay import replay
-from games.overcooked.seated import Kitchen, game_of, scripted_course
+from games.overcooked.setup import Kitchen, game_of, scripted_course
 from games.players.cast import played_by
 from games.players.running import Job, run_games
 from ingest.files.run import ingest_paths

@@ -76,24 +76,24 @@ questions:
       "no": D2 says "put it there".
 """
 _GAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "CRAFT, one": ("craft", "--seat", "builder={m}", "--seat", "directors=script:plain", "--structures", "1", "--turns", "2"),
-    "CRAFT, all": ("craft", "--seat", "all={m}", "--structures", "1", "--turns", "1"),
+    "CRAFT, one": ("craft", "--player", "builder={m}", "--player", "directors=script:plain", "--structures", "1", "--turns", "2"),
+    "CRAFT, all": ("craft", "--player", "all={m}", "--structures", "1", "--turns", "1"),
     "Einstein Puzzles, one": (
-        *("einstein", "--seat", "player1={m}", "--seat", "player2=script:sensible"),
+        *("einstein", "--player", "player1={m}", "--player", "player2=script:sensible"),
         *("--games", "1", "--objects", "4", "--step-limit", "4"),
     ),
-    "Einstein Puzzles, all": ("einstein", "--seat", "all={m}", "--games", "1", "--objects", "4", "--step-limit", "4"),
-    "AsymPuzl, one": ("asympuzl", "--seat", "A={m}", "--seat", "B=script:sharing", "--size", "3", "--seeds", "1", "--turns", "2"),
-    "AsymPuzl, all": ("asympuzl", "--seat", "all={m}", "--size", "3", "--seeds", "1", "--turns", "2"),
+    "Einstein Puzzles, all": ("einstein", "--player", "all={m}", "--games", "1", "--objects", "4", "--step-limit", "4"),
+    "AsymPuzl, one": ("asympuzl", "--player", "A={m}", "--player", "B=script:sharing", "--size", "3", "--seeds", "1", "--turns", "2"),
+    "AsymPuzl, all": ("asympuzl", "--player", "all={m}", "--size", "3", "--seeds", "1", "--turns", "2"),
     "Collab-Overcooked, one": (
-        *("overcooked", "--seat", "assistant={m}", "--seat", "chef=script:plain"),
+        *("overcooked", "--player", "assistant={m}", "--player", "chef=script:plain"),
         *("--order", "boiled_egg", "--horizon", "2", "--corrections", "0", "--rounds", "1"),
     ),
     "Collab-Overcooked, all": (
-        *("overcooked", "--seat", "all={m}", "--order", "boiled_egg", "--horizon", "1", "--corrections", "0", "--rounds", "1"),
+        *("overcooked", "--player", "all={m}", "--order", "boiled_egg", "--horizon", "1", "--corrections", "0", "--rounds", "1"),
     ),
     "LLM-Coordination, one": (
-        *("coordination", "collab_capture", "--seat", "alice={m}", "--seat", "bob=script:greedy", "--seed", "1", "--no-tom"),
+        *("coordination", "collab_capture", "--player", "alice={m}", "--player", "bob=script:greedy", "--seed", "1", "--no-tom"),
         *("--no-verification", "--rejections", "1"),
     ),
 }

@@ -73,7 +73,7 @@ FAMILIES: tuple[Family, ...] = (
         counted_turns="the turns that count: those with verified actions and a recorded attempt; what is left out stands below",
         roles=("director", "builder"),
         plays={"craft": "Directors and a builder, 3D blocks."},
-        examples=("craft --seat directors=script:vague --seat builder=script:literal --games 5 --out logs/",),
+        examples=("craft --player directors=script:vague --player builder=script:literal --games 5 --out logs/",),
     ),
     Family(
         name="einstein",
@@ -83,7 +83,7 @@ FAMILIES: tuple[Family, ...] = (
         score_words="objects in their bins",
         roles=("player",),
         plays={"einstein": "Two players sort objects into bins, each with half of the rules."},
-        examples=("einstein --seat player1=openai/gpt-4o --seat player2=script:sensible --games 3 --max-cost 1 --out logs/",),
+        examples=("einstein --player player1=openai/gpt-4o --player player2=script:sensible --games 3 --max-cost 1 --out logs/",),
     ),
     Family(
         name="asympuzl",
@@ -93,7 +93,7 @@ FAMILIES: tuple[Family, ...] = (
         score_words="solved",
         roles=("player",),
         plays={"asympuzl": "Two players with different views of one puzzle."},
-        examples=("asympuzl --seat all=openai/gpt-4o-mini --feedback own --games 5 --max-cost 1 --out logs/",),
+        examples=("asympuzl --player all=openai/gpt-4o-mini --feedback own --games 5 --max-cost 1 --out logs/",),
     ),
     Family(
         name="overcooked",
@@ -103,7 +103,7 @@ FAMILIES: tuple[Family, ...] = (
         score_words="progress completeness",
         roles=("chef", "assistant"),
         plays={"overcooked": "Collab-Overcooked: a chef and an assistant cook orders."},
-        examples=("overcooked --seat all=script:optimal --task boiled_egg --out logs/",),
+        examples=("overcooked --player all=script:optimal --task boiled_egg --out logs/",),
     ),
     Family(
         name="coordination",
@@ -124,7 +124,7 @@ FAMILIES: tuple[Family, ...] = (
             "coordqa": "CoordinationQA: a model answers the questions of a file you have.",
         },
         examples=(
-            "coordination hanabi --seat alice=openai/gpt-4o --seat bob=script:cautious --games 1 --out logs/",
+            "coordination hanabi --player alice=openai/gpt-4o --player bob=script:cautious --games 1 --out logs/",
             "coordqa single_turn_trials.csv --model openai/gpt-4o-mini --max-cost 1 --out answers/",
         ),
     ),

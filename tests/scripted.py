@@ -12,7 +12,7 @@ from games.craft.game import Game
 from games.craft.game import GameSettings as CraftSettings
 from games.craft.players.facts import TurnFacts
 from games.craft.players.team import ScriptedTeam
-from games.craft.seated import SeatedGame, course_of
+from games.craft.setup import GameSetup, course_of
 from games.craft.targets.generator import StructureRules
 from games.craft.targets.structures import Structure
 from games.craft.text.archetypes import archetypes
@@ -111,7 +111,7 @@ def craft_turns(structure: Structure, settings: CraftSettings, persona: str, bui
     names = persona.split("+")
     players = dict(zip(DIRECTORS, names * 3 if len(names) == 1 else names, strict=True)) | {"Builder": builder}
     game = Game(structure, settings, seed=seed)
-    asked = SeatedGame(structure=structure, characters=archetypes(0, seed), settings=settings, seats=players, seed=seed, cast=True)
+    asked = GameSetup(structure=structure, characters=archetypes(0, seed), settings=settings, seats=players, seed=seed, cast=True)
     team = _Team(game, players)
     for _ in played_by(course_of(asked, game=game), team):
         yield team.facts

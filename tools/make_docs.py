@@ -253,8 +253,8 @@ The column `claim` holds a JSON object: `kind`, and each field that says somethi
 
 ## How good a reader is
 
-    cotrace play craft --seat directors=script:clear --seat directors=script:vague --seat directors=script:over_remover \\
-        --seat builder=script:sloppy --games 5 --out logs/
+    cotrace play craft --player directors=script:clear --player directors=script:vague --player directors=script:over_remover \\
+        --player builder=script:sloppy --games 5 --out logs/
     cotrace ingest logs/ --store readers.duckdb
     cotrace claims --reader llm:openai/gpt-4o-mini --max-cost 2 --store readers.duckdb
     cotrace report readers --store readers.duckdb

@@ -60,7 +60,7 @@ _ERRORS: Final = " UNION ALL ".join(
     for name, column in _CATEGORIES.items()
 )
 
-_WITH_A_PERSON: Final = "cotrace play einstein --seat Player1=openai/gpt-4o-mini --seat Player2=human"
+_WITH_A_PERSON: Final = "cotrace play einstein --player Player1=openai/gpt-4o-mini --player Player2=human"
 _SURVEY: Final = (
     f'SELECT {_SHORT} AS "row", labels.question AS col, base_game_id AS "cluster", labels.score AS value '
     "FROM labels INNER JOIN einstein_game_facts USING (episode_id) WHERE labels.source = 'survey' AND labels.rubric = 'partner_survey'"

@@ -62,7 +62,7 @@ ITEMS: Final = (
         kind="figure",
         number="4",
         title="People against a model, by level, percent",
-        needs="games with a person at a seat (cotrace play overcooked --seat ...=human)",
+        needs="games with a person at a seat (cotrace play overcooked --player ...=human)",
         cells=units(
             _by_level(f"{_CUT} AND policy LIKE '%human%'", SR="within_limit", PC="pc"), percent=("",), with_sem=False, by_cluster=True
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cotrace.options.models import named, tell_models
-from cotrace.options.seats import refuse_contradictions
+from cotrace.options.players import refuse_contradictions
 from cotrace.options.shared import Number, say, store_option
 from cotrace.terminal import echo
 from schemas.errors import UsageError
@@ -53,7 +53,7 @@ def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> st
     "--play", is_flag=True, help="Serve tables at which people play, in place of the dashboard: nothing of the store can be reached."
 )
 @click.option("--page", "page", metavar="ADDRESS", help="Print this page as one self-contained HTML file, and serve nothing.")
-@click.option("--partner", "partners", multiple=True, metavar="MODEL", help="With --play: a provider/model that may sit there; repeat.")
+@click.option("--partner", "partners", multiple=True, metavar="MODEL", help="With --play: a provider/model that may play; repeat.")
 @click.option("--base-url", help="With --play: address of an OpenAI-compatible server for the partners.")
 @click.option("--key-env", "key_variable", help="With --play: environment variable with the partners' key.")
 @click.option("--max-cost", type=Number(min=0), help="With --play: USD that the models of all games may cost, until the server ends.")

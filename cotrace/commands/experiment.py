@@ -133,7 +133,7 @@ def _tell_forecast(file: Path, experiment: Experiment, changes: Changes) -> None
     costs = [expected.most_cost for expected in found.models.values()]
     if limit is not None and sum(cost or 0.0 for cost in costs) > limit:
         say("  the budget may end before the games do: those that wait are played on when it is started again with a higher one")
-    say("  counted on games in which scripts took the models' seats; a model that talks longer or plays worse takes more")
+    say("  counted on games in which scripts played for the models; a model that talks longer or plays worse takes more")
 
 
 def _forecast_lines(found: Forecast) -> list[str]:

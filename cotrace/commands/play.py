@@ -12,7 +12,7 @@ import click
 
 from cotrace.help_text import HelpContext, with_examples_that_fit
 from cotrace.lazy_group import LazyGroup
-from cotrace.options.seats import seat_options, terms_of
+from cotrace.options.players import player_options, terms_of
 from cotrace.options.shared import COUNT, say, writing_to
 from schemas.errors import UsageError
 from schemas.families import Family, families, module
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from games.experiments.family import ExperimentGame, ShortForm
-    from games.players.seats import Seats
+    from games.players.setup import PlayerSetup
 
 _EXPERIMENT: Final = "EXPERIMENT.yaml"
 """Stands in the help for any experiment file."""
@@ -109,8 +109,11 @@ def _renamed(args: Sequence[str], short: ShortForm) -> list[str]:
             value = value if equals else next(words, "")
             seat = short.scripts[name][len(given) < len(short.scripts) and len(short.scripts) > 1]
             taken.add(seat)
-            told[name] = f"--seat {seat}=script:{value}"
-            found += ["--seat", f"{seat}=script:{value}"]
+            told[name] = f"--player {seat}=script:{value}"
+            found += ["--player", f"{seat}=script:{value}"]
+        elif name == "--seat":
+            told[name] = "--player"
+            found.append("--player" + equals + value)
         elif name in short.renamed:
             of_number, both, of_file = short.renamed[name].partition("|")
             value = next(words, "") if both and not equals else value
@@ -121,7 +124,7 @@ def _renamed(args: Sequence[str], short: ShortForm) -> list[str]:
     for seat, other in short.scripts.values():
         if taken and "all" not in taken and other != "all" and seat not in taken:
             found += [
-                "--seat",
+                "--player",
                 next(text for text in short.team(None) if text.startswith((f"{seat}=", "all="))).replace("all=", f"{seat}="),
             ]
             taken.add(seat)
@@ -150,7 +153,7 @@ def _game_command(known: Family) -> click.Command:
     if module(known.name, "games", "planted") is not None:
         text = "Play so many games with exactly one faulty player each; with --seed and --out alone."
         first.insert(-1, click.Option(["--planted"], type=COUNT, help=text))
-    players = click.command()(seat_options(lambda **_: None)).params
+    players = click.command()(player_options(lambda **_: None)).params
     groups: dict[str, Sequence[click.Parameter]] = {
         "Games": first,
         "Players and models": players,
@@ -174,12 +177,12 @@ def _help(known: Family, game: ExperimentGame) -> str:
     examples = "\n".join(f"  cotrace play {text}" for text in game.SHORT.examples)
     return (
         f"Play {known.title}. A complete log is not played again, and a reply that arrived is not paid again.\n\n"
-        f"Seats: {names}. {scripts}.{remember} Without --seat scripts play. "
+        f"Agents: {names}. {scripts}.{remember} Without --player scripts play. "
         f"Exit code 1 if calls of models failed.\n\n\b\nExample:\n{examples}"
     )
 
 
-def _scripts_in_words(seats: Seats) -> str:
+def _scripts_in_words(seats: PlayerSetup) -> str:
     alone = list(dict.fromkeys(name for scripts in seats.scripts.values() for name in scripts))
     only = dict.fromkeys(name for scripts in seats.casts.values() for name in scripts if name not in alone)
     return ", ".join(alone) + (f"; only among themselves: {', '.join(only)}" if only else "")
@@ -220,7 +223,7 @@ def _play(known: Family, game: ExperimentGame, keys: set[str], options: dict[str
     given = {key: options[key] for key in keys if options.get(key) not in (None, ())}
     given |= {} if kind is None else {"game": kind}
     if options.get("planted") is not None:
-        extra = sorted((given.keys() - {"game"}) | {name for name in ("games", "seats") if options[name]})
+        extra = sorted((given.keys() - {"game"}) | {name for name, key in (("games", "games"), ("players", "seats")) if options[key]})
         if extra:
             raise UsageError(f"--planted plays by itself: leave --{extra[0].removesuffix('s').replace('_', '-')} out")
         return _play_planted(known.name, options["planted"], seeds[0] if seeds else _PLANTED_SEED, out, kind)

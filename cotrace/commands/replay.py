@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cotrace.options.seats import seat_options
+from cotrace.options.players import player_options
 from cotrace.options.shared import COUNT, say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -19,7 +19,7 @@ __all__ = ["command"]
 @click.command()
 @click.argument("episode", required=False)
 @click.option("--turn", type=click.IntRange(min=1), help="From which turn on.")
-@seat_options
+@player_options
 @click.option("--say", "said", multiple=True, metavar="ROLE=TEXT", help="What an agent says at its first call in that turn.")
 @click.option("--do", "done", multiple=True, metavar="ROLE=TEXT", help="What it does there, in the game's grammar.")
 @click.option("--repeats", default=1, show_default=True, type=COUNT, help="How often.")
@@ -47,25 +47,25 @@ def command(
     to_end: bool,
     **options: Any,
 ) -> int:
-    """Take up a logged game at a turn, with another player in a seat, another message or another action, and play on.
+    """Take up a logged game at a turn, with another player, another message or another action, and play on.
 
     Until the changed seat is asked in that turn, all goes as it went; from there on the players play, those who sat there where nobody
     else is named. The continuations go into the store, know where they come from, and are compared with what happened
-    (`cotrace report continuations`). With --mend, the links that most was lost through are mended one by one, whoever is not seated is
+    (`cotrace report continuations`). With --mend, the links that most was lost through are mended one by one, whoever has no player is
     played by the game's first script, one turn is played unless --turns or --to-end says otherwise, and what was lost is compared
     (docs/attribution.md). EPISODE is a game's id in the store, or its beginning. Exit code 1 if calls failed.
 
     \b
     Example:
-      cotrace replay craft-0f6ad207c604 --turn 3 --seat builder=openai/gpt-4o --seat directors=script:plain --repeats 20 --turns 1
-      cotrace replay craft-0f6ad207c604 --turn 3 --do 'builder=PLACE:gs:(0,0):0:CONFIRM:try' --seat all=script:plain
-      cotrace replay --mend 50 --where "benchmark = 'craft'" --seat builder=openai/gpt-4o
+      cotrace replay craft-0f6ad207c604 --turn 3 --player builder=openai/gpt-4o --player directors=script:plain --repeats 20 --turns 1
+      cotrace replay craft-0f6ad207c604 --turn 3 --do 'builder=PLACE:gs:(0,0):0:CONFIRM:try' --player all=script:plain
+      cotrace replay --mend 50 --where "benchmark = 'craft'" --player builder=openai/gpt-4o
     """
     if to_end and turns is not None:
         raise UsageError("--turns and --to-end contradict each other: give one of them")
     if mend is not None:
         from cotrace.judging.mending import mend as mended
-        from cotrace.options.seats import terms_of
+        from cotrace.options.players import terms_of
 
         if episode or turn or said or done:
             raise UsageError("--mend chooses games, turns and words itself: leave out EPISODE, --turn, --say and --do")
@@ -74,10 +74,10 @@ def command(
         return mended(store, where, mend, seats, played, out or Path("replays") / "mended", lambda: terms_of(options))
     if episode is None or turn is None:
         raise UsageError("give the game and the turn, as in: cotrace replay craft-0f6ad207c604 --turn 3 ..., or --mend N")
-    from cotrace.options.seats import terms_of
+    from cotrace.options.players import terms_of
     from cotrace.progress import playing_bar, tell
     from games.continuations.play import Change, Logged, continuations
-    from games.players.running import Seating, run_games
+    from games.players.running import RunSetup, run_games
     from ingest.cotrace_log.logged_game import logged_game
 
     store.check()
@@ -86,7 +86,7 @@ def command(
     change = Change(turn=turn, seats=seats, given=given, turns=turns, repeats=repeats)
     folder = out or Path("replays") / found.episode
     sitting, jobs = continuations(found, change, folder)
-    table = Seating(scripts=sitting.scripts, seats=sitting.roles, terms=terms_of(options), journal=folder / ".journal")
+    table = RunSetup(scripts=sitting.scripts, seats=sitting.roles, terms=terms_of(options), journal=folder / ".journal")
     with writing_to(folder), playing_bar() as show:
         report = run_games(jobs, table, show)
     code = tell(report, folder, next_step=False)

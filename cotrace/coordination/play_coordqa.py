@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from cotrace.options.models import asking, asking_options, concurrency_option, fit, tell_models
-from cotrace.options.seats import refuse_contradictions
+from cotrace.options.players import RenamedOption, refuse_contradictions
 from cotrace.options.shared import Number, say, spent, tokens, writing_to
 from schemas.text import in_shell
 from schemas.wording import number
@@ -22,7 +22,12 @@ _AT_ONCE = 8
 @click.argument("questions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--model", help="provider/model, such as openai/gpt-4o-mini.")
 @click.option(
-    "--seat", metavar="respondent=PLAYER", help="In place of --model: who answers: provider/model, script:first, script:random or human."
+    "--player",
+    "--seat",
+    "seat",
+    cls=RenamedOption,
+    metavar="respondent=PLAYER",
+    help="In place of --model: who answers: provider/model, script:first, script:random or human.",
 )
 @click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
 @click.option("--key-env", "key_variable", help="Environment variable with the key.")
@@ -46,14 +51,14 @@ def command(
     """
     from cotrace.progress import progress_bar
     from games.coordination.qa.ask import RESPONDENT, SCRIPTS, AskRequest, ask_questions
-    from games.players.seats import Seats, is_model
+    from games.players.setup import PlayerSetup, is_model
     from providers.provider import ModelSettings
     from schemas.errors import UsageError
 
     if (model is None) == (seat is None):
-        raise UsageError("say who answers: either --model provider/model or --seat respondent=PLAYER, one of both")
+        raise UsageError("no respondent: give either --model provider/model or --player respondent=PLAYER, one of both")
     asked = seat or f"{RESPONDENT}={model}"
-    player = Seats({RESPONDENT: RESPONDENT}, SCRIPTS).taken([asked])[RESPONDENT]
+    player = PlayerSetup({RESPONDENT: RESPONDENT}, SCRIPTS).taken([asked])[RESPONDENT]
     where = {name: options[name] for name in ("base_url", "key_variable")}
     money = {name: options[name] for name in ("prices", "max_cost")}
     settings = ModelSettings(model=player if is_model(player) else "", **where, **asking(options))

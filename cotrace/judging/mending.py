@@ -13,14 +13,14 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from analytics.losses.mended import Mended
     from games.players.running import Job, RunTerms
-    from games.players.seats import Seats
+    from games.players.setup import PlayerSetup
     from judges.attribution.findings import Finding
     from schemas.game import Header, Turn
 
 __all__ = ["mend"]
 
 _NOTHING: Final = 1e-9
-_PLAYED: Final = "(as the player in that seat plays it)"
+_PLAYED: Final = "(as that player plays it)"
 _SUMMARY: Final = ("benchmark", "link", "turns", "games", "came_back", "little")
 
 
@@ -33,7 +33,7 @@ class _Charge(NamedTuple):
 class _Trial(NamedTuple):
     charge: _Charge
     job: Job
-    seats: Seats
+    seats: PlayerSetup
 
 
 def mend(store: Store, where: str, most: int, seats: Sequence[str], turns: int | None, folder: Path, terms: Callable[[], RunTerms]) -> int:
@@ -110,7 +110,7 @@ def _refuse_same(finding: Finding, header: Header, taken: Sequence[str]) -> None
     now = [seat.partition("=") for seat in taken]
     for agent in header.agents:
         if finding.ideal is None and agent.agent == finding.agent and (agent.agent, agent.model) in {(name, who) for name, _, who in now}:
-            raise UsageError(f"{agent.agent} was {agent.model} then: name another player with --seat {agent.agent}=...")
+            raise UsageError(f"{agent.agent} was {agent.model} then: name another player with --player {agent.agent}=...")
 
 
 def _instead(finding: Finding, turns: Sequence[Turn]) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _instead(finding: Finding, turns: Sequence[Turn]) -> dict[str, Any]:
 
 def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
     from cotrace.progress import playing_bar, tell
-    from games.players.running import Seating, run_games
+    from games.players.running import RunSetup, run_games
 
     tables: dict[object, list[_Trial]] = {}
     for trial in trials:
@@ -133,7 +133,7 @@ def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
     code = 0
     for together in tables.values():
         sitting = together[0].seats
-        table = Seating(scripts=sitting.scripts, seats=sitting.roles, terms=terms, journal=folder / ".journal")
+        table = RunSetup(scripts=sitting.scripts, seats=sitting.roles, terms=terms, journal=folder / ".journal")
         with playing_bar() as show:
             code = max(code, tell(run_games([trial.job for trial in together], table, show), folder, next_step=False))
     return code

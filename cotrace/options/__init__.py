@@ -1,1 +1,1 @@
-"""Options that several verbs share, and ways of speaking: of every verb, of seats, of models, of searches for better prompts."""
+"""Options that several verbs share, and ways of speaking: of every verb, of players, of models, of searches for better prompts."""

@@ -16,7 +16,7 @@ from dashboards.playing.look import LOOK, document, look
 from dashboards.playing.tables import Tables
 from dashboards.requests import answer_faults
 from games.experiments.family import games
-from games.players.seats import PERSON, SCRIPT
+from games.players.setup import PERSON, SCRIPT
 from schemas.errors import CotraceError
 from schemas.families import title_of
 
@@ -92,7 +92,7 @@ def _add_opening(app: Flask, tables: Tables) -> None:
 def _add_seats(app: Flask, tables: Tables) -> None:
     @app.get(f"{_SEAT}<token>")
     def seat(token: str) -> tuple[str, HTTPStatus]:
-        return (document("seat"), HTTPStatus.OK) if tables.state(token) else ("There is no such seat.\n", HTTPStatus.NOT_FOUND)
+        return (document("seat"), HTTPStatus.OK) if tables.state(token) else ("There is no such role.\n", HTTPStatus.NOT_FOUND)
 
     @app.get(f"{_SEAT}<token>/state")
     def state(token: str) -> tuple[Response, HTTPStatus]:

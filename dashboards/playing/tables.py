@@ -19,8 +19,8 @@ from dashboards.playing.survey import keep, questions
 from games.experiments.family import Match, game_of
 from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
-from games.players.running import Job, RunTerms, Seating, run_games
-from games.players.seats import PERSON, is_model, team_name
+from games.players.running import Job, RunSetup, RunTerms, run_games
+from games.players.setup import PERSON, is_model, team_name
 from providers.prices import Budget
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
@@ -179,7 +179,7 @@ class Tables:
         episode = f"table_{secrets.token_hex(4)}/{team_name(taken)}/{task.name}_{number}"
         match = Match(task, game.Condition(), taken, number, self.out, known.is_cast(taken), "people", episode)
         people = {seat.agent: seat for seat in seats}
-        table = Seating(
+        table = RunSetup(
             scripts=known.scripts, seats=known.roles, terms=self.terms, journal=(self.out / episode).parents[1] / ".journal", people=people
         )
         running = _Running(game.job(match), seats, threading.Thread(), client if has_models else None)
@@ -222,7 +222,7 @@ class Tables:
         return next(found, None)
 
     def state(self, token: str) -> dict[str, Any] | None:
-        """What the browser of a seat is told; None: there is no such seat."""
+        """What the browser of a seat is told; None: there is no such role."""
         found = self._at(token)
         if found is None:
             return None
@@ -235,7 +235,7 @@ class Tables:
         return {**seat.shown(), "error": running.error, "ended": ended, "survey": list(questions()) if ended else []}
 
     def survey(self, token: str, answers: Mapping[str, str]) -> bool:
-        """Keep what a player says of its partner in the log of the game; False: there is no such seat, or its game is not over.
+        """Keep what a player says of its partner in the log of the game; False: there is no such role, or its game is not over.
 
         Raises:
             UsageError: there is no such question or answer.
@@ -248,12 +248,12 @@ class Tables:
         return True
 
     def say(self, token: str, number: int, text: str) -> bool:
-        """Answer for a seat; False: there is no such seat, or it is not asked that."""
+        """Answer for a seat; False: there is no such role, or it is not asked that."""
         found = self._at(token)
         return found is not None and found[1].say(number, text)
 
 
-def _play(running: _Running, table: Seating) -> None:
+def _play(running: _Running, table: RunSetup) -> None:
     try:
         report = run_games([running.job], table)
     except (CotraceError, OSError) as error:

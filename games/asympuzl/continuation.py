@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.asympuzl.seated import SCRIPTS, SEATS, SOLO_SEATS, course_of, game_of
+from games.asympuzl.setup import ROLES, SCRIPTS, SOLO_ROLES, course_of, game_of
 from games.continuations.own_log import replies, written
 from games.players.course import Course
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
 
 __all__ = ["course", "replies", "seats", "written"]
 
 
-def seats(header: Header) -> Seats:
+def seats(header: Header) -> PlayerSetup:
     """Two players, or one."""
-    return Seats(SOLO_SEATS if game_of(header).solo else SEATS, SCRIPTS)
+    return PlayerSetup(SOLO_ROLES if game_of(header).solo else ROLES, SCRIPTS)
 
 
 def course(header: Header, _: Sequence[Turn]) -> Course:

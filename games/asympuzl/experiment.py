@@ -13,11 +13,11 @@ from pydantic import Field
 from games.asympuzl.forms import forms
 from games.asympuzl.game import GameSettings as Condition
 from games.asympuzl.players.personas import FAULTLESS
-from games.asympuzl.seated import CASTS, SCRIPTS, SEATS, SOLO_SEATS, SeatedGame, course_of, header_of, scripted_course
+from games.asympuzl.setup import CASTS, ROLES, SCRIPTS, SOLO_ROLES, GameSetup, course_of, header_of, scripted_course
 from games.asympuzl.tokens import tokenizer
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
 
 __all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
@@ -42,8 +42,8 @@ SHORT: Final = ShortForm(
     team=lambda asked: ("A=script:solver",) if asked and asked.solo else (f"all=script:{FAULTLESS}",),
     drawn=_drawn,
     examples=(
-        "asympuzl --seat all=script:sharing --seat all=script:ignoring --size 3 --size 5 --games 10 --out logs/",
-        "asympuzl --seat A=openai/gpt-4o --seat B=script:sharing --feedback own --games 5 --temperature 0 --out logs/",
+        "asympuzl --player all=script:sharing --player all=script:ignoring --size 3 --size 5 --games 10 --out logs/",
+        "asympuzl --player A=openai/gpt-4o --player B=script:sharing --feedback own --games 5 --temperature 0 --out logs/",
         "asympuzl --planted 100 --out logs/planted",
     ),
     renamed={"--seeds": "--games", "--mode": "--feedback"},
@@ -55,13 +55,13 @@ KINDS: Final = ("",)
 
 
 def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game, for people who sit down at a table."""
+    """The task of a single game that people play."""
     return Tasks(generate=1, first=number)
 
 
-def seats(asked: Tasks) -> Seats:
+def seats(asked: Tasks) -> PlayerSetup:
     """Two players, or one."""
-    return Seats(SOLO_SEATS, SCRIPTS) if asked.solo else Seats(SEATS, SCRIPTS, CASTS)
+    return PlayerSetup(SOLO_ROLES, SCRIPTS) if asked.solo else PlayerSetup(ROLES, SCRIPTS, CASTS)
 
 
 def tasks(asked: Tasks, _: Path) -> Sequence[Task]:
@@ -73,7 +73,7 @@ def job(match: Match) -> Job:
     """A game of the puzzle; an experiment's seed tells repetitions apart."""
     settings: Condition = match.condition
     tokenizer(settings.tokenizer)("")  # one without its tables fails here, before anything is played
-    game = SeatedGame(settings=settings, seats=match.players, seed=match.task.content, solo=set(match.taken) == set(SOLO_SEATS))
+    game = GameSetup(settings=settings, seats=match.players, seed=match.task.content, solo=set(match.taken) == set(SOLO_ROLES))
     header = header_of(game)
     if match.run is not None:
         header = replace(header, details={**header.details, "repetition": match.seed})

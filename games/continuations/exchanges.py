@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from games.continuations.family import continued_game
-from games.players.course import Said
+from games.players.course import Reply
 from games.players.player import Observation
 from schemas.game import Header, ReplyEntry, Turn
 
@@ -19,7 +19,7 @@ class Exchange(NamedTuple):
     """A call of an agent."""
 
     seen: Observation
-    """Its messages are those of a model in that seat."""
+    """Its messages are those of a model that plays this agent."""
     reply: ReplyEntry
 
 
@@ -44,7 +44,7 @@ def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[Exchange]:
             if len(replies) < len(step):
                 return
             yield from map(Exchange, step, replies)
-            step = course.send(tuple(Said(reply.text, reply.reasoning, reply.error) for reply in replies))
+            step = course.send(tuple(Reply(reply.text, reply.reasoning, reply.error) for reply in replies))
     except StopIteration:
         return
 

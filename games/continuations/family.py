@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from games.players.course import Course
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.game import Header, ReplyEntry, Turn
@@ -18,8 +18,8 @@ class ContinuedGame(Protocol):
     """A module of this face makes a family's logged games go on otherwise."""
 
     @property
-    def seats(self) -> Callable[[Header], Seats]:
-        """Who can sit where in the game of a log."""
+    def seats(self) -> Callable[[Header], PlayerSetup]:
+        """Who can play which agent in the game of a log."""
         ...
 
     @property

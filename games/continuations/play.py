@@ -1,7 +1,7 @@
 """Plays a logged game on from one of its turns, otherwise than it went.
 
-Up to the first call of a changed seat in that turn, everything is as it was; from there on the players in the seats play. What one of them
-shall say or do at that call can be given.
+Up to the first call of an agent with another player in that turn, everything is as it was; from there on the new
+players play. What one of them shall say or do at that call can be given.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from games.players.course import Course, Step, play_again
 from games.players.onset import script_of
 from games.players.player import Observation, Player, PlayerReply
 from games.players.running import Job
-from games.players.seats import PERSON, SCRIPT, Seats
+from games.players.setup import PERSON, SCRIPT, PlayerSetup
 from schemas.errors import UsageError
 from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 
@@ -51,7 +51,7 @@ class Change:
     given: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Agent or role -> (`say` or `do`, text) of its first call in that turn."""
     kept: Sequence[str] = ()
-    """Agents whose first answer in that turn stays what it was, whoever sits there."""
+    """Agents whose first answer in that turn stays what it was, whoever plays."""
     turns: int | None = None
     """How many turns are played; None: to the end."""
     repeats: int = 1
@@ -63,8 +63,8 @@ class Change:
         return "; ".join([*self.seats, *given])
 
 
-def continuations(logged: Logged, change: Change, out: Path) -> tuple[Seats, list[Job]]:
-    """Give the games that go on otherwise, and who can sit in them.
+def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetup, list[Job]]:
+    """Give the games that go on otherwise, and who can play in them.
 
     Args:
         logged: the game.
@@ -79,7 +79,7 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[Seats, lis
     if not 1 <= change.turn <= len(logged.turns):
         raise UsageError(f"--turn {change.turn}: the game has turns 1 to {len(logged.turns)}")
     if not change.seats and not change.given:
-        raise UsageError("nothing is otherwise: give --seat ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
+        raise UsageError("nothing is otherwise: give --player ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
     seats = game.seats(logged.header)
     taken, changed = _taken(logged.header, change, seats)
     turns = [_with_replies(game, logged.header, turn) for turn in logged.turns[: change.turn]]
@@ -92,17 +92,17 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[Seats, lis
     return seats, [_job(plan, logged, taken, path) for path in paths]
 
 
-def with_scripts(asked: Sequence[str], seats: Seats) -> list[str]:
-    """What was asked for, and in every other seat the first script that can take it.
+def with_scripts(asked: Sequence[str], seats: PlayerSetup) -> list[str]:
+    """What was asked for, and for every other agent the first script that can play it.
 
     Raises:
-        UsageError: a seat of the game is neither asked for nor one that a script can take.
+        UsageError: an agent has no player and no script can play it.
     """
     taken = {agent for text in asked for agent in seats.agents(text.partition("=")[0].strip())}
     rest = [agent for agent in seats.roles if agent not in taken]
     for agent in rest:
         if not seats.scripts.get(seats.roles[agent]):
-            raise UsageError(f"no script can take the seat of {agent}: add --seat {agent}=provider/model")
+            raise UsageError(f"no script can play {agent}: add --player {agent}=provider/model")
     return [*asked, *(f"{agent}={SCRIPT}{next(iter(seats.scripts[seats.roles[agent]]))}" for agent in rest)]
 
 
@@ -115,8 +115,8 @@ class _Plan(NamedTuple):
     given: Mapping[str, str]
 
 
-def _taken(header: Header, change: Change, seats: Seats) -> tuple[dict[str, str], set[str]]:
-    """Who sits where, and whose seats are changed; the others are taken by who sat there, if that can be."""
+def _taken(header: Header, change: Change, seats: PlayerSetup) -> tuple[dict[str, str], set[str]]:
+    """Who plays which agent, and which agents have another player; the others are played as before, if that can be."""
     changed = {agent for text in change.seats for agent in seats.agents(text.partition("=")[0].strip())}
     before = {agent.agent: _again(agent.model or agent.persona or "", seats.scripts.get(agent.role, ())) for agent in header.agents}
     rest = [f"{agent}={before.get(agent, '')}" for agent in seats.roles if agent not in changed]
@@ -128,7 +128,7 @@ def _taken(header: Header, change: Change, seats: Seats) -> tuple[dict[str, str]
             raise
         agent, _, player = unknown.partition("=")
         who = f"{player!r}, who cannot be called again" if player else "somebody unknown"
-        raise UsageError(f"{agent} was {who}: add --seat {agent}=provider/model, {SCRIPT}NAME or {PERSON}") from error
+        raise UsageError(f"{agent} was {who}: add --player {agent}=provider/model, {SCRIPT}NAME or {PERSON}") from error
 
 
 def _again(player: str, scripts: Collection[str]) -> str:
@@ -136,10 +136,10 @@ def _again(player: str, scripts: Collection[str]) -> str:
     return f"{SCRIPT}{script_of(player)}" if script_of(player) in scripts else player
 
 
-def _found(name: str, seats: Seats) -> list[str]:
+def _found(name: str, seats: PlayerSetup) -> list[str]:
     found = seats.agents(name)
     if not found:
-        raise UsageError(f"{name}: no such seat (there are {', '.join(seats.roles)})")
+        raise UsageError(f"{name}: no such role (there are {', '.join(seats.roles)})")
     return found
 
 

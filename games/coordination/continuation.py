@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from games.continuations.own_log import replies, written
-from games.coordination.seated import course_of, game_of, seats_of, table_of
+from games.coordination.setup import course_of, game_of, setup_of, table_of
 from games.players.course import Course
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
 
 __all__ = ["course", "replies", "seats", "written"]
 
 
-def seats(header: Header) -> Seats:
+def seats(header: Header) -> PlayerSetup:
     """Alice and Bob, with the scripts of their game."""
-    return seats_of(game_of(header).game)
+    return setup_of(game_of(header).game)
 
 
 def course(header: Header, turns: Sequence[Turn]) -> Course:

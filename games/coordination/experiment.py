@@ -14,10 +14,10 @@ from games.coordination.cast import BEFORE_ONSET, GAMES, CoordinationGame
 from games.coordination.courses.agent import PUBLISHED, Harness, Switches
 from games.coordination.forms import forms
 from games.coordination.hanabi.rules import DECK
-from games.coordination.seated import LONGEST, VARIANTS, SeatedGame, course_of, header_of, scripted_course, seats_of
+from games.coordination.setup import LONGEST, VARIANTS, GameSetup, course_of, header_of, scripted_course, setup_of
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 from schemas.text import near
@@ -77,8 +77,8 @@ SHORT: Final = ShortForm(
     team=lambda asked: (f"all=script:{BEFORE_ONSET[asked.game]}",),
     drawn=lambda games, seed, given: (given, range(seed, seed + (games or 1))),
     examples=(
-        "coordination collab_capture --seat all=script:ideal --seed 1 --out logs/",
-        "coordination hanabi --seat alice=openai/gpt-4o --seat bob=script:cautious --no-verification --out logs/",
+        "coordination collab_capture --player all=script:ideal --seed 1 --out logs/",
+        "coordination hanabi --player alice=openai/gpt-4o --player bob=script:cautious --no-verification --out logs/",
         "coordination hanabi --planted 100 --out logs/planted",
     ),
     kinds=GAMES,
@@ -105,9 +105,9 @@ def one_game(_: int, kind: CoordinationGame = KINDS[0]) -> Tasks:
     return Tasks(game=kind)
 
 
-def seats(asked: Tasks) -> Seats:
+def seats(asked: Tasks) -> PlayerSetup:
     """Alice and Bob."""
-    return seats_of(asked.game)
+    return setup_of(asked.game)
 
 
 def tasks(asked: Tasks, home: Path) -> Sequence[Task]:
@@ -135,7 +135,7 @@ def job(match: Match) -> Job:
     if place.decks is not None and match.seed not in place.decks:
         raise UsageError(f"there is no deck of seed {match.seed}{near(str(match.seed), map(str, place.decks))}")
     given: dict[str, Any] = {name: value for name in Switches.model_fields if (value := getattr(asked, name)) is not None}
-    game = SeatedGame(
+    game = GameSetup(
         game=place.game,
         variant=place.variant,
         taken=match.players,

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from games.coordination.cast import BEFORE_ONSET, CoordinationGame
 from games.coordination.players import PLAYERS
-from games.coordination.seated import VARIANTS
+from games.coordination.setup import VARIANTS
 from games.experiments.plan import play
 from games.players.planted import FaultyPlayer, Mended, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport

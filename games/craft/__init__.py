@@ -18,7 +18,7 @@ From facts to play:
 ``match_log``    their games as cotrace's own log
 ``play``         whole experiments of them
 ``planted``      games with exactly one faulty player
-``seated``       games with models, scripts and people in the seats
+``setup``        games of models, scripts and people
 ``forms``        what people are offered to write
 ``experiment``   what a file of an experiment can ask for
 ``continuation`` logged games that go on otherwise

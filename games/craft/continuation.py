@@ -12,7 +12,7 @@ from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.game import GameSettings
-from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of
+from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of
 from games.craft.targets.start_boards import START_BOARDS
 from games.craft.targets.structures import Structure
 from games.craft.text.archetypes import ARCHETYPES, Archetype, archetypes
@@ -20,7 +20,7 @@ from games.craft.text.builder import Clarification, ParsedMove, builder_line, pa
 from games.craft.text.director_output import director_text
 from games.craft.text.replies import Unreadable, read_answer
 from games.players.course import Course
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import ActionEntry, Header, ReplyEntry, Turn
@@ -30,9 +30,9 @@ __all__ = ["course", "replies", "seats", "written"]
 _BUILDER = "Builder"
 
 
-def seats(_: Header) -> Seats:
+def seats(_: Header) -> PlayerSetup:
     """Three directors and a builder."""
-    return Seats(SEATS, SCRIPTS)
+    return PlayerSetup(ROLES, SCRIPTS)
 
 
 def course(header: Header, turns: Sequence[Turn]) -> Course:
@@ -44,7 +44,7 @@ def course(header: Header, turns: Sequence[Turn]) -> Course:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(f"the log has no readable target ({type(error).__name__}: {error})", locator="line 1.task.goal") from error
     settings = GameSettings.of_log(_known(condition, header, len(turns)), GameSettings().logged())
-    game = SeatedGame(
+    game = GameSetup(
         structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),
         characters=_characters(header),
         settings=settings,

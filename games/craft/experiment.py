@@ -12,13 +12,13 @@ from pydantic import Field, model_validator
 from games.craft.forms import forms
 from games.craft.game import GameSettings as Condition
 from games.craft.players.team import CASTS
-from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of, scripted_course
+from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of, header_of, scripted_course
 from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.targets.structures import Complexity, Structure, load_structures
 from games.craft.text.archetypes import archetypes
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from games.settings import Settings
 from schemas.errors import UsageError
 
@@ -59,8 +59,8 @@ SHORT: Final = ShortForm(
     team=lambda _: ("directors=script:clear", "builder=script:oracle_follower"),
     drawn=_drawn,
     examples=(
-        "craft --seat directors=script:clear --seat builder=script:literal --games 5 --out logs/",
-        "craft --seat directors=openai/gpt-4o --seat builder=openai/gpt-4o-mini --games 2 --max-cost 1 --out logs/",
+        "craft --player directors=script:clear --player builder=script:literal --games 5 --out logs/",
+        "craft --player directors=openai/gpt-4o --player builder=openai/gpt-4o-mini --games 2 --max-cost 1 --out logs/",
         "craft --planted 100 --out logs/planted",
     ),
     renamed={"--structures": "--games|--file", "--history": "--history-limit"},
@@ -72,13 +72,13 @@ KINDS: Final = ("",)
 
 
 def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game, for people who sit down at a table."""
+    """The task of a single game that people play."""
     return Tasks(generate=1, seed=number, reachable=True)
 
 
-def seats(_: Tasks) -> Seats:
+def seats(_: Tasks) -> PlayerSetup:
     """Three directors and a builder."""
-    return Seats(SEATS, SCRIPTS, CASTS)
+    return PlayerSetup(ROLES, SCRIPTS, CASTS)
 
 
 def tasks(asked: Tasks, home: Path) -> Sequence[Task]:
@@ -94,7 +94,7 @@ def tasks(asked: Tasks, home: Path) -> Sequence[Task]:
 def job(match: Match) -> Job:
     """A game of the structure."""
     settings: Condition = match.condition
-    game = SeatedGame(
+    game = GameSetup(
         structure=match.task.content,
         characters=archetypes(match.task.place, match.seed),
         settings=settings.model_copy(update={"same_turn_messages": True}) if match.cast else settings,

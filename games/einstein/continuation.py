@@ -7,9 +7,9 @@ from datetime import datetime
 
 from games.einstein.engine.actions import write_answer
 from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.seated import SCRIPTS, SEATS, SeatedGame, course_of, settings_of
+from games.einstein.setup import ROLES, SCRIPTS, GameSetup, course_of, settings_of
 from games.players.course import Course
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import Header, ReplyEntry, Turn
@@ -17,16 +17,16 @@ from schemas.game import Header, ReplyEntry, Turn
 __all__ = ["course", "replies", "seats", "written"]
 
 
-def seats(_: Header) -> Seats:
+def seats(_: Header) -> PlayerSetup:
     """Two players."""
-    return Seats(SEATS, SCRIPTS)
+    return PlayerSetup(ROLES, SCRIPTS)
 
 
 def course(header: Header, _: Sequence[Turn]) -> Course:
     """The game of a log."""
     started_at = datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START
     puzzle = parse_game_id(str(header.task.get("id")))
-    return course_of(SeatedGame(puzzle=puzzle, settings=settings_of(header), seats={}, seed=0, started_at=started_at))
+    return course_of(GameSetup(puzzle=puzzle, settings=settings_of(header), seats={}, seed=0, started_at=started_at))
 
 
 def replies(header: Header, turn: Turn) -> list[ReplyEntry]:

@@ -15,10 +15,10 @@ from games.einstein.forms import forms
 from games.einstein.game import GameSettings as Condition
 from games.einstein.players.personas import FAULTLESS, PLANNER
 from games.einstein.players.team import CASTS
-from games.einstein.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of, scripted_course
+from games.einstein.setup import ROLES, SCRIPTS, GameSetup, course_of, header_of, scripted_course
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from games.settings import Settings
 from schemas.errors import UsageError
 
@@ -67,8 +67,8 @@ SHORT: Final = ShortForm(
     team=lambda asked: (f"all=script:{PLANNER if asked.trajectories else FAULTLESS}",),
     drawn=_drawn,
     examples=(
-        "einstein --seat player1=script:misreader --seat player2=script:sensible --mode provide --games 6 --out logs/",
-        "einstein --seat player1=openai/gpt-4o --seat player2=script:sensible --games 3 --max-cost 1 --out logs/",
+        "einstein --player player1=script:misreader --player player2=script:sensible --mode provide --games 6 --out logs/",
+        "einstein --player player1=openai/gpt-4o --player player2=script:sensible --games 3 --max-cost 1 --out logs/",
         "einstein --trajectories 5 --games 250 --out logs/tuning",
         "einstein --planted 100 --out logs/planted",
     ),
@@ -82,13 +82,13 @@ KINDS: Final = ("",)
 
 
 def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game, for people who sit down at a table."""
+    """The task of a single game that people play."""
     return Tasks(generate=1, seed=number)
 
 
-def seats(asked: Tasks) -> Seats:
+def seats(asked: Tasks) -> PlayerSetup:
     """Two players."""
-    return Seats(SEATS, SCRIPTS, {"player": (PLANNER,)} if asked.trajectories else CASTS)
+    return PlayerSetup(ROLES, SCRIPTS, {"player": (PLANNER,)} if asked.trajectories else CASTS)
 
 
 def tasks(asked: Tasks, _: Path) -> Sequence[Task]:
@@ -110,10 +110,8 @@ def job(match: Match) -> Job:
     settings: Condition = match.condition
     asked: _Puzzle = match.task.content
     if asked.solution and not match.cast:
-        raise UsageError("trajectories are played by planners on both sides: leave --seat out")
+        raise UsageError("trajectories are played by planners on both sides: leave --player out")
     if asked.solution and (settings.modes[0] != settings.modes[1] or settings.verifier):
         raise UsageError("trajectories are those of one action space without a verifier: leave mixed modes and verifiers out")
-    game = SeatedGame(
-        puzzle=asked.puzzle, settings=settings, seats=match.players, seed=match.seed, cast=match.cast, solution=asked.solution
-    )
+    game = GameSetup(puzzle=asked.puzzle, settings=settings, seats=match.players, seed=match.seed, cast=match.cast, solution=asked.solution)
     return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game))

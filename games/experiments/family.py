@@ -11,7 +11,7 @@ from games.players.course import Course
 from games.players.forms import Form
 from games.players.player import Observation
 from games.players.running import Job
-from games.players.seats import Seats, named
+from games.players.setup import PlayerSetup, named
 from games.settings import Settings
 from schemas.errors import UsageError
 from schemas.families import module, modules
@@ -44,7 +44,7 @@ class Match(NamedTuple):
     out: Path
     """Folder of the logs."""
     cast: bool = False
-    """Scripts that remember take all seats."""
+    """All players are scripts that remember."""
     run: str | None = None
     """Name of the experiment; None: there is none, and the family's own names stand."""
     episode: str | None = None
@@ -77,7 +77,7 @@ class ShortForm(NamedTuple):
     renamed: Mapping[str, str] = {}
     """Old option -> the one that took its place, or `of a number|of a file`."""
     scripts: Mapping[str, tuple[str, str]] = {}
-    """Old option that named a script -> the seat it takes, and the seat if no other such option is given."""
+    """Old option that named a script -> the role it plays, and the role if no other such option is given."""
     turns: str = "turns"
     """What the game calls them."""
 
@@ -107,7 +107,7 @@ class ExperimentGame(Protocol):
 
     @property
     def one_game(self) -> Callable[[int, Any], Settings]:
-        """The `Tasks` of a single game of a kind, drawn by a number: for people who sit down at a table."""
+        """The `Tasks` of a single game of a kind, drawn by a number: for people who play."""
         ...
 
     @property
@@ -116,8 +116,8 @@ class ExperimentGame(Protocol):
         ...
 
     @property
-    def seats(self) -> Callable[[Any], Seats]:
-        """Who can sit where in what stands under `tasks`."""
+    def seats(self) -> Callable[[Any], PlayerSetup]:
+        """Who can play which agent in what is under `tasks`."""
         ...
 
     @property

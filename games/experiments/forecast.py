@@ -13,7 +13,7 @@ from typing import Final
 from games.experiments.plan import Experiment
 from games.players.player import Observation, Player, PlayerReply, ScriptPlayer
 from games.players.running import Job
-from games.players.seats import SCRIPT, is_model
+from games.players.setup import SCRIPT, is_model
 from providers.event_loop import run_to_end
 from providers.prices import price_of
 from schemas.game import state_of_file
@@ -28,7 +28,7 @@ _CHARACTERS_A_TOKEN: Final = 4.0
 
 @dataclass(slots=True)
 class Expected:
-    """What a model's seats will take."""
+    """What the games of a model will take."""
 
     calls: float = 0.0
     """If the games go as scripts play them."""
@@ -107,7 +107,7 @@ def _players(job: Job, experiment: Experiment, counts: dict[str, Expected]) -> M
 
 
 class _CountingPlayer:
-    """A script in a model's seat: what it is told is counted as the model's."""
+    """A script in place of a model: what it reads is counted as the model's."""
 
     def __init__(self, player: Player, counted: Expected) -> None:
         self.name = player.name

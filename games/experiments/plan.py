@@ -16,9 +16,9 @@ from games.experiments.family import ExperimentGame, Match, Task, game_of
 from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
 from games.players.limits import contradiction
 from games.players.progress import OnProgress
-from games.players.running import CALLS, Job, RunReport, RunTerms, Seating, run_games
+from games.players.running import CALLS, Job, RunReport, RunSetup, RunTerms, run_games
 from games.players.sampling import with_sampling
-from games.players.seats import Seats, is_model
+from games.players.setup import PlayerSetup, is_model
 from games.playing import check_seeds
 from games.settings import Settings, explained, folder_of
 from providers.profile import fitted
@@ -58,7 +58,7 @@ class Experiment:
     out: Path
     jobs: Sequence[Job]
     """Team after team within a condition, condition after condition within a task: stopped early, all of them have been played alike."""
-    table: Seating
+    table: RunSetup
     counts: Mapping[str, int]
     """tasks, seeds, conditions, teams -> how many."""
 
@@ -85,7 +85,7 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
     tasks = _at(source, ("tasks",), lambda: game.tasks(asked, path.parent))[: changes.take]
     terms = _terms(content, changes, source, teams)
     out = changes.out or content.out or Path("logs") / content.name
-    table = Seating(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
+    table = RunSetup(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
     matches = [_match(content.name, out, table, seats, one) for one in product(content.seeds, tasks, conditions, teams)]
     jobs = [_at(source, ("conditions",), lambda match=match: game.job(match)) for match in matches]
     jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in jobs]
@@ -138,7 +138,7 @@ def short_form(  # noqa: PLR0913 - as the options of the command
     ]
     terms = terms or RunTerms(settings=ModelSettings(model=""))
     jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in {job.path: job for job in jobs}.values()]
-    table = Seating(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
+    table = RunSetup(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
     return Experiment(name, out, jobs, table, {"games": len(jobs)})
 
 
@@ -184,8 +184,8 @@ def _at(source: Source, where: tuple[str | int, ...], find: Any) -> Any:
         raise source.wrong(where, str(error)) from error
 
 
-def _teams(content: ExperimentFile, seats: Seats, source: Source) -> Iterator[dict[str, str]]:
-    """Every team; a list in a seat means every player in it."""
+def _teams(content: ExperimentFile, seats: PlayerSetup, source: Source) -> Iterator[dict[str, str]]:
+    """Every team; a list means every player in it."""
     seen: list[dict[str, str]] = []
     for index, team in enumerate(content.teams):
         choices = [[player] if isinstance(player, str) else player for player in team.values()]
@@ -217,7 +217,7 @@ def _terms(content: ExperimentFile, changes: Changes, source: Source, teams: Seq
     used = sorted({player for team in teams for player in team.values() if is_model(player)})
     for name in content.models:
         if name not in (DEFAULT, *used):
-            raise source.wrong(("models", name), f"{name} sits nowhere: {', '.join([DEFAULT, *used])} can stand here")
+            raise source.wrong(("models", name), f"{name} plays in no team: {', '.join([DEFAULT, *used])} can stand here")
     base = ModelSettings(
         model="",
         usual_temperature=_TEMPERATURE,
@@ -262,7 +262,7 @@ def _check_limits(settings: ModelSettings, terms: RunTerms, source: Source) -> N
 # -- names ----------------------------------------------------------------------------------------
 
 
-def _match(run: str, out: Path, table: Seating, seats: Seats, game: tuple[int, Task, Settings, Mapping[str, str]]) -> Match:
+def _match(run: str, out: Path, table: RunSetup, seats: PlayerSetup, game: tuple[int, Task, Settings, Mapping[str, str]]) -> Match:
     seed, task, condition, taken = game
     episode = f"{_condition_name(condition)}/{_team_name(taken, table.seats)}/{task.name}_{seed}"
     asked = {name: table.terms.of(name).answering() for name in sorted(set(taken.values())) if is_model(name)}

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from games.continuations.own_log import replies, written
-from games.overcooked.seated import SCRIPTS, SEATS, course_of, game_of
+from games.overcooked.setup import ROLES, SCRIPTS, course_of, game_of
 from games.players.course import Course
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
 
 __all__ = ["course", "replies", "seats", "written"]
 
 
-def seats(_: Header) -> Seats:
+def seats(_: Header) -> PlayerSetup:
     """A chef and an assistant."""
-    return Seats(SEATS, SCRIPTS)
+    return PlayerSetup(ROLES, SCRIPTS)
 
 
 def course(header: Header, _: Sequence[Turn]) -> Course:

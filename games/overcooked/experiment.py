@@ -18,10 +18,10 @@ from games.overcooked.engine.tasks import orders_of, recipe_text, task_of
 from games.overcooked.forms import forms
 from games.overcooked.game import SANE
 from games.overcooked.players.scripts import FAULTLESS
-from games.overcooked.seated import CASTS, SCRIPTS, SEATS, SeatedGame, Switches, course_of, header_of, scripted_course
+from games.overcooked.setup import CASTS, ROLES, SCRIPTS, GameSetup, Switches, course_of, header_of, scripted_course
 from games.overcooked.text.prompts import PromptKind
 from games.players.running import Job
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
@@ -90,9 +90,9 @@ SHORT: Final = ShortForm(
     team=lambda _: (f"all=script:{FAULTLESS}",),
     drawn=_drawn,
     examples=(
-        "overcooked --seat all=script:optimal --task boiled_egg --out logs/",
-        "overcooked --seat all=openai/gpt-4o --level 3 --rules paper --no-reflection --out logs/",
-        "overcooked --seat all=openai/gpt-4o --kitchen mine.yaml --out logs/",
+        "overcooked --player all=script:optimal --task boiled_egg --out logs/",
+        "overcooked --player all=openai/gpt-4o --level 3 --rules paper --no-reflection --out logs/",
+        "overcooked --player all=openai/gpt-4o --kitchen mine.yaml --out logs/",
         "overcooked --planted 100 --out logs/planted",
     ),
     renamed={"--order": "--task", "--horizon": "--turns"},
@@ -105,14 +105,14 @@ KINDS: Final = ("",)
 
 
 def one_game(number: int, _: str = KINDS[0]) -> Tasks:
-    """The task of a single game, for people who sit down at a table."""
+    """The task of a single game that people play."""
     orders = sorted(_orders(Tasks(levels=[1, 2]), kitchen()))
     return Tasks(orders=[orders[number % len(orders)]])
 
 
-def seats(_: Tasks) -> Seats:
+def seats(_: Tasks) -> PlayerSetup:
     """A chef and an assistant."""
-    return Seats(SEATS, SCRIPTS, CASTS)
+    return PlayerSetup(ROLES, SCRIPTS, CASTS)
 
 
 def tasks(asked: Tasks, home: Path) -> Sequence[Task]:
@@ -151,7 +151,7 @@ def job(match: Match) -> Job:
     agents = AGENT_RULES[asked.rules].model_copy(update=given)
     if match.cast:
         agents = AgentRules() if asked.rules == "published" else SANE
-    game = SeatedGame(
+    game = GameSetup(
         order=task.order,
         taken=match.players,
         rules="published" if asked.rules == "published" else "sane",

@@ -1,1 +1,1 @@
-"""Players of every game: models, scripts and people take a seat, get what their role may know, and give text."""
+"""Players of every game: models, scripts and people get what their role may know, and give text."""

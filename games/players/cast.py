@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
-from games.players.course import Course, Said
+from games.players.course import Course, Reply
 from games.players.player import Observation
 from schemas.game import End, ReplyEntry, Turn
 
@@ -41,7 +41,7 @@ def played_by(course: Course, cast: Cast) -> Course:
             texts = [cast.answer(seen) for seen in step]
             if cast.keeps_replies:
                 replies += [ReplyEntry(agent=seen.agent, purpose=seen.purpose, text=text) for seen, text in zip(step, texts, strict=True)]
-            step = course.send(tuple(map(Said, texts)))
+            step = course.send(tuple(map(Reply, texts)))
     except StopIteration as ended:
         over: End = ended.value
         return over

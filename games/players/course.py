@@ -17,10 +17,10 @@ from schemas.game import ActionEntry, CallEntry, End, Header, LogWriter, ReplyEn
 from schemas.replies import Read, Reading
 from schemas.text import without_half_pairs
 
-__all__ = ["Course", "PlayedAgain", "Said", "Step", "ask", "play_again", "play_alone", "play_course"]
+__all__ = ["Course", "PlayedAgain", "Reply", "Step", "ask", "play_again", "play_alone", "play_course"]
 
 
-class Said(NamedTuple):
+class Reply(NamedTuple):
     """What came back when somebody was asked."""
 
     text: str
@@ -39,11 +39,11 @@ class Said(NamedTuple):
 Step: TypeAlias = tuple[Observation, ...] | Turn
 """Observations that are to be answered at the same time, or a finished turn."""
 
-Course: TypeAlias = Generator[Step, tuple[Said, ...], End]
+Course: TypeAlias = Generator[Step, tuple[Reply, ...], End]
 """Answers are sent in the order of the observations; to a turn, nothing is answered."""
 
 
-def ask(seen: Observation) -> Generator[Step, tuple[Said, ...], Said]:
+def ask(seen: Observation) -> Generator[Step, tuple[Reply, ...], Reply]:
     """Ask one agent."""
     (said,) = yield (seen,)
     return said
@@ -53,7 +53,7 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
     """Play a game into its file, a line a turn; give the number of turns.
 
     Raises:
-        HopelessError: a seat's model turns every request down.
+        HopelessError: a model turns every request down.
         OSError: the file cannot be written.
     """
     episode = header.episode or path.stem
@@ -81,7 +81,7 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
                         readings[seen.agent] = reading
                     calls += [] if reply.call is None else [call_entry(reply.call, seen.agent, reading and reading.read)]
                     replies.append(_entry(seen, reply, reading and reading.read))
-                step = course.send(tuple(Said(reply.text, reply.reasoning, reply.error) for reply in got))
+                step = course.send(tuple(Reply(reply.text, reply.reasoning, reply.error) for reply in got))
         except StopIteration as ended:
             log.end(ended.value)
     return turns
@@ -159,11 +159,11 @@ def play_again(course: Course, logged: Sequence[Turn]) -> PlayedAgain:
     return PlayedAgain(turns, None, None)
 
 
-def _logged(seen: Observation, waiting: Iterator[ReplyEntry]) -> Said:
+def _logged(seen: Observation, waiting: Iterator[ReplyEntry]) -> Reply:
     reply = next(waiting, None)
     if reply is None:
         raise BadInputError(f"has no reply of {seen.agent} ({seen.purpose})", locator=".replies")
     if (reply.agent, reply.purpose) != (seen.agent, seen.purpose):
         due = f"{seen.agent} ({seen.purpose})"
         raise BadInputError(f"a reply of {reply.agent} ({reply.purpose}) stands where one of {due} is due", locator=".replies")
-    return Said(reply.text, reply.reasoning, reply.error)
+    return Reply(reply.text, reply.reasoning, reply.error)

@@ -1,7 +1,7 @@
 """Games with exactly one faulty player: who it is, what its fault is, and from when on.
 
 A family's module `planted` has ``FAULTLESS`` (scripts that play as well as they can), ``fault_in`` (who is at fault in a team) and
-``play_planted`` (plays such games, every fault and seat by turns).
+``play_planted`` (plays such games, every fault and agent by turns).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]
 
 
 def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest: int = _LATEST) -> Iterator[PlantedGame]:
-    """Every fault of every seat by turns, from the start or from a later turn.
+    """Every fault of every agent by turns, from the start or from a later turn.
 
     Args:
         games: how many.

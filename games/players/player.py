@@ -32,7 +32,7 @@ __all__ = [
 
 
 _TERMINAL = threading.Lock()
-"""There is one: several seats that are asked at the same time take their turns at it."""
+"""There is one: several people who are asked at the same time take their turns at it."""
 
 
 class OutOfBudgetError(CotraceError):
@@ -101,7 +101,7 @@ def call_entry(call: Call, agent: str, read: Read | None = None) -> CallEntry:
 
 
 class Player(Protocol):
-    """Somebody in a seat."""
+    """Whoever plays an agent."""
 
     name: str
     """As in the column `agents.model`."""
@@ -143,7 +143,7 @@ class ScriptPlayer:
 
 
 class ModelPlayer:
-    """A language model behind an asker that many seats may share.
+    """A language model behind an asker that many players may share.
 
     Args:
         name: of the model.

@@ -16,7 +16,7 @@ from games.players.course import Course, play_alone, play_course
 from games.players.player import ModelPlayer, OutOfBudgetError, PersonPlayer, Player, ScriptPlayer
 from games.players.progress import OnProgress, Watch, WatchedPlayer
 from games.players.sampling import with_sampling
-from games.players.seats import PERSON, SCRIPT, is_model
+from games.players.setup import PERSON, SCRIPT, is_model
 from games.players.spent import spent_before
 from games.playing import another_game
 from providers.asker import Asker, JournalEntry
@@ -43,7 +43,7 @@ class RunTerms:
     """What goes for all games of a run."""
 
     settings: ModelSettings
-    """How models are asked; each seat fills in its own name."""
+    """How models are asked; each player fills in its own name."""
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
     """How single models are asked otherwise, by provider/model."""
     concurrency: int = 32
@@ -65,8 +65,8 @@ class RunTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seating:
-    """Who can sit down, and on which terms."""
+class RunSetup:
+    """The players of a run, and on which terms models are asked."""
 
     scripts: Mapping[str, Mapping[str, Callable[[Any], str]]]
     """Role -> script -> policy."""
@@ -78,7 +78,7 @@ class Seating:
     show: Callable[[str], None] = print
     read_line: Callable[[], str] = input
     people: Mapping[str, Player] = field(default_factory=dict)
-    """Agent -> a person who sits elsewhere than at this terminal."""
+    """Agent -> a person who is not at this terminal."""
 
 
 class Job(NamedTuple):
@@ -91,15 +91,15 @@ class Job(NamedTuple):
     begin: Callable[[], Course | None]
     """Gives its course, from the beginning; None: there is no such game (only of those that ask nobody)."""
     sit: Callable[[Mapping[str, Player]], Mapping[str, Player]] = dict
-    """Who answers where a player sits: of a game that goes on from another one, that one's replies at first."""
+    """Who answers for a player: of a game that goes on from another one, that one's replies at first."""
     alone: bool = False
     """The course asks nobody: scripts that remember play in it."""
 
     async def play(self, players: Mapping[str, Player]) -> int:
-        """Play it into its file with the players of the seats; gives the number of turns.
+        """Play it into its file with its players; gives the number of turns.
 
         Raises:
-            HopelessError: a seat's model turns every request down.
+            HopelessError: a model turns every request down.
             OSError: the file cannot be written.
         """
         course = self.begin()
@@ -156,7 +156,7 @@ class RunReport:
         return replied.total() > 0 and all(read in NOT_READ for read in replied)
 
 
-def run_games(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | None = None) -> RunReport:
+def run_games(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | None = None) -> RunReport:
     """Play what is not there yet.
 
     Raises:
@@ -202,7 +202,7 @@ def _play_chunk(jobs: Sequence[Job]) -> list[tuple[Path, int]]:
     return [(job.path, job.play_alone()) for job in jobs]
 
 
-async def _run(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | None) -> RunReport:
+async def _run(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | None) -> RunReport:
     jobs = [job._replace(header=with_sampling(job.header, job.taken, table.terms.of)) for job in jobs]
     left = [job for job in jobs if not _is_whole(job)]
     report = RunReport(paths=[job.path for job in jobs], kept=len(jobs) - len(left))
@@ -249,7 +249,7 @@ def _price(model: str, terms: RunTerms) -> Price | None:
     return price
 
 
-def _budget(jobs: Sequence[Job], table: Seating, journal: Journal[dict[str, str], JournalEntry], report: RunReport) -> Budget:
+def _budget(jobs: Sequence[Job], table: RunSetup, journal: Journal[dict[str, str], JournalEntry], report: RunReport) -> Budget:
     """What is left of it: games and replies that are there already have cost something."""
     if table.terms.budget is not None:
         return table.terms.budget
@@ -261,7 +261,7 @@ def _budget(jobs: Sequence[Job], table: Seating, journal: Journal[dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _PlayersOfJobs:
-    table: Seating
+    table: RunSetup
     askers: Mapping[str, Asker]
     watch: Watch
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from games.players.seats import is_model
+from games.players.setup import is_model
 from providers.provider import ModelSettings
 from schemas.game import Header
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from games.asympuzl.game import Game
 from games.asympuzl.puzzle import AGENTS
 from games.asympuzl.record import RunFacts, game_line, line, result_line, turn_line
-from games.asympuzl.seated import SeatedGame, course_of, game_of, header_of
+from games.asympuzl.setup import GameSetup, course_of, game_of, header_of
 from games.asympuzl.solo import attempt
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, Tokenizer, tokenizer
 from ingest.asympuzl.lines import sort_lines
@@ -45,7 +45,7 @@ def _counter(name: str) -> tuple[Tokenizer, frozenset[str]]:
         return tokenizer(DEFAULT_TOKENIZER), frozenset(("metrics",))
 
 
-def _pair_rows(seated: SeatedGame, turns: Sequence[Turn], episode: str, *, known: bool) -> dict[str, list[tuple[Any, ...]]]:
+def _pair_rows(seated: GameSetup, turns: Sequence[Turn], episode: str, *, known: bool) -> dict[str, list[tuple[Any, ...]]]:
     """The rows that the record `asympuzl/1` of the same game would give."""
     game = Game(seated.puzzle, seated.settings)
     run = RunFacts(run_id=_NAME, model_a="a", model_b="b")
@@ -76,7 +76,7 @@ def _replies(turns: Iterable[Turn]) -> list[str]:
     return [reply.text for turn in turns for reply in turn.replies]
 
 
-def _solo_rows(game: SeatedGame, turns: Sequence[Turn], episode: str, *, known: bool) -> dict[str, list[tuple[Any, ...]]]:
+def _solo_rows(game: GameSetup, turns: Sequence[Turn], episode: str, *, known: bool) -> dict[str, list[tuple[Any, ...]]]:
     puzzle = game.puzzle
     made = [attempt(puzzle, text) for text in _replies(turns)]
     numbers = [(name, value) for turn in turns for name, value in turn.metrics.items()]

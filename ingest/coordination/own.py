@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from games.coordination.seated import course_of, game_of, header_of, table_of
+from games.coordination.setup import course_of, game_of, header_of, table_of
 from ingest.coordination.adapter import read
 from ingest.cotrace_log.again import derived, played_again
 from ingest.cotrace_log.derivation import Derived

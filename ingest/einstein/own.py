@@ -14,7 +14,7 @@ from games.einstein.engine.table_json import goal_json, private_view_json, table
 from games.einstein.game import AGENTS, GameSettings, StopReason, stop_reason
 from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text, utterances_of
 from games.einstein.replay import Samples, Step, replay
-from games.einstein.seated import settings_of
+from games.einstein.setup import settings_of
 from ingest.cotrace_log.derivation import BadTurnError, Derived, without_lost_replies
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
 from ingest.einstein.samples import sampled_actions

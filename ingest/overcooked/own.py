@@ -10,7 +10,7 @@ import orjson
 
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.entry import document
-from games.overcooked.seated import Kitchen, SeatedGame, course_of, game_of, header_of
+from games.overcooked.setup import GameSetup, Kitchen, course_of, game_of, header_of
 from ingest.cotrace_log.again import derived, played_again
 from ingest.cotrace_log.derivation import Derived, without_lost_replies
 from ingest.overcooked.adapter import read
@@ -42,7 +42,7 @@ def _rows(records: Sequence[Any]) -> Sequence[Any]:
     return records
 
 
-def _document(game: SeatedGame, kitchen: Kitchen, steps: int) -> bytes:
+def _document(game: GameSetup, kitchen: Kitchen, steps: int) -> bytes:
     """The game as the published code would have logged it."""
     own = {
         "version": 1,

@@ -106,7 +106,7 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
         ),
         pytest.param(["judge", "--rubric", "spatial_grounding", "--model", "gpt"], "provider/model", id="model without provider"),
         pytest.param(
-            ["play", "craft", "--seat", "all=script:nobody", "--out", "never"],
+            ["play", "craft", "--player", "all=script:nobody", "--out", "never"],
             "no script of that name for a director",
             id="unknown persona",
         ),
@@ -311,7 +311,7 @@ def test_the_report_of_everything_has_every_family_and_loads_nothing(tmp_path: P
     run("play", "einstein", "--games", "1", "--out", "more/einstein", cwd=tmp_path)
     run("play", "asympuzl", "--games", "1", "--size", "3", "--out", "more/asympuzl", cwd=tmp_path)
     run("play", "overcooked", "--task", "boiled_egg", "--out", "more/overcooked", cwd=tmp_path)
-    run("play", "coordination", "collab_capture", "--seat", "all=script:greedy", "--out", "more/coordination", cwd=tmp_path)
+    run("play", "coordination", "collab_capture", "--player", "all=script:greedy", "--out", "more/coordination", cwd=tmp_path)
     run("ingest", "more", store=store, cwd=tmp_path)
 
     page = run("report", "all", "--format", "html", store=store).stdout

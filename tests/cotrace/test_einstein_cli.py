@@ -23,7 +23,17 @@ def test_every_option_reaches_the_games(tmp_path: Path) -> None:
     """One log for each mode and verifier, with the settings that were asked for."""
     wishes = f"--mode none --mode seek+provide --verifier affordance --samples 2 --no-reasoning --rules published --task {GAME}"
     play(
-        "--seat", "player1=script:mixed", "--seat", "player2=script:planner", *wishes.split(), "--turns", 5, "--seed", 9, "--out", tmp_path
+        "--player",
+        "player1=script:mixed",
+        "--player",
+        "player2=script:planner",
+        *wishes.split(),
+        "--turns",
+        5,
+        "--seed",
+        9,
+        "--out",
+        tmp_path,
     )
 
     paths = sorted(tmp_path.rglob("*.jsonl"))
@@ -54,7 +64,7 @@ def test_puzzles_are_generated_in_the_sizes_asked_for(tmp_path: Path) -> None:
             ("--rules", "published", "--verifier", "communication", "--mode", "none"),
             "the published communication verifier stops in mode none",
         ),
-        (("--seat", "all=script:nobody"), "sensible"),
+        (("--player", "all=script:nobody"), "sensible"),
         (("--objects", "9"), "4, 5 or 6 objects"),
         (("--task", "4_1"), "not a game id"),
     ],

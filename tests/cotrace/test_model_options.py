@@ -116,10 +116,10 @@ def test_the_price_that_counts_is_named_and_a_name_that_no_list_has_is_doubted(t
 
 def test_players_that_reason_get_no_temperature_either(tmp_path: Path) -> None:
     """The default of `play` is 0.7, for models that take one."""
-    arguments = ["play", "craft", "--seat", "directors=script:plain", "--games", "1", "--turns", "1"]
+    arguments = ["play", "craft", "--player", "directors=script:plain", "--games", "1", "--turns", "1"]
     for model, temperature in (("openai/gpt-4o-mini", 0.7), ("openai/gpt-5-mini", None)):
         with stub_server() as url:
-            seat = ["--seat", f"builder={model}", "--base-url", url, "--out", str(tmp_path / model)]
+            seat = ["--player", f"builder={model}", "--base-url", url, "--out", str(tmp_path / model)]
             done = CliRunner().invoke(whole, [*arguments, *seat], catch_exceptions=False)
             assert "1 reply: 0 read, 1 unreadable" in done.output  # what the stub says is no move of CRAFT
             assert counted(url)["last_bodies"][-1].get("temperature") == temperature
@@ -130,7 +130,7 @@ def test_tokens_that_the_server_does_not_count_are_not_known(tmp_path: Path) -> 
     store, log = store_of(tmp_path / "s.duckdb", turns=2), tmp_path / "played"
     with stub_server("--bills", "0", "0") as url:
         done = judge(store, url)
-        player = [part for player in "AB" for part in ("--seat", f"{player}=openai/gpt-4o-mini")]
+        player = [part for player in "AB" for part in ("--player", f"{player}=openai/gpt-4o-mini")]
         play = ["play", "asympuzl", *player, "--base-url", url, "--games", "1", "--turns", "1", "--feedback", "own", "--out", str(log)]
         played = CliRunner().invoke(whole, play, catch_exceptions=False)
 

@@ -13,7 +13,7 @@ GAMES = {
     "einstein": ("einstein", "--games", "1"),
     "asympuzl": ("asympuzl", "--games", "1", "--size", "3"),
     "overcooked": ("overcooked", "--task", "boiled_egg"),
-    "coordination": ("coordination", "collab_capture", "--seat", "all=script:greedy"),
+    "coordination": ("coordination", "collab_capture", "--player", "all=script:greedy"),
 }
 
 

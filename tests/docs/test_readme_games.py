@@ -26,7 +26,7 @@ def test_the_tour_plays_a_model_game(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """The model sits where the command puts it, and a whole log is left."""
     monkeypatch.chdir(tmp_path)
     with seat_server("script") as address:
-        done = cotrace(*command("play craft --seat directors=openai"), "--turns", "3", "--base-url", f"{address}/v1")
+        done = cotrace(*command("play craft --player directors=openai"), "--turns", "3", "--base-url", f"{address}/v1")
     assert done.returncode == 0, done.stderr
     (log,) = (tmp_path / "logs").rglob("*.jsonl")
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]

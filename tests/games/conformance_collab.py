@@ -19,7 +19,7 @@ from games.coordination.cast import CoordinationGame
 from games.coordination.escape import rules as escape
 from games.coordination.escape.rules import TURN_CAP
 from games.coordination.hanabi.rules import Move, legal_moves
-from games.coordination.hanabi.table import PLAYERS_IN_ORDER as SEATS
+from games.coordination.hanabi.table import PLAYERS_IN_ORDER as ROLES
 from games.coordination.hanabi.table import HanabiTable, deck_of_seed
 from games.coordination.hanabi.wording import listed, observation
 from games.coordination.kitchen import macros
@@ -218,7 +218,7 @@ def _item(item: kitchen.Item) -> dict[str, Any]:
 class Hanabi:
     """A table of two; a move that the referee forbids is answered with its words."""
 
-    agents = SEATS
+    agents = ROLES
 
     def __init__(self, seed: int) -> None:
         self.table = HanabiTable(deck_of_seed(seed))
@@ -229,13 +229,13 @@ class Hanabi:
 
     @property
     def next_agent(self) -> Player | None:
-        return None if self.done else SEATS[self.table.seat]
+        return None if self.done else ROLES[self.table.seat]
 
     def state(self) -> Any:
         return self.table.state, self.next_agent
 
     def observe(self, agent: Player) -> str:
-        seat = SEATS.index(agent)
+        seat = ROLES.index(agent)
         return observation(self.table.state, agent, seat, listed(legal_moves(self.table.state, seat), agent))
 
     def act(self, agent: Player, move: Move, /) -> Ruling:  # noqa: ARG002 - the table knows whose turn it is
@@ -272,8 +272,8 @@ def _hanabi_state(environment: Any) -> Any:
         "deck_size": state.deck,
         "fireworks": state.fireworks,
         "discard_pile": list(state.discards),
-        "hands": {player: list(hand) for player, hand in zip(SEATS, state.hands, strict=True)},
-        "knowledge": {player: [known._asdict() for known in cards] for player, cards in zip(SEATS, state.knowledge, strict=True)},
+        "hands": {player: list(hand) for player, hand in zip(ROLES, state.hands, strict=True)},
+        "knowledge": {player: [known._asdict() for known in cards] for player, cards in zip(ROLES, state.knowledge, strict=True)},
     }
 
 

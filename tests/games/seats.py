@@ -48,7 +48,7 @@ def seat_server(mode: str) -> Iterator[str]:
 
 def command_of(game: str, out: Path, seats: list[str], *options: str, before: str = "") -> list[str]:
     """The command that plays a game with whoever takes the seats; ``before``: which of a family's games."""
-    chosen = [word for seat in seats for word in ("--seat", seat)]
+    chosen = [word for seat in seats for word in ("--player", seat)]
     return [
         sys.executable,
         "-c",
@@ -105,7 +105,7 @@ def stats(address: str) -> dict[str, int]:
 
 
 def whatever_it_says(game: str, folder: Path, mode: str, *options: str, before: str = "") -> Store:
-    """Games in which every seat is taken by a server of that mode, ingested: nothing is lost, and the rules give what the logs say."""
+    """Games in which every seat is played by a server of that mode, ingested: nothing is lost, and the rules give what the logs say."""
     with seat_server(mode) as address:
         done = play(game, folder / "logs", ["all=openai/stub"], *options, "--base-url", f"{address}/v1", before=before)
     assert done.returncode == (1 if ": 0 read" in done.stderr else 0), done.stderr

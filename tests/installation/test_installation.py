@@ -98,9 +98,9 @@ def test_the_core_says_which_extra_brings_the_rest(built: tuple[Path, Path], tmp
     there.cotrace(
         "play",
         "craft",
-        "--seat",
+        "--player",
         "directors=script:vague",
-        "--seat",
+        "--player",
         "builder=script:literal",
         "--games",
         "1",

@@ -23,7 +23,7 @@ BOMBS = {
 }  # fmt: skip
 COMMANDS = {
     "rubric": ["rubric", "check", "FILE"],
-    "prices": ["play", "craft", "--seat", "all=openai/gpt-4o", "--prices", "FILE", "--max-cost", "1", "--out", "LOGS"],
+    "prices": ["play", "craft", "--player", "all=openai/gpt-4o", "--prices", "FILE", "--max-cost", "1", "--out", "LOGS"],
     "experiment": ["play", "FILE", "--out", "LOGS"],
     "mapping": ["ingest", "LOGS", "--map", "FILE"],
 }

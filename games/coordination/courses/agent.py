@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pydantic import Field
 
 from games.coordination.players import KINDS, Player, Read, named_action, partner_of, read_of
-from games.players.course import Said, Step, ask
+from games.players.course import Reply, Step, ask
 from games.players.player import Observation
 from games.players.texts import texts_of
 from games.settings import Settings
@@ -158,7 +158,7 @@ class Decided(NamedTuple):
     action: str
     """As it is listed."""
 
-    said: Sequence[tuple[str, Said]]
+    said: Sequence[tuple[str, Reply]]
     """Stage (tom, generator, verifier) and reply, in order."""
 
     rejections: int
@@ -185,10 +185,10 @@ class Decided(NamedTuple):
         return None if self.read is None else KINDS[self.read]
 
 
-def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Said, ...], Decided]:
+def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Reply, ...], Decided]:
     """Ask a player until it has decided."""
     texts = texts_of(__package__)
-    said: list[tuple[str, Said]] = []
+    said: list[tuple[str, Reply]] = []
     frame = ""
     if switches.theory_of_mind and now.interprets:
         told = yield from _ask(now, switches, "tom", _tom_messages(now, texts, switches))
@@ -220,14 +220,14 @@ class _Choice(NamedTuple):
 
     action: str
     read: Read | None
-    said: Sequence[Said]
+    said: Sequence[Reply]
     messages: list[Message]
     """The conversation before the last reply."""
 
 
 def _choice(
     now: Situation, switches: Switches, messages: list[Message], actions: Sequence[str], slips: list[str]
-) -> Generator[Step, tuple[Said, ...], _Choice]:
+) -> Generator[Step, tuple[Reply, ...], _Choice]:
     """Ask for an action; the strict harness asks again while the reply names none. Such replies are noted in ``slips``."""
     reply = yield from _ask(now, switches, "generate", messages, actions)
     said = [reply]
@@ -257,7 +257,7 @@ def _form(game: str, switches: Switches) -> str:
 
 def _ask(
     now: Situation, switches: Switches, purpose: str, messages: Sequence[Message], left: Sequence[str] | None = None
-) -> Generator[Step, tuple[Said, ...], Said]:
+) -> Generator[Step, tuple[Reply, ...], Reply]:
     place = next(number for number, message in enumerate(messages) if message["role"] == "assistant")
     shown = ScriptView(now.game, now.player, purpose, messages[place + 1]["content"])
     options = now.actions if left is None else left

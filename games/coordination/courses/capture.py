@@ -1,4 +1,4 @@
-"""CollabCapture with anybody at the table."""
+"""CollabCapture played by models, scripts and people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CollabEscape with anybody at the table."""
+"""CollabEscape played by models, scripts and people."""
 
 from __future__ import annotations
 

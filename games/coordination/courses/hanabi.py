@@ -1,4 +1,4 @@
-"""Hanabi with anybody at the table."""
+"""Hanabi played by models, scripts and people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overcooked-AI with anybody in the kitchen."""
+"""Overcooked-AI played by models, scripts and people."""
 
 from __future__ import annotations
 

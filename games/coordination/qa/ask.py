@@ -22,7 +22,7 @@ from games.coordination.qa.extraction import correct_upstream, extract
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQuestion, load_questions
 from games.coordination.qa.reading import read_answer
 from games.players.player import ModelPlayer, Observation, OutOfBudgetError, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
-from games.players.seats import PERSON, SCRIPT, is_model
+from games.players.setup import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JobTerms
 from providers.event_loop import run_to_end
 from providers.messages import Message

@@ -38,7 +38,7 @@ class ScriptedTeam:
     keeps_replies = False
 
     def __init__(self, game: Game, players: Mapping[str, str]) -> None:
-        """Take the seats of a game.
+        """The players of a game.
 
         Args:
             game: the game.

@@ -41,7 +41,7 @@ OWN_DESTINATIONS: Final[tuple[frozenset[Bin], frozenset[Bin]]] = (
     frozenset({"bottom_left_bin", "bottom_right_bin"}),
     frozenset({"top_left_bin", "top_right_bin"}),
 )
-"""The destination bins that each player reaches: player 0 sits at the bottom."""
+"""The destination bins that each player reaches: player 0 is at the bottom."""
 
 REACH: Final[tuple[tuple[Bin, ...], tuple[Bin, ...]]] = (
     ("bottom_left_bin", "player1_bin", "bottom_right_bin", "commonbin"),

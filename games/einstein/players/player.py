@@ -27,7 +27,7 @@ class ScriptedPlayer:
     """One player of one game."""
 
     def __init__(self, persona: str, rng: random.Random, *, plan: tuple[Action, ...] = ()) -> None:
-        """Take a seat. ``plan``: the actions of the game from its first step on, for the persona that follows one.
+        """A player. ``plan``: the actions of the game from its first step on, for the persona that follows one.
 
         Raises:
             UsageError: there is no such persona.

@@ -33,7 +33,7 @@ class ScriptedTeam:
     keeps_replies = False
 
     def __init__(self, game: Game, players: Mapping[str, str], seed: int, solution: tuple[Action, ...] | None = None) -> None:
-        """Take the seats of a game.
+        """The players of a game.
 
         Args:
             game: the game.

@@ -13,7 +13,7 @@ from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table_json import table_json
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text
-from games.einstein.seated import SeatedGame, header_of
+from games.einstein.setup import GameSetup, header_of
 from ingest.files.run import ingest_paths
 from schemas.game import ActionEntry, End, LogWriter, Turn
 from schemas.store import Store
@@ -44,7 +44,7 @@ def played(folder: Path, actions: list[str], rules: str = "sane") -> list[Spiral
     game = Game(parse_game_id(GAME), settings)
     started = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
     header = header_of(
-        SeatedGame(puzzle=game.puzzle, settings=settings, seats={"Player1": "one", "Player2": "two"}, seed=1, started_at=started)
+        GameSetup(puzzle=game.puzzle, settings=settings, seats={"Player1": "one", "Player2": "two"}, seed=1, started_at=started)
     )
     with LogWriter(folder / "logs" / "game.jsonl", header) as log:
         for number, action in enumerate(actions, start=1):

@@ -17,7 +17,7 @@ from providers.server import ModelQuestion
 from schemas.store import Store
 from tests.games.seats import cotrace, play, seat_server
 
-VAGUE = ("--seat", "directors=script:vague", "--seat", "builder=script:oracle_follower")
+VAGUE = ("--player", "directors=script:vague", "--player", "builder=script:oracle_follower")
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +32,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cotrace(
         "play",
         "craft",
-        "--seat",
+        "--player",
         "directors=script:vague",
-        "--seat",
+        "--player",
         "builder=script:oracle_follower",
         "--games",
         "1",
@@ -48,7 +48,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     episode = query(store, "SELECT min(episode_id) FROM episodes WHERE benchmark = 'craft' AND model = 'openai/stub'").item()
     for line in ("PLACE:bs:(0,0):0:CONFIRM:x", "CLARIFY:Where?"):
         done = cotrace(
-            "replay", episode, "--turn", "2", "--turns", "1", "--seat", "all=script:plain", "--do", f"builder={line}",
+            "replay", episode, "--turn", "2", "--turns", "1", "--player", "all=script:plain", "--do", f"builder={line}",
             "--out", str(home / "replays"), "--store", str(store.path),
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

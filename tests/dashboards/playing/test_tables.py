@@ -214,7 +214,7 @@ def test_a_game_that_runs_out_of_budget_is_stored_and_can_go_on(tmp_path: Path) 
     assert (report.episodes, report.rejected) == (1, [])
     episode, turns, ending = query(store, "SELECT episode_id, turns_taken, ending FROM games").row(0)
     assert (turns > 1, ending) == (True, "cut")
-    more = ("--seat", "player1=script:forgetful", "--seat", "player2=script:forgetful", "--out", str(tmp_path / "more"))
+    more = ("--player", "player1=script:forgetful", "--player", "player2=script:forgetful", "--out", str(tmp_path / "more"))
     done = command_line.run("replay", episode, "--turn", str(turns), *more, "--store", str(store.path))
     assert done.returncode == 0, done.stderr
 
@@ -318,7 +318,7 @@ def test_what_partners_may_cost_is_checked_before_anybody_sits_down(arguments: l
     [
         ({"game": "chess", "players": {}}, "no game"),
         ({"game": "craft", "players": {"all": "script:nobody"}}, "no script"),
-        ({"game": "craft", "players": {"boss": "human"}}, "no such seat"),
+        ({"game": "craft", "players": {"boss": "human"}}, "no such role"),
         ({"game": "craft"}, "required"),
         ({"game": "craft", "players": {}, "out": "x"}, "not permitted"),
     ],

@@ -61,7 +61,7 @@ def test_with_the_same_players_the_same_game_goes_on(family: str, folder: Path, 
     """From every script's game: up to its second turn it is the log's, and behind it the same scripts do the same again."""
     (seats, _), store = GAMES[family], Store(folder / "s.duckdb")
     episode = query(store, "SELECT episode_id FROM episodes WHERE benchmark = $f AND origin IS NULL", {"f": family}).item()
-    replay(folder, episode[:-3], "--turn", "2", "--seat", *seats, "--repeats", "2", "--out", str(tmp_path))
+    replay(folder, episode[:-3], "--turn", "2", "--player", *seats, "--repeats", "2", "--out", str(tmp_path))
     before, *afters = (lines(path)[1:] for path in [only_log(folder / "logs" / family), *sorted(tmp_path.rglob("*.jsonl"))])
     assert len(afters) == 2
     assert all(after == before for after in afters)
@@ -83,7 +83,7 @@ def test_a_model_takes_a_seat_in_the_middle(folder: Path, tmp_path: Path) -> Non
     with seat_server("garbage") as address:
         asked = stats(address)["requests"]
         told = replay(
-            folder, episode, "--turn", "4", "--seat", "builder=openai/stub", "--turns", "2", "--repeats", "3",
+            folder, episode, "--turn", "4", "--player", "builder=openai/stub", "--turns", "2", "--repeats", "3",
             "--base-url", f"{address}/v1", "--out", str(tmp_path), code=1,
         )  # fmt: skip
         assert stats(address)["requests"] - asked == 2 * 3
@@ -119,7 +119,7 @@ def test_the_team_is_who_plays_on(family: str, seat: str, team: dict[str, str], 
     store = Store(folder / "s.duckdb")
     episode = query(store, "SELECT episode_id FROM episodes WHERE benchmark = $f AND origin IS NULL", {"f": family}).item()
     with seat_server("script") as address:
-        options = ("--turn", "1", "--seat", f"{seat}=openai/stub", "--turns", "1", "--base-url", f"{address}/v1")
+        options = ("--turn", "1", "--player", f"{seat}=openai/stub", "--turns", "1", "--base-url", f"{address}/v1")
         replay(folder, episode, *options, "--out", str(tmp_path))
     assert lines(only_log(tmp_path))[0]["team"] == team
     assert query(store, "SELECT * FROM log_disagreements").is_empty()
@@ -135,7 +135,7 @@ def test_published_games_go_on_too(family: str, shared: Path, tmp_path: Path) ->
         "craft": ("all=script:plain", "builder=REMOVE:(0,0):0:CONFIRM:no"),
         "einstein": ("all=script:sensible", "Player1=pass"),
     }[family]
-    replay(tmp_path, episode, "--turn", "3", "--seat", seat, "--do", act, "--turns", "1", "--out", str(tmp_path / "out"))
+    replay(tmp_path, episode, "--turn", "3", "--player", seat, "--do", act, "--turns", "1", "--out", str(tmp_path / "out"))
     states = "SELECT turn, state_before FROM turns WHERE episode_id {} '" + episode + "' AND turn <= 3 ORDER BY turn"
     was, now = (query(store, states.format(sign))["state_before"].to_list() for sign in ("=", "<>"))
     assert was == now
@@ -147,12 +147,12 @@ def test_published_games_go_on_too(family: str, shared: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--turn", "99", "--seat", "all=script:plain"], "the game has turns 1 to 6"),
+        (["--turn", "99", "--player", "all=script:plain"], "the game has turns 1 to 6"),
         (["--turn", "2"], "nothing is otherwise"),
-        (["--turn", "2", "--seat", "boss=human"], "no such seat"),
+        (["--turn", "2", "--player", "boss=human"], "no such role"),
         (["--turn", "2", "--do", "builder"], "write ROLE=TEXT"),
-        (["--turn", "2", "--do", "boss=PASS"], "no such seat"),
-        (["--turn", "2", "--seat", "all=script:plain", "--turns", "2", "--to-end"], "contradict each other"),
+        (["--turn", "2", "--do", "boss=PASS"], "no such role"),
+        (["--turn", "2", "--player", "all=script:plain", "--turns", "2", "--to-end"], "contradict each other"),
     ],
 )
 def test_wrong_use_is_one_line(options: list[str], message: str, folder: Path, tmp_path: Path) -> None:
@@ -172,9 +172,9 @@ def test_who_cannot_be_called_again_must_be_replaced(folder: Path, tmp_path: Pat
     store = Store(home / "s.duckdb")
     ingest_paths([home / "logs"], store, workers=1)
     episode = query(store, "SELECT episode_id FROM episodes").item()
-    assert "D1 was 'clear', who cannot be called again: add --seat D1=" in replay(
-        home, episode, "--turn", "2", "--seat", "builder=script:plain", code=2
+    assert "D1 was 'clear', who cannot be called again: add --player D1=" in replay(
+        home, episode, "--turn", "2", "--player", "builder=script:plain", code=2
     )
     assert folder.exists()
-    said = replay(home, episode, "--turn", "2", "--seat", "all=script:plain", "--out", str(tmp_path / "out"))
+    said = replay(home, episode, "--turn", "2", "--player", "all=script:plain", "--out", str(tmp_path / "out"))
     assert "1 game with 3 turns played" in said

@@ -14,8 +14,8 @@ from analytics.findings import findings
 from analytics.query import query
 from games.coordination.cast import CoordinationGame
 from games.coordination.players import named_action
-from games.coordination.seated import SeatedGame, course_of, header_of
-from games.players.course import Said
+from games.coordination.setup import GameSetup, course_of, header_of
+from games.players.course import Reply
 from games.players.player import Observation
 from judges.attribution.job import attribute_games
 from schemas.game import LogWriter, ReplyEntry, Turn
@@ -66,7 +66,7 @@ def test_a_reply_names_a_listed_action_exactly_or_none(listed: tuple[str, ...], 
     assert named_action(reply, listed) == named
 
 
-def scripted(game: SeatedGame, path: Path, reply: Callable[[Observation], str], most: int = 40) -> Path:
+def scripted(game: GameSetup, path: Path, reply: Callable[[Observation], str], most: int = 40) -> Path:
     """Play a game by what a function replies, into a log with these replies."""
     course, replies, turns = course_of(game), list[ReplyEntry](), 0
     with LogWriter(path, header_of(game)) as log:
@@ -80,7 +80,7 @@ def scripted(game: SeatedGame, path: Path, reply: Callable[[Observation], str], 
                     continue
                 said = [reply(each) for each in step]
                 replies += [ReplyEntry(agent=each.agent, purpose=each.purpose, text=text) for each, text in zip(step, said, strict=True)]
-                step = course.send(tuple(map(Said, said)))
+                step = course.send(tuple(map(Reply, said)))
         except StopIteration as ended:
             log.end(ended.value)
     return path

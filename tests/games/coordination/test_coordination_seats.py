@@ -11,8 +11,8 @@ import pytest
 from analytics.query import query
 from games.coordination.cast import CoordinationGame
 from games.coordination.courses.agent import PUBLISHED, Switches
-from games.coordination.seated import SeatedGame, course_of
-from games.players.course import Said
+from games.coordination.setup import GameSetup, course_of
+from games.players.course import Reply
 from games.players.player import Observation
 from schemas.game import Turn
 from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says, without_memory
@@ -81,8 +81,8 @@ def test_games_end_and_are_played_again_whatever_the_model_says(mode: str, game:
     assert query(store, "SELECT count(*) AS n FROM calls WHERE agent IN ('Alice', 'Bob')")["n"].item() > 0
 
 
-def begun(game: CoordinationGame, variant: str = "", **switches: object) -> SeatedGame:
-    return SeatedGame(
+def begun(game: CoordinationGame, variant: str = "", **switches: object) -> GameSetup:
+    return GameSetup(
         game=game,
         variant=variant,
         taken={"Alice": "m", "Bob": "m"},
@@ -92,7 +92,7 @@ def begun(game: CoordinationGame, variant: str = "", **switches: object) -> Seat
     )
 
 
-def asked(game: SeatedGame, count: int, reply: Callable[[Observation], str]) -> tuple[list[Observation], list[Turn]]:
+def asked(game: GameSetup, count: int, reply: Callable[[Observation], str]) -> tuple[list[Observation], list[Turn]]:
     """The first questions of a game, and the turns that their answers gave."""
     course, seen, played = course_of(game), list[Observation](), list[Turn]()
     step = next(course)
@@ -103,7 +103,7 @@ def asked(game: SeatedGame, count: int, reply: Callable[[Observation], str]) -> 
                 step = course.send(())
             else:
                 seen += step
-                step = course.send(tuple(Said(reply(each)) for each in step))
+                step = course.send(tuple(Reply(reply(each)) for each in step))
     return seen, played
 
 

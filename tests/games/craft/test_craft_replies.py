@@ -12,7 +12,7 @@ from analytics.query import query
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.game import Game, GameSettings
-from games.craft.seated import SeatedGame, header_of, turn_entry
+from games.craft.setup import GameSetup, header_of, turn_entry
 from games.craft.targets.structures import Structure
 from games.craft.text.archetypes import archetypes
 from games.craft.text.builder import Clarification, ParsedMove
@@ -109,7 +109,7 @@ def played(folder: Path, replies: list[str], *, as_before: bool) -> Store:
     game = Game(structure, settings, seed=1)
     with LogWriter(
         folder / "logs" / "game.jsonl",
-        header_of(SeatedGame(structure=structure, characters=archetypes(0, 1), settings=settings, seats=TEAM, seed=1, started_at=at)),
+        header_of(GameSetup(structure=structure, characters=archetypes(0, 1), settings=settings, seats=TEAM, seed=1, started_at=at)),
     ) as log:
         for reply in replies:
             for director in game.speakers:

@@ -17,16 +17,16 @@ from games.craft.engine.blocks import COLORS, DIRECTORS, Director
 from games.craft.engine.board import Board
 from games.craft.engine.rules import accepts
 from games.craft.game import Game, GameSettings, Rules
-from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of
+from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of
 from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.text.archetypes import ARCHETYPES, archetypes
 from games.craft.text.builder import ParsedMove, parse_line
 from games.craft.text.director_output import NO_MESSAGE
 from games.craft.text.prompts import builder_messages, director_messages
 from games.craft.text.replies import Unreadable, read_answer, read_director
-from games.players.course import Said
+from games.players.course import Reply
 from games.players.player import Observation
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from games.players.tools import written_out
 from ingest.files.run import ingest_paths
 from providers.completion import NO_TOKENS, Completion
@@ -122,11 +122,11 @@ def test_prompts_hold_what_they_must_and_nothing_that_others_know() -> None:
 def asked_in_turn(speakers: tuple[Director, ...], rules: Rules) -> list[list[Observation]]:
     """What is asked in a first turn in which these directors speak, step by step."""
     (structure,) = generate_structures(1, 5, StructureRules())
-    game = SeatedGame(
+    game = GameSetup(
         structure=structure,
         characters=archetypes(0, 1),
         settings=GameSettings(max_turns=1, rules=rules),
-        seats=dict.fromkeys(SEATS, "m"),
+        seats=dict.fromkeys(ROLES, "m"),
         seed=1,
         started_at=datetime(2026, 1, 1),  # noqa: DTZ001 - logs hold local times
     )
@@ -137,7 +137,7 @@ def asked_in_turn(speakers: tuple[Director, ...], rules: Rules) -> list[list[Obs
         answers = []
         for seen in step:
             number += 1
-            answers.append(Said("OK" if seen.agent == "Builder" else f"<think>t</think><message>message {number}</message>"))
+            answers.append(Reply("OK" if seen.agent == "Builder" else f"<think>t</think><message>message {number}</message>"))
         step = course.send(tuple(answers))
     return steps
 
@@ -188,7 +188,7 @@ def test_no_line_of_a_prompt_is_a_possible_answer_and_the_form_comes_last(simula
     ("seats", "message"),
     [
         (["directrs=script:plain"], "did you mean directors"),
-        (["directors=script:plain"], "nobody sits at Builder"),
+        (["directors=script:plain"], "no one plays Builder"),
         (["all=script:plain", "builder=human"], "taken by script:plain already"),
         (["all=script:nobody"], "there are plain"),
         (["all=gpt-4o"], "provider/model"),
@@ -198,7 +198,7 @@ def test_no_line_of_a_prompt_is_a_possible_answer_and_the_form_comes_last(simula
 def test_wrong_seats_are_one_line(seats: list[str], message: str) -> None:
     """What is wrong, and what would be right."""
     with pytest.raises(UsageError, match=message):
-        Seats(SEATS, SCRIPTS).taken(seats)
+        PlayerSetup(ROLES, SCRIPTS).taken(seats)
 
 
 def test_a_model_without_key_is_one_line(tmp_path: Path) -> None:
@@ -292,11 +292,11 @@ def builder_asked(answers: list[str], simulations: int = 3, *, provider_tool: bo
     """What the builder is asked in a first turn, and nothing after it."""
     (structure,) = generate_structures(1, 5, StructureRules())
     settings = GameSettings(oracle=False, max_turns=1, simulations=simulations, provider_tool=provider_tool)
-    game = SeatedGame(
+    game = GameSetup(
         structure=structure,
         characters=archetypes(0, 1),
         settings=settings,
-        seats=dict.fromkeys(SEATS, "m"),
+        seats=dict.fromkeys(ROLES, "m"),
         seed=1,
         started_at=datetime(2026, 1, 1),  # noqa: DTZ001 - logs hold local times
     )
@@ -304,7 +304,7 @@ def builder_asked(answers: list[str], simulations: int = 3, *, provider_tool: bo
     step = next(course)
     while not isinstance(step, Turn):
         asked += [seen for seen in step if seen.agent == "Builder"]
-        step = course.send(tuple(Said(next(waiting) if seen.agent == "Builder" else "<message>hm</message>") for seen in step))
+        step = course.send(tuple(Reply(next(waiting) if seen.agent == "Builder" else "<message>hm</message>") for seen in step))
     return asked
 
 

@@ -24,7 +24,7 @@ from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.players.personas import PERSONAS
 from games.einstein.players.team import ScriptedTeam
 from games.einstein.replay import Samples, replay
-from games.einstein.seated import SeatedGame, course_of
+from games.einstein.setup import GameSetup, course_of
 from games.players.cast import played_by
 from schemas.errors import BadInputError, UsageError
 from tests.scripted import EinsteinRequest as PlayRequest
@@ -54,7 +54,7 @@ def measured(persona: str, mode: ActionMode, *, games: int = 6) -> list[GameMetr
         settings = GameSettings(modes=(mode, mode))
         game = Game(puzzle, settings)
         players: dict[str, str] = dict.fromkeys(AGENTS, persona)
-        asked = SeatedGame(puzzle=puzzle, settings=settings, seats=players, seed=4, cast=True)
+        asked = GameSetup(puzzle=puzzle, settings=settings, seats=players, seed=4, cast=True)
         for _ in played_by(course_of(asked, game), ScriptedTeam(game, players, 4)):
             pass
         found.append(game_metrics(puzzle, game.settings.modes, game.steps))

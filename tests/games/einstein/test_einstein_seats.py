@@ -15,9 +15,9 @@ from analytics.query import query
 from games.einstein.engine.generator import generate
 from games.einstein.engine.modes import ActionMode
 from games.einstein.game import AGENTS, Game, GameSettings
-from games.einstein.seated import SEATS
+from games.einstein.setup import ROLES
 from games.einstein.text.prompts import read_system_prompt, system_prompt
-from games.players.seats import Seats
+from games.players.setup import PlayerSetup
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.store import Store
@@ -113,9 +113,9 @@ def test_a_game_that_a_person_played_in_the_terminal_fills_the_human_study(tmp_p
 
 def test_the_command_that_a_table_names_for_its_games_works() -> None:
     """Every seat in it exists, and all are taken."""
-    hints = [item.needs for item in items_of("einstein") if "--seat" in item.needs]
+    hints = [item.needs for item in items_of("einstein") if "--player" in item.needs]
     assert len(hints) == 2
     for hint in hints:
         words = shlex.split(hint.replace("(", " ").replace(")", " ").replace(",", " "))
-        asked = [word for before, word in pairwise(words) if before == "--seat"]
-        assert "human" in Seats(SEATS, {}).taken(asked).values()
+        asked = [word for before, word in pairwise(words) if before == "--player"]
+        assert "human" in PlayerSetup(ROLES, {}).taken(asked).values()

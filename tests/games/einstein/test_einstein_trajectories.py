@@ -113,8 +113,8 @@ def _known(user: str) -> dict[str, str]:
 def test_contradicting_options(tmp_path: Path) -> None:
     """One line each."""
     for words, told in (
-        (("--seat", "all=script:misreader"), "played by planners on both sides"),
-        (("--seat", "all=script:sensible"), "played by planners on both sides"),
+        (("--player", "all=script:misreader"), "played by planners on both sides"),
+        (("--player", "all=script:sensible"), "played by planners on both sides"),
         (("--mode", "provide+none"), "one action space"),
         (("--verifier", "affordance"), "one action space"),
     ):

@@ -97,6 +97,6 @@ def test_teams_are_compared_across_a_switch_of_an_experiment(tmp_path: Path, fam
     assert report(store, "compare")["differs"].to_list() == ["condition"]
     episode = query(store, "SELECT min(episode_id) FROM episodes").item()
     script = SCRIPTED[family].partition("all: '")[2].partition("'")[0]
-    again = ["--turn", "1", "--seat", f"all={script}", "--out", str(tmp_path / "again")]
+    again = ["--turn", "1", "--player", f"all={script}", "--out", str(tmp_path / "again")]
     assert cotrace("replay", episode, *again, "--store", str(store.path)).returncode == 0
     assert query(store, "SELECT games FROM leaderboard ORDER BY games")["games"].to_list() == [1, 12, 12]

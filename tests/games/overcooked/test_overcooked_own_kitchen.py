@@ -68,7 +68,9 @@ def test_a_logged_game_goes_on_otherwise(played: Path) -> None:
     """The kitchen of a continuation is the logged one."""
     store = played / "s.duckdb" if (played / "s.duckdb").exists() else ingested(played).path
     episode = query(Store(store), "SELECT episode_id FROM episodes WHERE task_id = 'fried_nuts@kitchen'")["episode_id"].item()
-    done = cotrace("replay", episode, "--turn", "3", "--seat", "all=script:plain", "--out", str(played / "replays"), "--store", str(store))
+    done = cotrace(
+        "replay", episode, "--turn", "3", "--player", "all=script:plain", "--out", str(played / "replays"), "--store", str(store)
+    )
     assert done.returncode == 0, done.stderr
     found = query(Store(store), "SELECT success FROM episodes WHERE origin IS NOT NULL")["success"].to_list()
     assert found == [True]
@@ -182,7 +184,7 @@ def test_the_command_tells_a_bad_kitchen_and_an_unknown_order(tmp_path: Path) ->
         (("--kitchen", str(KITCHEN), "--task", "boiled_egg"), "there is no overcooked order 'boiled_egg'"),
         (("--kitchen", str(KITCHEN), "--planted", "3"), "--planted"),
     ):
-        done = cotrace("play", "overcooked", *words, "--seat", "all=script:plain", "--out", str(tmp_path / "logs"))
+        done = cotrace("play", "overcooked", *words, "--player", "all=script:plain", "--out", str(tmp_path / "logs"))
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         assert told in done.stderr
     assert not (tmp_path / "logs").exists()

@@ -12,9 +12,9 @@ from analytics.query import query
 from games.overcooked.agents import AGENT_RULES, AgentRules
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.game import Game, Query
-from games.overcooked.seated import SeatedGame, Switches, course_of
+from games.overcooked.setup import GameSetup, Switches, course_of
 from games.overcooked.text.prompts import PlayerPrompt, prompt_for
-from games.players.course import Said
+from games.players.course import Reply
 from schemas.errors import UsageError
 from schemas.game import Turn
 from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says
@@ -176,7 +176,7 @@ def test_the_recipe_can_be_told_action_by_action() -> None:
 
 def test_what_a_model_thinks_apart_is_private() -> None:
     """Reasoning beside the text is an utterance for its author alone."""
-    game = SeatedGame(
+    game = GameSetup(
         order="boiled_egg",
         taken={"Chef": "m", "Assistant": "m"},
         rules="published",
@@ -189,6 +189,6 @@ def test_what_a_model_thinks_apart_is_private() -> None:
     step = next(course)
     while not isinstance(step, Turn):
         role = step[0].agent
-        step = course.send((Said(answered(role, "wait(1)"), "apart"),))
+        step = course.send((Reply(answered(role, "wait(1)"), "apart"),))
     private = [(said.agent, list(said.audience or ())) for said in step.utterances if said.text == "apart"]
     assert private == [("Chef", ["Chef"]), ("Assistant", ["Assistant"])]

@@ -12,9 +12,9 @@ import cotrace
 from analytics.query import query
 from games.overcooked.agents import AGENT_RULES
 from games.overcooked.engine.world import Rules
-from games.overcooked.seated import Kitchen, SeatedGame, Switches, course_of, header_of
+from games.overcooked.setup import GameSetup, Kitchen, Switches, course_of, header_of
 from games.overcooked.text.spoken import heard
-from games.players.course import Said
+from games.players.course import Reply
 from games.players.player import Observation
 from games.playing import DEFAULT_START
 from schemas.game import LogWriter, ReplyEntry, Turn
@@ -90,8 +90,8 @@ def test_what_is_not_understood_is_known(say: str) -> None:
     assert heard(say, CHEF).unread
 
 
-def game_of(order: str, rules: Rules, name: str) -> SeatedGame:
-    return SeatedGame(
+def game_of(order: str, rules: Rules, name: str) -> GameSetup:
+    return GameSetup(
         order=order,
         taken={"Chef": "m", "Assistant": "m"},
         rules=rules,
@@ -102,7 +102,7 @@ def game_of(order: str, rules: Rules, name: str) -> SeatedGame:
     )
 
 
-def played(game: SeatedGame, path: Path, reply: Callable[[Observation], str]) -> None:
+def played(game: GameSetup, path: Path, reply: Callable[[Observation], str]) -> None:
     """Play a game by what a function replies, into a log with these replies."""
     course, replies = course_of(game, Kitchen.of(game)), list[ReplyEntry]()
     with LogWriter(path, header_of(game)) as log:
@@ -116,7 +116,7 @@ def played(game: SeatedGame, path: Path, reply: Callable[[Observation], str]) ->
                     continue
                 texts = [reply(each) for each in step]
                 replies += [ReplyEntry(agent=each.agent, purpose=each.purpose, text=text) for each, text in zip(step, texts, strict=True)]
-                step = course.send(tuple(map(Said, texts)))
+                step = course.send(tuple(map(Reply, texts)))
         except StopIteration as ended:
             log.end(ended.value)
 
@@ -259,13 +259,13 @@ def test_prompts_say_how_products_are_called_what_takes_time_and_what_is_dropped
         assert "say:" not in text.rpartition("Scene ")[2]
 
 
-def replace_prompt(game: SeatedGame, prompt: str) -> SeatedGame:
+def replace_prompt(game: GameSetup, prompt: str) -> GameSetup:
     changed = replace(game, switches=replace(game.switches, prompt=prompt))  # type: ignore[arg-type]
     assert changed.condition["prompt"] == prompt
     return changed
 
 
-def first_prompts(game: SeatedGame) -> dict[str, str]:
+def first_prompts(game: GameSetup) -> dict[str, str]:
     """What each agent is sent when it is first asked."""
     course, found = course_of(game), dict[str, str]()
     step = next(course)
@@ -273,5 +273,5 @@ def first_prompts(game: SeatedGame) -> dict[str, str]:
         assert not isinstance(step, Turn)
         (seen,) = step
         found.setdefault(seen.agent, seen.messages[-1]["content"])
-        step = course.send((Said(form(seen.agent, "wait(1)")),))
+        step = course.send((Reply(form(seen.agent, "wait(1)")),))
     return found

@@ -44,7 +44,7 @@ from games.coordination.kitchen.shown import shown_kitchen
 from games.coordination.kitchen.wording import inventory
 from games.coordination.players import PLAYERS, Injected, Player, ScriptDecision
 from games.coordination.policies import capture, escape, hanabi, kitchen
-from games.coordination.seated import VARIANTS
+from games.coordination.setup import VARIANTS
 from games.players.onset import onset_of
 from games.players.running import RunReport
 

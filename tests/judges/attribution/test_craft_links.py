@@ -338,7 +338,7 @@ HANDS = {
         "D1 asked for another colour",
         [("D1", "differs", True)],
     ),
-    "a block to be replaced is taken by no move": Hand(
+    "a block to be replaced is played by no move": Hand(
         played(("D1", "Replace the red block at (0,0), layer 1 with a small orange block."), board=TALL, move=ELSEWHERE),
         (),
         "acted_alone",

@@ -12,7 +12,7 @@ import pytest
 from analytics.query import query
 from games.craft.engine.board import Board
 from games.craft.game import Game, GameSettings
-from games.craft.seated import SeatedGame, header_of, turn_entry
+from games.craft.setup import GameSetup, header_of, turn_entry
 from games.craft.targets.structures import Structure
 from games.craft.text.archetypes import archetypes
 from games.craft.text.director_output import director_text
@@ -52,7 +52,7 @@ def own_log(path: Path, *, marked: bool) -> Path:
     assert FIRST in game.observe_builder().discussion
     record = game.act("builder", "PLACE:ys:(0,0):0:CONFIRM:As D1 asks.")
     assert record is not None
-    header = header_of(SeatedGame(structure=structure, characters=archetypes(0, 1), settings=settings, seats=TEAM, seed=1, started_at=AT))
+    header = header_of(GameSetup(structure=structure, characters=archetypes(0, 1), settings=settings, seats=TEAM, seed=1, started_at=AT))
     with LogWriter(path / "game.jsonl", header) as log:
         log.turn(turn_entry(record, settings, AT))
     if marked:

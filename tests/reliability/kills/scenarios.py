@@ -44,11 +44,11 @@ def _logs() -> None:
     _cotrace(
         "play",
         "craft",
-        "--seat",
+        "--player",
         "directors=script:clear",
-        "--seat",
+        "--player",
         "directors=script:vague",
-        "--seat",
+        "--player",
         "builder=script:oracle_follower",
         "--games",
         "3",
@@ -132,7 +132,7 @@ def _reader(folder: Path) -> AbstractContextManager[str]:
     return simulated_reader(SimulatedReader(store=folder / "s.duckdb"))
 
 
-_PAIR: Final = ("--seat", "all=openai/stub", "--base-url", "{url}", "--concurrency", "2")
+_PAIR: Final = ("--player", "all=openai/stub", "--base-url", "{url}", "--concurrency", "2")
 _OPTIMIZE: Final = ("optimize", "places", "--rubrics", ".", "--store", "s.duckdb", "--model", "local/judge", "--base-url", "{url}", "--out")
 
 SCENARIOS: Final = (
@@ -188,7 +188,7 @@ SCENARIOS: Final = (
     Scenario(
         "replay",
         _replayed,
-        ("replay", "{episode}", "--turn", "2", "--seat", "all=script:plain", "--repeats", "3", "--out", "replays", "--store", "s.duckdb"),
+        ("replay", "{episode}", "--turn", "2", "--player", "all=script:plain", "--repeats", "3", "--out", "replays", "--store", "s.duckdb"),
     ),
     Scenario("probe", _store, ("probe", "spatial_grounding", "--kind", "layer", "--judge", "engine", "--store", "s.duckdb")),
     Scenario(

@@ -20,12 +20,12 @@ from games.coordination.kitchen.rules import DELIVERY, TICKS
 from games.coordination.players import PLAYERS, Player
 from games.players.cast import played_by
 from games.players.course import Course
-from games.players.seats import Seats, evaluated, team_name
+from games.players.setup import PlayerSetup, evaluated, team_name
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, Header
 
-SEATS: Final[Mapping[str, str]] = dict.fromkeys(PLAYERS, "player")
+ROLES: Final[Mapping[str, str]] = dict.fromkeys(PLAYERS, "player")
 """Agent -> role."""
 
 _COURSES: Final[Mapping[CoordinationGame, Callable[[CourseSetup, Table], Course]]] = {
@@ -59,13 +59,13 @@ _GOALS: Final[Mapping[CoordinationGame, dict[str, Any]]] = {
 _VARIANT_NAMES: Final[Mapping[CoordinationGame, str]] = {"overcooked": "layout", "collab_capture": "scenario", "collab_escape": "scenario"}
 
 
-def seats_of(game: CoordinationGame) -> Seats:
+def setup_of(game: CoordinationGame) -> PlayerSetup:
     """Alice and Bob, with the scripts of a game."""
-    return Seats(SEATS, {"player": SCRIPTS[game]}, {"player": POLICIES[game]})
+    return PlayerSetup(ROLES, {"player": SCRIPTS[game]}, {"player": POLICIES[game]})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatedGame:
+class GameSetup:
     """One game to be played."""
 
     game: CoordinationGame
@@ -112,7 +112,7 @@ class SeatedGame:
         return f"{self.game}/{team_name(self.taken)}/{'-'.join(parts) or 'bare'}/{variant}"
 
 
-def header_of(game: SeatedGame) -> Header:
+def header_of(game: GameSetup) -> Header:
     """Give the first line of a game's log."""
     of_older = game.game == "hanabi" and game.switches.harness == "published"  # older logs, which are of this harness, name no limit
     return Header(
@@ -130,7 +130,7 @@ def header_of(game: SeatedGame) -> Header:
     )
 
 
-def game_of(header: Header) -> SeatedGame:
+def game_of(header: Header) -> GameSetup:
     """Give the game that a header describes.
 
     Raises:
@@ -150,7 +150,7 @@ def game_of(header: Header) -> SeatedGame:
     taken = {agent.agent: agent.model or "" for agent in header.agents}
     if set(taken) != set(PLAYERS):
         raise BadInputError(f"agents are {', '.join(taken)}, not {', '.join(PLAYERS)}", locator="line 1.agents")
-    return SeatedGame(
+    return GameSetup(
         game=game,
         variant=str(variant),
         taken=taken,
@@ -181,12 +181,12 @@ def _killer_room(state: Any) -> int:
     return room
 
 
-def course_of(game: SeatedGame, table: Table | None = None) -> Course:
+def course_of(game: GameSetup, table: Table | None = None) -> Course:
     """Give the course of a game; the table, if one is given, holds what was played."""
     return _COURSES[game.game](game.place, table or Table(game.seed))
 
 
-def scripted_course(game: SeatedGame) -> Course:
+def scripted_course(game: GameSetup) -> Course:
     """The course of a game that scripts play which remember."""
     table = Table(game.seed)
     return played_by(course_of(game, table), ScriptedTeam(game.game, game.place, table))

@@ -1,8 +1,9 @@
-"""The options with which anybody takes a seat in `cotrace play`, the same in every game."""
+"""The options that set the players of `cotrace play`, the same in every game."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,8 +22,18 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def seat_options(command: _Command) -> _Command:
-    """Add the options of seats to a command."""
+class RenamedOption(click.Option):
+    """An option with an older name at its end, which works until the next release and is not in the help."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Without the older name."""
+        shown = copy(self)
+        shown.opts = self.opts[:-1]
+        return click.Option.get_help_record(shown, ctx)
+
+
+def player_options(command: _Command) -> _Command:
+    """Add the options of players to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -30,11 +41,13 @@ def seat_options(command: _Command) -> _Command:
 
 _OPTIONS = (
     click.option(
+        "--player",
         "--seat",
         "seats",
+        cls=RenamedOption,
         multiple=True,
         metavar="ROLE=PLAYER",
-        help="Who sits where: provider/model, script:NAME or human; a role in the plural names all its seats, `all` every seat.",
+        help="Who plays: provider/model, script:NAME or human; a role in the plural means all its agents, `all` every agent.",
     ),
     click.option("--base-url", help="Server for the models, of the provider's kind, else OpenAI's."),
     click.option("--key-env", "key_variable", help="Environment variable with the models' key."),
@@ -46,7 +59,7 @@ _OPTIONS = (
 
 
 def terms_of(options: Mapping[str, Any]) -> RunTerms:
-    """The terms that the options of seats set; tells what is to be known of the models that take the command's seats."""
+    """The terms that the options of players set; reports what is to be known of the models."""
     from games.players.running import RunTerms
     from providers.provider import ModelSettings
 

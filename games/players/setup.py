@@ -1,4 +1,4 @@
-"""Who sits where: `ROLE=PLAYER`, a role in the plural naming all its seats and `all` every seat."""
+"""Who plays which agent: `ROLE=PLAYER`; a role in the plural means all its agents, `all` every agent."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from games.players.onset import onset_of, script_of
 from schemas.errors import UsageError
 from schemas.text import near
 
-__all__ = ["PERSON", "SCRIPT", "Seats", "evaluated", "is_model", "named", "team_name"]
+__all__ = ["PERSON", "SCRIPT", "PlayerSetup", "evaluated", "is_model", "named", "team_name"]
 
 SCRIPT = "script:"
 PERSON = "human"
 
 
-class Seats(NamedTuple):
-    """Who can sit where."""
+class PlayerSetup(NamedTuple):
+    """Who can play which agent of a game."""
 
     roles: Mapping[str, str]
     """Agent -> role, in the order of the game."""
     scripts: Mapping[str, Mapping[str, Callable[[Any], str]]]
     """Role -> script -> policy; a forecast plays with the first."""
     casts: Mapping[str, Collection[str]] = {}
-    """Role -> scripts that remember, and play where such scripts take all seats: `script`, or from a turn on `script@turn`."""
+    """Role -> scripts that remember, and play where all players are such scripts: `script`, or from a turn on `script@turn`."""
 
     def is_cast(self, taken: Mapping[str, str]) -> bool:
         """Whether the players are scripts that remember."""
@@ -33,16 +33,16 @@ class Seats(NamedTuple):
             for agent, player in taken.items()
         )
 
-    def taken(self, asked: Sequence[str], said: str = "--seat ") -> dict[str, str]:
+    def taken(self, asked: Sequence[str], said: str = "--player ") -> dict[str, str]:
         """Agent -> player.
 
         Args:
             asked: texts such as `builder=script:plain` or `directors=openai/gpt-4o-mini`; `directors=script:clear+vague+clear` names one
-                script for each of a role's seats.
+                script for each agent of a role.
             said: what stands before each text where it was written, for messages.
 
         Raises:
-            UsageError: a seat or script is unknown, a seat is taken twice or by nobody, or a player is written wrongly.
+            UsageError: a role or script is unknown, an agent has two players or none, or a player is written wrongly.
         """
         taken: dict[str, str] = {}
         for text in asked:
@@ -55,21 +55,21 @@ class Seats(NamedTuple):
                 known = list(dict.fromkeys([*self.roles, *(f"{role}s" for role in self.roles.values()), "all"]))
                 close = difflib.get_close_matches(name.strip(), known, n=1)
                 meant = f", did you mean {close[0]}?" if close else ""
-                raise UsageError(f"{said}{name.strip()}: no such seat{meant} (there are {', '.join(known)})")
+                raise UsageError(f"{said}{name.strip()}: no such role{meant} (there are {', '.join(known)})")
             for agent, one in zip(agents, _spread(player, len(agents), f"{said}{text}"), strict=True):
                 if agent in taken:
-                    raise UsageError(f"{said}{text}: {agent} is taken by {taken[agent]} already: give each seat once")
+                    raise UsageError(f"{said}{text}: {agent} is played by {taken[agent]} already: name each agent once")
                 self._check(one, self.roles[agent], f"{said}{text}")
                 taken[agent] = one
         empty = [agent for agent in self.roles if agent not in taken]
         if empty:
-            raise UsageError(f"nobody sits at {', '.join(empty)}: add {said}{empty[0]}=provider/model, {SCRIPT}NAME or {PERSON}")
+            raise UsageError(f"no one plays {', '.join(empty)}: add {said}{empty[0]}=provider/model, {SCRIPT}NAME or {PERSON}")
         if not self.is_cast(taken):
             for agent, player in taken.items():
                 script = player.removeprefix(SCRIPT)
                 if player.startswith(SCRIPT) and script not in self.scripts.get(self.roles[agent], ()):
                     alone = ", ".join(self.scripts.get(self.roles[agent], ())) or "none"
-                    raise UsageError(f"{said}{agent}={player}: it plays only among scripts of its kind; with others can sit: {alone}")
+                    raise UsageError(f"{said}{agent}={player}: it plays only among scripts of its kind; with others can play: {alone}")
         return {agent: taken[agent] for agent in self.roles}
 
     def agents(self, name: str) -> list[str]:
@@ -93,12 +93,12 @@ class Seats(NamedTuple):
 
 
 def _spread(player: str, seats: int, text: str) -> list[str]:
-    """The player of each seat; scripts that are joined by + are shared out."""
+    """The player of each agent; scripts that are joined by + are shared out."""
     names = player.removeprefix(SCRIPT).split("+")
     if not player.startswith(SCRIPT) or len(names) == 1:
         return [player] * seats
     if len(names) != seats:
-        raise UsageError(f"{text} names {len(names)} scripts for {seats} seats: give one for all, or one for each")
+        raise UsageError(f"{text} names {len(names)} scripts for {seats} agents: give one for all, or one for each")
     return [f"{SCRIPT}{name}" for name in names]
 
 
@@ -113,7 +113,7 @@ def is_model(player: str) -> bool:
 
 
 def team_name(taken: Mapping[str, str]) -> str:
-    """Name a team as a folder is named: its players in the order of their seats, neighbours of one name once."""
+    """Name a team as a folder is named: its players in the order of their agents, neighbours of one name once."""
     names = [player for player, before in zip(taken.values(), [None, *taken.values()], strict=False) if player != before]
     return "_".join(names).replace("/", "-").replace(":", "-")
 

@@ -1,4 +1,4 @@
-"""Einstein Puzzles with anybody at the table: models, scripts and people, in any mixture; the log is cotrace's own."""
+"""Einstein Puzzles played by models, scripts and people, in any mixture; the log is cotrace's own."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from games.playing import DEFAULT_START
 from providers.messages import Message
 from schemas.game import AgentEntry, Header
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "condition_name", "course_of", "header_of", "script_answer", "scripted_course", "settings_of"]
+__all__ = ["ROLES", "SCRIPTS", "GameSetup", "condition_name", "course_of", "header_of", "script_answer", "scripted_course", "settings_of"]
 
-SEATS: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
+ROLES: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
 """Agent -> role."""
 
 
@@ -43,11 +43,11 @@ def script_answer(persona: str, seen: EinsteinObservation) -> str:
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
     "player": {name: partial(script_answer, name) for name in PERSONAS if name != PLANNER}
 }
-"""Role -> script -> policy over the role's observation; the planner knows the whole puzzle and can take no seat."""
+"""Role -> script -> policy over the role's observation; the planner knows the whole puzzle and plays only among its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatedGame:
+class GameSetup:
     """One game to be played."""
 
     puzzle: Puzzle
@@ -57,7 +57,7 @@ class SeatedGame:
     seed: int
     started_at: datetime = DEFAULT_START
     cast: bool = False
-    """Scripts that remember take all seats."""
+    """All players are scripts that remember."""
     solution: tuple[int, int] | None = None
     """Planners play the puzzle's solution of this number, from 1, out of how many; None: a shortest one."""
 
@@ -68,7 +68,7 @@ def condition_name(settings: GameSettings) -> str:
     return f"{'guided_' if settings.guidance else ''}{'cot' if settings.reasoning else 'nocot'}_{modes}_{settings.verifier or 'raw'}"
 
 
-def header_of(game: SeatedGame) -> Header:
+def header_of(game: GameSetup) -> Header:
     """Give the first line of a game's log."""
     puzzle, settings, players = game.puzzle, game.settings, game.seats
     name = f"{condition_name(settings)}/{'_'.join(players.values()).replace('/', '-').replace(':', '-')}"
@@ -102,7 +102,7 @@ def settings_of(header: Header) -> GameSettings:
     return GameSettings.of_log(header.run.get("condition"), {"guidance": False})
 
 
-def course_of(asked: SeatedGame, game: Game | None = None) -> Course:
+def course_of(asked: GameSetup, game: Game | None = None) -> Course:
     """Give the course of a game; ``game``: its environment, None: a new one."""
     settings = asked.settings
     game = game or Game(asked.puzzle, settings)
@@ -116,7 +116,7 @@ def course_of(asked: SeatedGame, game: Game | None = None) -> Course:
     return end_entry(game)
 
 
-def scripted_course(asked: SeatedGame) -> Course | None:
+def scripted_course(asked: GameSetup) -> Course | None:
     """The course of a game that scripts play which remember; None: the puzzle has no such solution."""
     actions = None
     if asked.solution is not None:

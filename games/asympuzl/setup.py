@@ -1,4 +1,4 @@
-"""AsymPuzl with anybody at the table: models, scripts and people, in any mixture; the log is cotrace's own."""
+"""AsymPuzl played by models, scripts and people, in any mixture; the log is cotrace's own."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from games.asympuzl.solo import SoloObservation, attempt, observe, solver
 from games.asympuzl.tokens import Tokenizer, tokenizer
 from games.asympuzl.turn_entry import Answered, entries_json, turn_entry
 from games.players.cast import played_by
-from games.players.course import Course, Said, Step, ask
+from games.players.course import Course, Reply, Step, ask
 from games.players.player import Observation
-from games.players.seats import evaluated, team_name
+from games.players.setup import evaluated, team_name
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, End, Header, Turn
 
-__all__ = ["CASTS", "SCRIPTS", "SEATS", "SOLO_SEATS", "SeatedGame", "course_of", "game_of", "header_of", "scripted_course"]
+__all__ = ["CASTS", "ROLES", "SCRIPTS", "SOLO_ROLES", "GameSetup", "course_of", "game_of", "header_of", "scripted_course"]
 
-SEATS: Final[Mapping[str, str]] = {"A": "alice", "B": "bob"}
+ROLES: Final[Mapping[str, str]] = {"A": "alice", "B": "bob"}
 """Agent -> role."""
 
-SOLO_SEATS: Final[Mapping[str, str]] = {"A": "solo"}
+SOLO_ROLES: Final[Mapping[str, str]] = {"A": "solo"}
 """Seats of the control experiment: one agent with the clues of both."""
 
 _PERSONAS: Final = {name: partial(script_answer, name) for name in PERSONAS}
@@ -46,7 +46,7 @@ _TURN: Final = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatedGame:
+class GameSetup:
     """One game to be played."""
 
     settings: GameSettings
@@ -67,7 +67,7 @@ class SeatedGame:
         return 1 if self.solo else self.settings.max_turns or 2 * self.settings.size
 
 
-def header_of(game: SeatedGame) -> Header:
+def header_of(game: GameSetup) -> Header:
     """Give the first line of a game's log."""
     puzzle, players, settings = game.puzzle, game.seats, game.settings
     mode: FeedbackMode = "none" if game.solo else settings.mode
@@ -81,7 +81,7 @@ def header_of(game: SeatedGame) -> Header:
             private_view=_private_view(puzzle, agent, solo=game.solo),
             view_kind=_VIEWS[agent],
         )
-        for agent, role in (SOLO_SEATS if game.solo else SEATS).items()
+        for agent, role in (SOLO_ROLES if game.solo else ROLES).items()
     ]
     return Header(
         benchmark="asympuzl",
@@ -103,7 +103,7 @@ def _private_view(puzzle: Puzzle, agent: str, *, solo: bool) -> dict[str, Any]:
     return {**view, "clues_b": entries_json(puzzle.clues_b)} if solo else view
 
 
-def game_of(header: Header) -> SeatedGame:
+def game_of(header: Header) -> GameSetup:
     """Give the game that a header describes.
 
     Raises:
@@ -115,13 +115,13 @@ def game_of(header: Header) -> SeatedGame:
         raise BadInputError("the seed must be a number", locator="line 1.seed")
     solo = isinstance(condition, dict) and bool(condition.get("solo"))
     taken = {agent.agent: agent.model or "" for agent in header.agents}
-    if set(taken) != set(SOLO_SEATS if solo else SEATS):
+    if set(taken) != set(SOLO_ROLES if solo else ROLES):
         raise BadInputError(f"agents are {', '.join(taken)}, not those of the game", locator="line 1.agents")
     started_at = datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START
-    return SeatedGame(settings=settings, seats=taken, seed=header.seed, solo=solo, started_at=started_at)
+    return GameSetup(settings=settings, seats=taken, seed=header.seed, solo=solo, started_at=started_at)
 
 
-def course_of(game: SeatedGame, count: Tokenizer | None = None) -> Course:
+def course_of(game: GameSetup, count: Tokenizer | None = None) -> Course:
     """Give the course of a game.
 
     Args:
@@ -137,7 +137,7 @@ def course_of(game: SeatedGame, count: Tokenizer | None = None) -> Course:
     return _pair_course(Game(game.puzzle, game.settings), count, game.started_at)
 
 
-def scripted_course(game: SeatedGame) -> Course:
+def scripted_course(game: GameSetup) -> Course:
     """The course of a game that scripts play which remember."""
     return played_by(course_of(game), ScriptedTeam(game.puzzle, game.seats, game.seed))
 
@@ -182,7 +182,7 @@ def _changed(made: AgentTurn) -> frozenset[int]:
 def _observation(seen: Seen) -> Observation:
     return Observation(
         agent=seen.agent,
-        role=SEATS[seen.agent],
+        role=ROLES[seen.agent],
         turn=seen.turn,
         messages=[{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}],
         data=seen,
@@ -200,6 +200,6 @@ def _solo_course(puzzle: Puzzle, count: Tokenizer, started_at: datetime) -> Cour
     return End(success=made.ok_after, score=progress, stop_reason="solved" if made.ok_after else "max_turns", turns_taken=1)
 
 
-def _ask_solo(seen: SoloObservation) -> Generator[Step, tuple[Said, ...], Said]:
+def _ask_solo(seen: SoloObservation) -> Generator[Step, tuple[Reply, ...], Reply]:
     messages: Any = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
     return (yield from ask(Observation(agent="A", role="solo", turn=1, messages=messages, data=seen, reads=answer_reading)))

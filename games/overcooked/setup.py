@@ -1,4 +1,4 @@
-"""Collab-Overcooked with anybody in the kitchen: models, scripts and people, in any mixture; the log is cotrace's own."""
+"""Collab-Overcooked played by models, scripts and people, in any mixture; the log is cotrace's own."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from games.overcooked.turn_entry import turn_entry
 from games.players.cast import played_by
 from games.players.course import Course
 from games.players.player import Observation
-from games.players.seats import evaluated, team_name
+from games.players.setup import evaluated, team_name
 from games.playing import DEFAULT_START
 from schemas.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header, PlantedLabel, Turn
 
-__all__ = ["CASTS", "SCRIPTS", "SEATS", "Kitchen", "SeatedGame", "Switches", "course_of", "game_of", "header_of", "scripted_course"]
+__all__ = ["CASTS", "ROLES", "SCRIPTS", "GameSetup", "Kitchen", "Switches", "course_of", "game_of", "header_of", "scripted_course"]
 
-SEATS: Final[Mapping[str, str]] = {"Chef": "chef", "Assistant": "assistant"}
+ROLES: Final[Mapping[str, str]] = {"Chef": "chef", "Assistant": "assistant"}
 """Agent -> role."""
 
 CASTS: Final[Mapping[str, Collection[str]]] = {"chef": POLICIES, "assistant": POLICIES}
@@ -58,7 +58,7 @@ class Switches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatedGame:
+class GameSetup:
     """One game to be played."""
 
     order: str
@@ -106,7 +106,7 @@ class Kitchen:
     """What is asked now."""
 
     @classmethod
-    def of(cls, asked: SeatedGame) -> Kitchen:
+    def of(cls, asked: GameSetup) -> Kitchen:
         """Open the kitchen of a game."""
         return cls(Game(asked.task, horizon=asked.horizon, rules=asked.rules, agents=asked.switches.agents), [])
 
@@ -116,7 +116,7 @@ class ScriptedTeam:
 
     keeps_replies = True
 
-    def __init__(self, asked: SeatedGame, kitchen: Kitchen) -> None:
+    def __init__(self, asked: GameSetup, kitchen: Kitchen) -> None:
         self._kitchen = kitchen
         pair = (asked.taken["Chef"], asked.taken["Assistant"])
         *self._players, self._planted = scripted_pair(pair, asked.order, self._recorded, asked.seed, asked.layout)
@@ -146,7 +146,7 @@ class ScriptedTeam:
         return replace(turn, labels=labels)
 
 
-def header_of(game: SeatedGame) -> Header:
+def header_of(game: GameSetup) -> Header:
     """Give the first line of a game's log."""
     taken, task = game.taken, game.task
     switches = game.switches
@@ -163,14 +163,14 @@ def header_of(game: SeatedGame) -> Header:
             private_view={"recipe": game.recipe} if agent == AGENTS[0] else None,
             view_kind="recipe" if agent == AGENTS[0] else None,
         )
-        for agent, role in SEATS.items()
+        for agent, role in ROLES.items()
     ]
     return Header(
         benchmark="overcooked",
         episode=f"{team_name(taken)}/{kind}/{game.order}_{game.seed}",
         run={"name": f"{team_name(taken)}/{kind}", "condition": game.condition},
         task={"id": task.task_id, "level": None if task.level is None else str(task.level), "goal": task.goal},
-        team={role: taken[agent] for agent, role in SEATS.items()},
+        team={role: taken[agent] for agent, role in ROLES.items()},
         agents=agents,
         model=evaluated(taken),
         seed=game.seed,
@@ -179,7 +179,7 @@ def header_of(game: SeatedGame) -> Header:
     )
 
 
-def game_of(header: Header) -> SeatedGame:
+def game_of(header: Header) -> GameSetup:
     """Give the game that a header describes.
 
     Raises:
@@ -197,15 +197,15 @@ def game_of(header: Header) -> SeatedGame:
     if not isinstance(horizon, int) or horizon < 1 or rules not in ("sane", "published") or not isinstance(header.seed, int):
         raise BadInputError("horizon, rules and seed are needed", locator="line 1.run.condition")
     taken = {agent.agent: agent.model or "" for agent in header.agents}
-    if set(taken) != set(SEATS):
-        raise BadInputError(f"agents are {', '.join(taken)}, not {', '.join(SEATS)}", locator="line 1.agents")
+    if set(taken) != set(ROLES):
+        raise BadInputError(f"agents are {', '.join(taken)}, not {', '.join(ROLES)}", locator="line 1.agents")
     agents = AgentRules.of_log(facts)
     switches = Switches(name=str(facts.get("agents")), agents=agents, recipe=str(facts.get("recipe")), prompt=_prompt_of(facts))
     try:
         recipe_text(order, layout, switches.recipe)
     except UsageError as error:
         raise BadInputError(str(error), locator="line 1.run.condition.recipe") from error
-    return SeatedGame(
+    return GameSetup(
         order=order,
         taken=taken,
         rules="sane" if rules == "sane" else "published",
@@ -225,7 +225,7 @@ def _prompt_of(condition: Mapping[str, Any]) -> PromptKind:
     return "full" if named == "full" else "published"
 
 
-def course_of(asked: SeatedGame, kitchen: Kitchen | None = None) -> Course:
+def course_of(asked: GameSetup, kitchen: Kitchen | None = None) -> Course:
     """Give the course of a game; the kitchen, if one is given, holds what was played."""
     kitchen = kitchen or Kitchen.of(asked)
     game, entries = kitchen.game, kitchen.entries
@@ -252,7 +252,7 @@ def course_of(asked: SeatedGame, kitchen: Kitchen | None = None) -> Course:
     return End(success=found.in_time, score=found.pc, stop_reason=reason, turns_taken=len(entries))
 
 
-def scripted_course(asked: SeatedGame, kitchen: Kitchen | None = None) -> Course:
+def scripted_course(asked: GameSetup, kitchen: Kitchen | None = None) -> Course:
     """The course of a game that scripts play which remember."""
     kitchen = kitchen or Kitchen.of(asked)
     return played_by(course_of(asked, kitchen), ScriptedTeam(asked, kitchen))
@@ -268,7 +268,7 @@ def _observation(query: Query, prompt: PlayerPrompt) -> Observation:
     agent = AGENTS[query.agent]
     return Observation(
         agent=agent,
-        role=SEATS[agent],
+        role=ROLES[agent],
         turn=query.world.timestep + 1,
         purpose=query.kind,
         messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],

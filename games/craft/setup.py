@@ -1,4 +1,4 @@
-"""CRAFT with anybody in its seats: models, scripts and people, in any mixture; the log is cotrace's own."""
+"""CRAFT played by models, scripts and people, in any mixture; the log is cotrace's own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from games.craft.text.replies import (
 )
 from games.craft.text.simulation import TOOL, asked_for, simulated, written_call
 from games.players.cast import played_by
-from games.players.course import Course, Said, Step, ask
+from games.players.course import Course, Reply, Step, ask
 from games.players.player import Observation
 from games.players.tools import Round, ToolUse
 from games.playing import DEFAULT_START
@@ -40,9 +40,9 @@ from providers.messages import Message
 from schemas.game import ActionEntry, AgentEntry, End, Header, OracleEntry, Turn, UtteranceEntry
 from schemas.replies import ReadReply
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "header_of", "scripted_course", "state_json", "turn_entry"]
+__all__ = ["ROLES", "SCRIPTS", "GameSetup", "course_of", "header_of", "scripted_course", "state_json", "turn_entry"]
 
-SEATS: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
+ROLES: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
 """Agent -> role."""
 
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {"director": plain.DIRECTORS_BY_NAME, "builder": plain.BUILDERS}
@@ -54,14 +54,14 @@ _READERS: Final[Mapping[Rules, Mapping[str, ReadReply]]] = {
 }
 """Rules -> role -> how its replies are read."""
 
-_EVERYONE: Final = tuple(SEATS)
+_EVERYONE: Final = tuple(ROLES)
 
 _TURN_TIME: Final = timedelta(seconds=30)
 """Pretended length of a turn, so that the same game has the same log wherever and whenever it is played on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatedGame:
+class GameSetup:
     """One game to be played."""
 
     structure: Structure
@@ -72,10 +72,10 @@ class SeatedGame:
     seed: int
     started_at: datetime = DEFAULT_START
     cast: bool = False
-    """Scripts that remember take all seats; they react to each other, so they hear each other within a turn."""
+    """All players are scripts that remember; they react to each other, so they hear each other within a turn."""
 
 
-def header_of(game: SeatedGame) -> Header:
+def header_of(game: GameSetup) -> Header:
     """Give the first line of a game's log; every switch that changes what a player is told is in its condition."""
     settings, builder = game.settings, game.seats["Builder"]
     directors = "+".join(dict.fromkeys(game.seats[director] for director in DIRECTORS))
@@ -110,7 +110,7 @@ def header_of(game: SeatedGame) -> Header:
     )
 
 
-def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = (), game: Game | None = None) -> Course:
+def course_of(asked: GameSetup, speakers: Sequence[tuple[Director, ...]] = (), game: Game | None = None) -> Course:
     """Give the course of a game.
 
     Args:
@@ -133,13 +133,13 @@ def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = (), 
     return End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=str(game.stop_reason), turns_taken=len(game.turns))
 
 
-def scripted_course(asked: SeatedGame) -> Course:
+def scripted_course(asked: GameSetup) -> Course:
     """The course of a game that scripts play which remember."""
     game = Game(asked.structure, asked.settings, seed=asked.seed)
     return played_by(course_of(asked, game=game), ScriptedTeam(game, asked.seats))
 
 
-def _asked_at_once(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...], None]:
+def _asked_at_once(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply, ...], None]:
     """Ask the directors, none of whom hears the others: all at once, but a director who was drawn again after its earlier replies.
 
     Under the published rules no director knows that it has spoken, so all are asked at once.
@@ -157,7 +157,7 @@ def _asked_at_once(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said,
         game.act(director, texts[place])
 
 
-def _decided(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...], Said]:
+def _decided(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply, ...], Reply]:
     """What the builder says in the end, after the moves that it tried."""
     seen, left = _observation(game, "builder", asked), asked.settings.simulations
     while True:
@@ -175,7 +175,7 @@ def _decided(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...],
         seen = replace(seen, purpose="simulated", messages=[*seen.messages, *answered], data=data, tool=tool)
 
 
-def _observation(game: Game, agent: Agent, asked: SeatedGame, own: Sequence[str] | None = None) -> Observation:
+def _observation(game: Game, agent: Agent, asked: GameSetup, own: Sequence[str] | None = None) -> Observation:
     seen = game.observe_builder() if agent == "builder" else game.observe_director(agent, own)
     rules = asked.settings.rules
     seat = "Builder" if agent == "builder" else agent
@@ -191,7 +191,7 @@ def _observation(game: Game, agent: Agent, asked: SeatedGame, own: Sequence[str]
         messages = director_messages(seen, asked.characters[seen.director], rules)
     return Observation(
         agent=seat,
-        role=SEATS[seat],
+        role=ROLES[seat],
         turn=seen.turn,
         messages=messages,
         data=seen,
@@ -201,7 +201,7 @@ def _observation(game: Game, agent: Agent, asked: SeatedGame, own: Sequence[str]
     )
 
 
-def _text(agent: Agent, said: Said) -> str:
+def _text(agent: Agent, said: Reply) -> str:
     """What the game reads: a failed call becomes what the published loop makes of it; reasoning that came apart is private."""
     if said.lost:
         return (
