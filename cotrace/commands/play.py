@@ -227,7 +227,7 @@ def _play(known: Family, game: ExperimentGame, keys: set[str], options: dict[str
         if extra:
             raise UsageError(f"--planted plays by itself: leave --{extra[0].removesuffix('s').replace('_', '-')} out")
         return _play_planted(known.name, options["planted"], seeds[0] if seeds else _PLANTED_SEED, out, kind)
-    terms = terms_of(options)
+    terms = terms_of({name: value for name, value in options.items() if name not in keys})  # --mode of a game is not that of a model
     found = short_form(known.name, out, players=options["seats"], games=options["games"], seeds=seeds, terms=terms, **given)
     with writing_to(out), playing_bar() as watch:
         report = run_games(found.jobs, found.table, watch)

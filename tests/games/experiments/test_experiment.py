@@ -254,7 +254,7 @@ def test_the_store_has_games_that_are_still_played(tmp_path: Path, monkeypatch: 
         (', builder: "script:plain"}', "}", "line 8: no one plays Builder: add Builder="),
         ('"script:plain"}', "gpt-4o}", "line 8: builder=gpt-4o: a player is provider/model"),
         ('"script:plain"}', '["script:plain", "script:plain"]}', "line 8: the team .* is there already"),
-        ("  openai/gpt-4o-mini: {max_tokens", "  openai/gpt-4o: {max_tokens", "line 10: openai/gpt-4o sits nowhere"),
+        ("  openai/gpt-4o-mini: {max_tokens", "  openai/gpt-4o: {max_tokens", "line 10: openai/gpt-4o plays in no team"),
         ("max_tokens: 200", "max_token: 200", "line 10: unknown key models.openai/gpt-4o-mini.max_token: did you mean max_tokens?"),
         ("max_tokens: 200", "temperature: 3", "models.openai/gpt-4o-mini.temperature is 3: input should be less than or equal to 2"),
         ("concurrency: 8", "concurrency: 0", "limits.concurrency is 0"),
