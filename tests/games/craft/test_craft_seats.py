@@ -189,7 +189,7 @@ def test_no_line_of_a_prompt_is_a_possible_answer_and_the_form_comes_last(simula
     [
         (["directrs=script:plain"], "did you mean directors"),
         (["directors=script:plain"], "no one plays Builder"),
-        (["all=script:plain", "builder=human"], "taken by script:plain already"),
+        (["all=script:plain", "builder=human"], "played by script:plain already"),
         (["all=script:nobody"], "there are plain"),
         (["all=gpt-4o"], "provider/model"),
         (["all"], "ROLE=PLAYER"),
