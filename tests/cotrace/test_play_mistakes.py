@@ -68,3 +68,26 @@ def test_a_seed_that_no_log_can_hold_is_refused(
 def test_a_wrong_number_or_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str) -> None:
     """What, why, and what to give instead."""
     assert told in complaint(capsys, *arguments, "--out", str(tmp_path / "logs"))
+
+
+@pytest.mark.parametrize(
+    ("game", "old", "new"),
+    [
+        (("craft", "--games", "1"), ("--seat", "all=script:plain"), ("--player", "all=script:plain")),
+        (("coordination", "collab_capture"), ("--policy", "stayer"), ("--player", "all=script:stayer")),
+        (("coordination", "overcooked"), ("--ticks", "9", "--layout", "cramped_room"), ("--turns", "9", "--task", "cramped_room")),
+    ],
+)
+def test_older_options_play_the_same_games_with_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], game: tuple[str, ...], old: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    """They work until the next release; the line names what took their place."""
+    logs = []
+    for folder, options in (("new", new), ("old", old)):
+        with pytest.raises(SystemExit):
+            main(["play", *game, *options, "--seed", "2", "--out", str(tmp_path / folder)])
+        logs.append({path.relative_to(tmp_path / folder): path.read_bytes() for path in (tmp_path / folder).rglob("*.jsonl")})
+        lines = [line for line in capsys.readouterr().err.splitlines() if "until the next release" in line]
+        assert len(lines) == (folder == "old")
+        assert all(old[0] in line and new[0] in line for line in lines)
+    assert logs[0] == logs[1] != {}
