@@ -27,8 +27,6 @@ from schemas.extras import mend
 from schemas.interrupts import is_interrupt
 from schemas.secrets import strike
 
-__all__ = ["COMMANDS", "cli", "main"]
-
 COMMANDS: dict[str, str] = {
     "demo": "Play games, ingest, judge, report, then serve the dashboard.",
     "play": "Play games with models, scripts or people, and write their logs.",

@@ -7,8 +7,6 @@ import threading
 from types import FrameType
 from typing import Final
 
-__all__ = ["code", "listen", "was_told", "words"]
-
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 _SIGNALLED: Final = 128
 """A shell's exit code for a program that a signal has ended is this and the signal's number."""

@@ -17,8 +17,6 @@ from schemas.text import printable
 if TYPE_CHECKING:
     from judges.evidence.transcript import Transcript, TurnView
 
-__all__ = ["Episode", "Episodes"]
-
 _MOST_TURNS = 40
 """Turns that a notebook shows of a game; the object has all."""
 

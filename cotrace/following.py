@@ -16,8 +16,6 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from judges.runs.job import JudgeRequest
 
-__all__ = ["following", "judge_requests"]
-
 _REST_S: Final = 5.0
 _REST_A_ROUND: Final = 4.0
 """Rests this many times as long as a round took, so that playing keeps the machine."""

@@ -6,8 +6,6 @@ import re
 
 import click
 
-__all__ = ["HelpContext", "with_examples_that_fit"]
-
 _BREAKS = re.compile(r" (?=--\w|&& |> )")
 """Where an example may be broken: before an option, another command, or a redirection."""
 _MARGIN = "    "

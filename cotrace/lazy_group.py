@@ -11,8 +11,6 @@ import click
 
 from cotrace.help_text import HelpContext, with_examples_that_fit
 
-__all__ = ["LazyGroup", "Verbs"]
-
 Verbs = Mapping[str, tuple[str, str]]
 """Verb -> its module, in which the command is called `command`, and one line of help; in the order of the help."""
 

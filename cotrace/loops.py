@@ -7,8 +7,6 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["outside_of_loops"]
-
 _Result = TypeVar("_Result")
 
 

@@ -7,8 +7,6 @@ import os
 from schemas.store import DEFAULT_STORE, Store
 from schemas.text import in_shell
 
-__all__ = ["after_ingest", "after_judging", "after_labels", "next_line"]
-
 _FOR_ANY_GAME = "mast"
 """The rubric that fits conversations of every kind."""
 

@@ -9,8 +9,6 @@ from cotrace.loops import outside_of_loops
 from games.players.progress import OnProgress
 from games.players.running import RunReport
 
-__all__ = ["play"]
-
 
 def play(experiment: str | Path, *, on_progress: OnProgress | None = None, **changes: Any) -> RunReport:
     """Play an experiment; the same as `cotrace play experiment.yaml`, in a running event loop too.

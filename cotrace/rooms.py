@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-__all__ = ["MARKER", "ROOMS", "check", "trouble"]
-
 ROOMS: Final = ("schemas", "providers", "games", "ingest", "judges", "analytics", "dashboards")
 MARKER: Final = 'ROOM_OF = "cotrace"'
 """What stands in the `__init__.py` of each room, and would be gone if another distribution's were written over it."""

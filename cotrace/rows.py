@@ -10,8 +10,6 @@ from schemas.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Rows"]
-
 
 class Rows:
     """The rows of a query or a report; iterating gives them as tuples."""

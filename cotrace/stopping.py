@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from games.players.progress import OnProgress
     from games.players.running import Job, RunReport
 
-__all__ = ["PairLook", "look", "play_until"]
-
 
 class PairLook(NamedTuple):
     """What a pair of sides shows by now; a side is a team under a condition."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from judges.attribution.job import AttributionReport
     from judges.runs.job import JudgeReport
 
-__all__ = ["OpenStore", "open_store"]
-
 _AT_ONCE = 32
 """Calls under way, where the server's slots are not known."""
 

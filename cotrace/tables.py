@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-__all__ = ["SCREEN", "draw", "without_ends"]
-
 SCREEN: Final = 0
 """As many rows as fit a screen or two."""
 

@@ -12,8 +12,6 @@ import click
 
 from schemas.text import printable, without_control
 
-__all__ = ["LogLines", "echo", "is_terminal", "write"]
-
 
 def is_terminal() -> bool:
     """Whether output goes to a terminal. Rich would say so of a pipe too where FORCE_COLOR is set, and wrap what goes into it."""

@@ -15,8 +15,6 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 import numpy as np
 from numba import njit
 
-__all__ = ["compiled", "compiled_inside"]
-
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
 _Function = TypeVar("_Function", bound=Callable[..., object])

@@ -25,22 +25,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from schemas.errors import CotraceError, UsageError
 
-__all__ = [
-    "CONFORMANCE_CHECKS",
-    "ConformanceError",
-    "Environment",
-    "LoggedStep",
-    "ReadBack",
-    "Ruling",
-    "Subject",
-    "cut_log_is_prefix",
-    "log_replays",
-    "other_seed_other_game",
-    "same_seed_same_game",
-    "steps_are_judged",
-    "turns_are_kept",
-]
-
 _MOST_CALLS: Final = 2_000
 """No game of cotrace needs more answers than this; one that does has no end."""
 

@@ -7,8 +7,6 @@ from typing import Final, TypeAlias
 
 from schemas.errors import UsageError
 
-__all__ = ["DEFAULT_START", "OnProgress", "another_game", "check_seeds"]
-
 DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
 """Start of every game unless the request says otherwise, so that the same request gives the same bytes."""
 

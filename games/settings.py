@@ -12,8 +12,6 @@ from pydantic.fields import FieldInfo
 from schemas.errors import BadInputError
 from schemas.text import near, quoted
 
-__all__ = ["MOST", "Settings", "explained", "folder_of", "key_of"]
-
 MOST = 1_000_000
 """The most of anything that can be played; more is a slip of the finger, and would fill the memory first."""
 

@@ -11,8 +11,6 @@ from cotrace.options.models import model_options
 from cotrace.options.shared import on_option, say, store_option
 from schemas.store import Store
 
-__all__ = ["attribute_all", "command"]
-
 
 @click.command()
 @click.option("--where", default="true", show_default=True, help="SQL condition on `episodes`, such as \"model = 'gpt-4o'\".")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from judges.evidence.reader import Reader
 
-__all__ = ["command"]
-
 _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
 
 

@@ -18,8 +18,6 @@ from schemas.text import in_shell, near
 if TYPE_CHECKING:
     from dashboards.server import ServedAt
 
-__all__ = ["announce", "command"]
-
 
 _SHORTEST_TOKEN = 16
 _OF_TABLES = {

@@ -16,8 +16,6 @@ from schemas.extras import needed
 from schemas.store import Store
 from schemas.text import in_shell, printable
 
-__all__ = ["command"]
-
 _BUILDER = "literal"
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _BY_MODEL = "pragmatic_sufficiency"

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from providers.profile import Profile
     from providers.provider import ModelSettings
 
-__all__ = ["Diagnosis", "command", "findings"]
-
 _NEEDED: Final = ("duckdb", "polars", "pyarrow", "pandera", "pydantic", "orjson")
 _COUNTS: Final = """
 SELECT

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from games.experiments.forecast import Expected, Forecast
     from games.experiments.plan import Changes, Experiment
 
-__all__ = ["command"]
-
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))

@@ -15,8 +15,6 @@ from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell
 
-__all__ = ["command", "exported"]
-
 _HOW_TO_READ: Final = {
     "parquet": "read them back with: cd {in_shell} && duckdb -c \"SELECT * FROM 'turns/*.parquet'\"",
     "inspect": "see them with: inspect view start --log-dir {in_shell}; verdicts are scores, cotrace ingest reads them back",

@@ -10,8 +10,6 @@ from cotrace.options.shared import say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["command"]
-
 
 @click.command("chats")
 @click.option(

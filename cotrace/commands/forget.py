@@ -8,8 +8,6 @@ from cotrace.options.shared import say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["command"]
-
 
 @click.command()
 @click.option("--judge", help="All verdicts of this judge, such as llm:openai/gpt-4o-mini.")

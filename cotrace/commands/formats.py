@@ -7,8 +7,6 @@ import click
 from cotrace.options.shared import say
 from cotrace.terminal import echo
 
-__all__ = ["command"]
-
 
 @click.command()
 def command() -> None:

@@ -16,8 +16,6 @@ from schemas.text import in_shell
 if TYPE_CHECKING:
     from ingest.files.report import RejectedPart, Report
 
-__all__ = ["command", "tell", "tell_parts"]
-
 _LISTED = 8
 _LISTED_FOR_A_REASON = 3
 """Of files that are left alone: a folder of logs has many beside them."""

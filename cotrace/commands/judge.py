@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from judges.rubric.model import Rubric
     from judges.runs.job import JudgeReport, JudgeRequest
 
-__all__ = ["command", "judge_all", "judge_each"]
-
 _ROLES: Final = 8
 """Of a benchmark, that are named where nothing is judged."""
 

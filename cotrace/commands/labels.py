@@ -10,8 +10,6 @@ from cotrace.next_steps import after_labels
 from cotrace.options.shared import format_option, say, store_option
 from schemas.store import Store
 
-__all__ = ["command"]
-
 
 @click.group()
 def command() -> None:

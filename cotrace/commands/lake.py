@@ -14,8 +14,6 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from schemas.lake.store import LakeStore
 
-__all__ = ["command"]
-
 _A_WEEK = 168.0
 
 

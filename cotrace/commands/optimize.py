@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from judges.optimization.terms import SearchEstimate
     from judges.rubric.model import Rubric
 
-__all__ = ["command"]
-
 _FEW_GAMES = 10
 """Below this even a large difference between two rubrics can be chance."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from judges.optimization.reader_search import ReaderOptimization
     from judges.optimization.terms import SearchEstimate
 
-__all__ = ["command"]
-
 
 @click.command()
 @click.option("--benchmark", default="craft", show_default=True, help="Whose texts are read.")

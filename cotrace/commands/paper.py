@@ -13,8 +13,6 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from analytics.papers.tables import PaperTable
 
-__all__ = ["command"]
-
 
 @click.command()
 @click.argument("name", metavar="FAMILY")

@@ -15,8 +15,6 @@ from cotrace.terminal import echo
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["command"]
-
 
 @click.command()
 @click.argument("rubric_name", metavar="RUBRIC")

@@ -13,8 +13,6 @@ from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_sql
 
-__all__ = ["command"]
-
 
 @click.command()
 @click.argument("episode", required=False)

@@ -16,8 +16,6 @@ from schemas.text import printable, where_option
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["command"]
-
 _SENTENCES: Final = 8
 """Under each of several headings in a terminal: what fits one screen or two."""
 

@@ -13,8 +13,6 @@ from judges.rubric.model import UnitKind
 from schemas.store import Store
 from schemas.text import in_shell
 
-__all__ = ["command"]
-
 _folders = click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 
 

@@ -7,8 +7,6 @@ import click
 from cotrace.options.shared import format_option, say, store_option
 from schemas.store import Store
 
-__all__ = ["command"]
-
 
 @click.command()
 @click.argument("statement")

@@ -13,8 +13,6 @@ from cotrace.options.shared import Number, say, spent, tokens, writing_to
 from schemas.text import in_shell
 from schemas.wording import number
 
-__all__ = ["command"]
-
 _AT_ONCE = 8
 
 

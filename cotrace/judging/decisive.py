@@ -9,8 +9,6 @@ from cotrace.options.models import endpoints_of, named, tell_models
 from cotrace.options.shared import requested, say, spent, tokens
 from schemas.store import Store
 
-__all__ = ["ask_decisive"]
-
 
 def ask_decisive(store: Store, where: str, model: str, manner: str, options: dict[str, Any]) -> int:
     """Ask, and tell what came of it; 1 if calls failed, or no game was selected."""

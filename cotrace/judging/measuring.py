@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from judges.claims.messages import AnnotatedMessages, FamilyMessages
     from judges.evidence.reader import Reader
 
-__all__ = ["Asked", "measured"]
-
 
 class Asked(NamedTuple):
     """What is to be read and how, as the command's options say."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from judges.attribution.findings import Finding
     from schemas.game import Header, Turn
 
-__all__ = ["mend"]
-
 _NOTHING: Final = 1e-9
 _PLAYED: Final = "(as that player plays it)"
 _SUMMARY: Final = ("benchmark", "link", "turns", "games", "came_back", "little")

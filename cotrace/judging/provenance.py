@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from judges.optimization.search import Optimization, OptimizationResult
     from judges.rubric.model import Rubric
 
-__all__ = ["HeldOutTest", "provenance"]
-
 
 @dataclass(frozen=True)
 class HeldOutTest:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from judges.evidence.reader import Reader
     from judges.rubric.model import Rubric
 
-__all__ = ["have_read", "read_elsewhere", "refuse_batch_of_rules", "tell_collected"]
-
 _LIMITS = ("where", "max_cost", "prices", "cache")
 
 

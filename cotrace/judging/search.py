@@ -10,8 +10,6 @@ from cotrace.options.shared import say
 if TYPE_CHECKING:
     from analytics.statistics.intervals import Estimate
 
-__all__ = ["in_figures", "searched", "upper_cost"]
-
 Found = TypeVar("Found")
 
 

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from providers.messages import Message
     from providers.provider import ModelSettings
 
-__all__ = [
-    "asking",
-    "asking_options",
-    "concurrency_option",
-    "endpoints_of",
-    "fit",
-    "model_options",
-    "named",
-    "show_prompt",
-    "tell_models",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _EFFORTS: Final = ("none", "minimal", "low", "medium", "high")

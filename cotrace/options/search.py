@@ -16,8 +16,6 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from providers.provider import ModelSettings
 
-__all__ = ["asked_model", "cache_of", "demonstrations_of", "search_options", "writer_of"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _AT_ONCE = 16

@@ -17,8 +17,6 @@ from schemas.errors import UsageError
 from schemas.store import DEFAULT_STORE, Store
 from schemas.stores import store_at
 
-__all__ = ["COUNT", "MOST", "Number", "StoreParameter", "format_option", "on_option", "say", "spent", "store_option", "writing_to"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST = 1_000_000

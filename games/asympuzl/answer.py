@@ -14,8 +14,6 @@ from games.players.texts import texts_of
 from schemas.replies import Reading, is_echo
 from schemas.text import without_half_pairs
 
-__all__ = ["FAULTS", "Answer", "Fault", "RequestedAction", "answer_reading", "parse_answer", "read_request"]
-
 Fault = Literal["bad_structure", "bad_position", "unknown_shape", "unknown_color"]
 
 FAULTS: Final[Mapping[Fault, str]] = {

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from games.asympuzl.facts import Facts
 
-__all__ = ["TYPES", "AsymPuzlClaim", "Fact", "Question", "facts_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:

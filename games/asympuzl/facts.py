@@ -16,8 +16,6 @@ from typing import Final, NamedTuple
 from games.asympuzl.puzzle import Agent, Vocabulary
 from schemas.packaged import packaged_yaml
 
-__all__ = ["Facts", "color_words", "read_facts", "shape_words"]
-
 
 @dataclass(frozen=True, slots=True)
 class Facts:

@@ -8,8 +8,6 @@ from typing import Final, Literal, get_args
 
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, wrong_positions
 
-__all__ = ["FEEDBACK_MODES", "PAPER_NAMES", "Feedback", "FeedbackMode", "feedback", "feedback_lines"]
-
 FeedbackMode = Literal["none", "own", "own_detailed", "joint", "both", "both_detailed"]
 FEEDBACK_MODES: Final[tuple[FeedbackMode, ...]] = get_args(FeedbackMode)
 

@@ -8,8 +8,6 @@ from games.asympuzl.puzzle import COLORS, SHAPES
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 
-__all__ = ["forms"]
-
 
 def forms(seen: Observation) -> Sequence[Form]:
     """What can be written."""

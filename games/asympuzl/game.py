@@ -27,8 +27,6 @@ from games.asympuzl.tokens import DEFAULT_TOKENIZER
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
-__all__ = ["AgentTurn", "Game", "GameSettings", "GameState", "PuzzleView", "StopReason", "answer_turn", "conversation"]
-
 StopReason = Literal["solved", "max_turns"]
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from games.asympuzl.answer import RequestedAction
 from games.asympuzl.puzzle import Entry
 
-__all__ = ["Applied", "apply"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:

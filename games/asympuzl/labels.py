@@ -13,8 +13,6 @@ from typing import Final, Literal, NamedTuple, get_args
 from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, Vocabulary, other, wrong_positions
 
-__all__ = ["FAILURES", "DoneTurn", "FoundLabel", "Label", "Move", "contradicts", "labels_of", "taken_back"]
-
 Label = Literal[
     "no_json",
     "invalid_action",

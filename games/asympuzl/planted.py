@@ -13,8 +13,6 @@ from games.players.planted import Mended, PlantedGame, cases, played_cases, the_
 from games.players.running import RunReport
 from games.playing import OnProgress
 
-__all__ = ["FAULTLESS", "fault_in", "play_planted"]
-
 FAULTLESS: Final = frozenset((personas.FAULTLESS, "rewriting"))
 """Players who tell and write all they know; one of them writes it again and again, which costs no turn."""
 

@@ -9,8 +9,6 @@ from games.asympuzl.answer import FAULTS, Answer
 from games.asympuzl.puzzle import Agent, Entry, Puzzle, other
 from games.players.texts import texts_of
 
-__all__ = ["Heard", "entry_lines", "form_faults", "solo_prompts", "system_prompt", "user_prompt"]
-
 
 class Heard(NamedTuple):
     """A message of the conversation as an agent is shown it."""

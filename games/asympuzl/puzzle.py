@@ -12,8 +12,6 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from schemas.errors import UsageError
 
-__all__ = ["AGENTS", "COLORS", "MAX_SIZE", "SHAPES", "Agent", "Entry", "Puzzle", "Vocabulary", "generate", "other", "wrong_positions"]
-
 Agent = Literal["A", "B"]
 """``A`` (Alice) knows the order of the shapes, ``B`` (Bob) knows the color of each shape."""
 

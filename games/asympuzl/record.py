@@ -17,20 +17,6 @@ from games.asympuzl.hypothesis import Applied
 from games.asympuzl.puzzle import AGENTS, Agent, Entry
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
 
-__all__ = [
-    "SCHEMA",
-    "Played",
-    "RunFacts",
-    "action_json",
-    "game_id",
-    "game_line",
-    "line",
-    "result_line",
-    "solved_turn",
-    "summary",
-    "turn_line",
-]
-
 SCHEMA: Final = "asympuzl/1"
 
 

@@ -25,8 +25,6 @@ from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, End, Header, Turn
 
-__all__ = ["CASTS", "ROLES", "SCRIPTS", "SOLO_ROLES", "GameSetup", "course_of", "game_of", "header_of", "scripted_course"]
-
 ROLES: Final[Mapping[str, str]] = {"A": "alice", "B": "bob"}
 """Agent -> role."""
 

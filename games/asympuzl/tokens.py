@@ -9,8 +9,6 @@ from typing import Final
 
 from schemas.errors import UsageError
 
-__all__ = ["DEFAULT_TOKENIZER", "Tokenizer", "tokenizer"]
-
 Tokenizer = Callable[[str], int]
 """Text -> number of tokens."""
 

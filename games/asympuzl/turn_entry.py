@@ -13,8 +13,6 @@ from games.asympuzl.puzzle import Agent, Entry
 from games.asympuzl.tokens import Tokenizer
 from schemas.game import ActionEntry, Turn, UtteranceEntry
 
-__all__ = ["NO_JSON", "Answered", "entries_json", "turn_entry"]
-
 NO_JSON: Final = ("no_json", "no JSON object with message or actions")
 """Code and text of an answer that could not be read: one refused action of its own."""
 

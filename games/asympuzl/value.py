@@ -14,8 +14,6 @@ from typing import NamedTuple
 from games.asympuzl.facts import Facts, read_facts
 from games.asympuzl.puzzle import Agent, Entry, Puzzle, other
 
-__all__ = ["Standing", "TurnsLeft", "concluded", "turns_left", "understood"]
-
 
 class Standing(NamedTuple):
     """A game between two turns."""

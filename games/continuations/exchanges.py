@@ -12,8 +12,6 @@ from games.players.course import Reply
 from games.players.player import Observation
 from schemas.game import Header, ReplyEntry, Turn
 
-__all__ = ["Exchange", "exchanges"]
-
 
 class Exchange(NamedTuple):
     """A call of an agent."""

@@ -11,8 +11,6 @@ from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.game import Header, ReplyEntry, Turn
 
-__all__ = ["ContinuedGame", "continued_game"]
-
 
 class ContinuedGame(Protocol):
     """A module of this face makes a family's logged games go on otherwise."""

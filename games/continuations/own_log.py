@@ -5,8 +5,6 @@ from __future__ import annotations
 from schemas.errors import UsageError
 from schemas.game import Header, ReplyEntry, Turn
 
-__all__ = ["replies", "written"]
-
 
 def replies(_: Header, turn: Turn) -> list[ReplyEntry]:
     """Only cotrace's own log keeps them.

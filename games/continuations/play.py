@@ -26,8 +26,6 @@ from games.players.setup import PERSON, SCRIPT, PlayerSetup
 from schemas.errors import UsageError
 from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 
-__all__ = ["Change", "Logged", "continuations", "with_scripts"]
-
 _VERBS: Final = {"say": "says", "do": "does"}
 
 

@@ -8,8 +8,6 @@ from typing import Final
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 
-__all__ = ["forms"]
-
 _VERDICTS: Final = (
     Form("It can stay", "Verification: Okay"),
     Form("Choose again", "$why\nVerification: Not Okay", (Slot("why", "why"),)),

@@ -15,8 +15,6 @@ from games.players.running import RunReport
 from games.playing import OnProgress
 from schemas.errors import UsageError
 
-__all__ = ["FAULTLESS", "TITLES", "fault_in", "of_game", "play_planted"]
-
 TITLES: Final[Mapping[str, str]] = {"collab_capture": "CollabCapture", "collab_escape": "CollabEscape", "hanabi": "Hanabi"}
 """Game, as `games.level` has it -> its title; a log of the family is of one of several games."""
 

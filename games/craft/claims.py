@@ -12,8 +12,6 @@ from pydantic.json_schema import SkipJsonSchema
 
 from games.craft.engine.blocks import CELLS, COLORS, SIZES, WALLS, Cell, Director
 
-__all__ = ["TYPES", "CraftClaim", "Named", "Relation", "Remark", "Request", "SeenBy", "Stance", "View", "compatible", "same_place"]
-
 _DOMINO: Final = 2
 _QUOTE_LIMIT: Final = 160
 

@@ -25,8 +25,6 @@ from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import ActionEntry, Header, ReplyEntry, Turn
 
-__all__ = ["course", "replies", "seats", "written"]
-
 _BUILDER = "Builder"
 
 

@@ -11,8 +11,6 @@ from games.craft.text.observations import BuilderObservation
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 
-__all__ = ["forms"]
-
 _LAYERS: Final = tuple(map(str, range(MAX_HEIGHT)))
 _CELL: Final = Slot("cell", "cell", CELLS)
 _SPAN: Final = Slot("span", "second cell", CELLS)

@@ -38,8 +38,6 @@ from games.craft.text.replies import Answer, Unreadable, read_answer, read_direc
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
-__all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Rules", "StopReason", "TurnRecord", "kept"]
-
 Rules = Literal["sane", "published"]
 """Published: prompts, reading of replies, and messages that the builder receives are those of the released code."""
 

@@ -16,8 +16,6 @@ from games.players.planted import Mended, PlantedGame, cases, played_cases, the_
 from games.players.running import RunReport
 from games.playing import OnProgress
 
-__all__ = ["FAULTLESS", "fault_in", "play_planted"]
-
 _BUILDER: Final = "Builder"
 _FAULTLESS_BUILDERS: Final = (FAULTLESS_BUILDER, "literal", "clarifier")
 FAULTLESS: Final = frozenset((FAULTLESS_DIRECTOR, *_FAULTLESS_BUILDERS))

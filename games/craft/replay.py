@@ -12,8 +12,6 @@ from games.craft.engine.oracle import candidates
 from games.craft.engine.rules import execute
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics, progress
 
-__all__ = ["ReplayedTurn", "replay"]
-
 
 class ReplayedTurn(Struct, frozen=True, kw_only=True):
     """A turn, recomputed."""

@@ -40,8 +40,6 @@ from providers.messages import Message
 from schemas.game import ActionEntry, AgentEntry, End, Header, OracleEntry, Turn, UtteranceEntry
 from schemas.replies import ReadReply
 
-__all__ = ["ROLES", "SCRIPTS", "GameSetup", "course_of", "header_of", "scripted_course", "state_json", "turn_entry"]
-
 ROLES: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
 """Agent -> role."""
 

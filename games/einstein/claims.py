@@ -5,8 +5,6 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-__all__ = ["TYPES", "Belongs", "Corner", "EinsteinClaim", "Lies"]
-
 Block = Annotated[str, Field(pattern=r"^block\d+$")]
 Corner = Literal["top_left_bin", "top_right_bin", "bottom_left_bin", "bottom_right_bin"]
 

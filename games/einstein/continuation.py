@@ -14,8 +14,6 @@ from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import Header, ReplyEntry, Turn
 
-__all__ = ["course", "replies", "seats", "written"]
-
 
 def seats(_: Header) -> PlayerSetup:
     """Two players."""

@@ -20,8 +20,6 @@ from games.einstein.replay import Samples, Step
 from games.einstein.text.prompts import HistoryEntry, PromptLines, history_line, read_system_prompt, read_user_prompt
 from schemas.errors import BadInputError
 
-__all__ = ["Dialog", "Disagreement", "disagreements", "read_dialog", "sound_part"]
-
 
 class _Entry(NamedTuple):
     """One step of the file."""

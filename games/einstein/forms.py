@@ -10,8 +10,6 @@ from games.einstein.game import PlayerView as Seen
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 
-__all__ = ["forms"]
-
 _THOUGHT: Final = Slot("thought", "why; your partner does not read it")
 
 

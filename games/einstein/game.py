@@ -32,8 +32,6 @@ from games.einstein.text.verifiers import VERIFIERS, Verifier, verify
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
-__all__ = ["AGENTS", "NO_VERIFIER", "Agent", "Game", "GameSettings", "GameState", "PlayerView", "StopReason", "stop_reason"]
-
 Agent = Literal["Player1", "Player2"]
 AGENTS: Final[tuple[Agent, Agent]] = get_args(Agent)
 

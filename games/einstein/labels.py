@@ -14,8 +14,6 @@ from games.einstein.engine.modes import ALLOWED
 from games.einstein.engine.step import Outcome, Setting
 from games.einstein.engine.table import Table
 
-__all__ = ["CATEGORIES", "EXTENSIONS", "NO_ERROR", "Category", "Situation", "categories", "extensions"]
-
 Group = Literal["format", "physical", "communication", "reasoning"]
 
 NO_ERROR: Final = "no_error"

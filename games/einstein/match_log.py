@@ -11,17 +11,6 @@ from games.einstein.game import AGENTS, Game
 from games.einstein.replay import Step
 from schemas.game import ActionEntry, End, SampleEntry, Turn, UtteranceEntry
 
-__all__ = [
-    "action_arguments",
-    "end_entry",
-    "is_undo",
-    "refusal",
-    "refusal_text",
-    "turn_entry",
-    "turn_time",
-    "utterances_of",
-]
-
 _STEP: Final = timedelta(seconds=1)
 
 

@@ -13,8 +13,6 @@ from games.einstein.labels import Situation, categories, extensions
 from games.einstein.text.verifiers import Verifier, VerifierChoice, choose, verify
 from schemas.errors import BadInputError
 
-__all__ = ["Recorder", "Samples", "Step", "replay"]
-
 
 class Samples(NamedTuple):
     """The answers that a step was chosen from."""

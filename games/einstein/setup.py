@@ -28,8 +28,6 @@ from games.playing import DEFAULT_START
 from providers.messages import Message
 from schemas.game import AgentEntry, Header
 
-__all__ = ["ROLES", "SCRIPTS", "GameSetup", "condition_name", "course_of", "header_of", "script_answer", "scripted_course", "settings_of"]
-
 ROLES: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
 """Agent -> role."""
 

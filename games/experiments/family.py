@@ -18,8 +18,6 @@ from schemas.families import module, modules
 from schemas.game import Header
 from schemas.text import near
 
-__all__ = ["ExperimentGame", "Match", "ShortForm", "Task", "game_of", "games", "job_of"]
-
 
 class Task(NamedTuple):
     """What is to be solved in a game."""

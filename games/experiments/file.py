@@ -14,8 +14,6 @@ from providers.provider import Effort
 from schemas.errors import UsageError
 from schemas.yaml_lines import NodePath, YamlLines, read_with_lines
 
-__all__ = ["DEFAULT", "ExperimentFile", "Limits", "ModelEntry", "Source", "read_experiment"]
-
 DEFAULT: Final = "default"
 """Under `models`: what goes for all models that do not say otherwise."""
 

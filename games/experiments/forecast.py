@@ -18,8 +18,6 @@ from providers.event_loop import run_to_end
 from providers.prices import price_of
 from schemas.game import state_of_file
 
-__all__ = ["Expected", "Forecast", "forecast"]
-
 _GAMES_A_TEAM: Final = 3
 """So many games of each team are played by scripts."""
 _CHARACTERS_A_TOKEN: Final = 4.0

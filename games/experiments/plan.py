@@ -26,8 +26,6 @@ from providers.provider import ModelSettings
 from schemas.errors import BadInputError, UsageError
 from schemas.text import near
 
-__all__ = ["Changes", "Experiment", "load", "play", "short_form"]
-
 P = TypeVar("P", bound=Settings)
 
 _TEMPERATURE: Final = 0.7

@@ -9,8 +9,6 @@ from pydantic import Field
 
 from games.settings import Settings
 
-__all__ = ["AGENT_RULES", "AgentRules", "Memory"]
-
 Memory = Literal["last", "all", "none"]
 """``last``: the own last four actions, or five where there are no more; ``all``: all of them; ``none``: nothing."""
 

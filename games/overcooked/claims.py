@@ -5,8 +5,6 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-__all__ = ["TYPES", "Asked", "OvercookedClaim", "Planned", "Reported"]
-
 Action = Annotated[str, Field(pattern=r"^\w+\([^()]*\)$")]
 """Without blanks, such as ``pickup(egg,ingredient_dispenser)``."""
 

@@ -9,8 +9,6 @@ from games.overcooked.engine.drawing import map_text
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.world import World
 
-__all__ = ["document", "new_entry"]
-
 
 def new_entry(world: World) -> dict[str, Any]:
     """The log entry of a timestep before anything has happened in it (section 8)."""

@@ -13,8 +13,6 @@ from games.overcooked.text.reading import AgentInput
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 
-__all__ = ["forms"]
-
 _COUNTER: Final = "counter"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["SHOWN", "Lesson", "lesson_of", "remember"]
-
 SHOWN: Final = 3
 """How many of the last lessons an agent is shown."""
 

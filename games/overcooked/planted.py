@@ -14,8 +14,6 @@ from games.players.planted import Mended, PlantedGame, cases, played_cases, the_
 from games.players.running import RunReport
 from games.playing import OnProgress
 
-__all__ = ["FAULTLESS", "fault_in", "play_planted"]
-
 FAULTLESS: Final = frozenset((scripts.FAULTLESS,))
 
 _CHEF, _ASSISTANT = AGENTS

@@ -8,8 +8,6 @@ from typing import Literal, Protocol
 
 from games.overcooked.engine.world import World
 
-__all__ = ["AgentPlayer", "Query", "QueryKind"]
-
 QueryKind = Literal["turn", "answer", "closing", "format", "validator", "reflect"]
 """Own turn; answer to the partner; the opener's next message; retry after an unreadable output; retry after a refused action; the lesson
 of a corrected one."""

@@ -7,8 +7,6 @@ from games.overcooked.engine.layout import Cell, Layout, kitchen
 from games.overcooked.engine.world import Rules, WorldChange, spoiled_notice
 from games.overcooked.scenes import Outcome, Verified, scenes_of
 
-__all__ = ["ReplayedStep", "replay"]
-
 
 class ReplayedStep(NamedTuple):
     """A timestep as the engine plays it."""

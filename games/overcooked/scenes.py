@@ -15,8 +15,6 @@ from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.world import Rules, World, WorldChange, start_world
 from games.overcooked.measures.oracle import verified_actions
 
-__all__ = ["Outcome", "Scene", "Scenes", "Verified", "scenes_of"]
-
 _MOST: Final = 512
 """Scenes of an order that are held at once: with those of all the others some ten megabytes."""
 

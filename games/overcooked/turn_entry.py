@@ -12,8 +12,6 @@ from games.overcooked.replay import ReplayedStep
 from games.overcooked.text.grammar import Fields, said_parts
 from schemas.game import ActionEntry, Turn, UtteranceEntry
 
-__all__ = ["turn_entry"]
-
 _Refused: TypeAlias = tuple[int, str, str]
 """Agent, the action as written, and why it was refused."""
 

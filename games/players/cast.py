@@ -9,8 +9,6 @@ from games.players.course import Course, Reply
 from games.players.player import Observation
 from schemas.game import End, ReplyEntry, Turn
 
-__all__ = ["Cast", "played_by"]
-
 
 class Cast(Protocol):
     """The scripts of one game."""

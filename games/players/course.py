@@ -17,8 +17,6 @@ from schemas.game import ActionEntry, CallEntry, End, Header, LogWriter, ReplyEn
 from schemas.replies import Read, Reading
 from schemas.text import without_half_pairs
 
-__all__ = ["Course", "PlayedAgain", "Reply", "Step", "ask", "play_again", "play_alone", "play_course"]
-
 
 class Reply(NamedTuple):
     """What came back when somebody was asked."""

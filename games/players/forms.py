@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Form", "Slot"]
-
 
 class Slot(NamedTuple):
     """A place in a form that is filled in."""

@@ -9,8 +9,6 @@ from providers.catalogue import is_at_own_server
 from providers.prices import price_of
 from providers.provider import ModelSettings
 
-__all__ = ["Contradiction", "contradiction"]
-
 
 class Contradiction(NamedTuple):
     """A limit, and what it contradicts."""

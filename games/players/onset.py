@@ -8,8 +8,6 @@ from typing import Final, NamedTuple
 from schemas.errors import UsageError
 from schemas.text import near
 
-__all__ = ["Onset", "mended_in", "onset_of", "script_of", "unmended"]
-
 _FROM: Final = "@"
 _NOT_IN: Final = "!"
 

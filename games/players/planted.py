@@ -16,8 +16,6 @@ from games.players.onset import mended_in, onset_of, script_of
 from games.players.running import RunReport
 from games.playing import OnProgress
 
-__all__ = ["FaultyPlayer", "Mended", "PlantedGame", "cases", "played_cases", "the_faulty_one"]
-
 Mended = Literal["throughout"] | Sequence[tuple[int, int]]
 """Faultless throughout; or games by their place, from 0, and the one turn of each in which the faulty player is faultless."""
 

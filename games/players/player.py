@@ -17,20 +17,6 @@ from schemas.game import CallEntry
 from schemas.records import Call
 from schemas.replies import Read, Reading, ReadReply, read_of_rule
 
-__all__ = [
-    "ModelPlayer",
-    "Observation",
-    "OutOfBudgetError",
-    "PersonPlayer",
-    "Player",
-    "PlayerReply",
-    "ScriptPlayer",
-    "all_replies",
-    "call_entry",
-    "reading_of",
-]
-
-
 _TERMINAL = threading.Lock()
 """There is one: several people who are asked at the same time take their turns at it."""
 

@@ -12,8 +12,6 @@ from games.players.player import Observation, Player, PlayerReply, reading_of
 from providers.request import Usage
 from schemas.replies import Read
 
-__all__ = ["OnProgress", "PlayProgress", "Watch", "WatchedPlayer"]
-
 _EVERY_S: Final = 0.2
 """Most often that anybody is told."""
 

@@ -10,8 +10,6 @@ from games.players.setup import is_model
 from providers.provider import ModelSettings
 from schemas.game import Header
 
-__all__ = ["with_sampling"]
-
 
 def with_sampling(header: Header, taken: Mapping[str, str], of: Callable[[str], ModelSettings]) -> Header:
     """The header with the settings of its models in its condition: `temperature`, `max_tokens`, `top_p`, `reasoning_effort`, where set.

@@ -10,8 +10,6 @@ from games.players.onset import onset_of, script_of
 from schemas.errors import UsageError
 from schemas.text import near
 
-__all__ = ["PERSON", "SCRIPT", "PlayerSetup", "evaluated", "is_model", "named", "team_name"]
-
 SCRIPT = "script:"
 PERSON = "human"
 

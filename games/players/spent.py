@@ -9,8 +9,6 @@ import orjson
 
 from providers.request import JournalEntry
 
-__all__ = ["spent_before"]
-
 
 def spent_before(logs: Iterable[Path], replies: Iterable[JournalEntry]) -> float:
     """USD that the calls in the logs and the replies of a journal have cost, each call once; a call without price costs nothing.

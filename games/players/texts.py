@@ -7,8 +7,6 @@ from typing import Any
 
 from schemas.packaged import packaged_yaml
 
-__all__ = ["texts_of"]
-
 
 @cache
 def texts_of(package: str) -> dict[str, Any]:

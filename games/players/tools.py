@@ -11,8 +11,6 @@ from typing import NamedTuple
 from providers.completion import Completion
 from providers.messages import Message, Tool, ToolCall
 
-__all__ = ["Round", "ToolUse", "written_out"]
-
 
 class Round(NamedTuple):
     """An answer with calls, and what came back."""

@@ -8,8 +8,6 @@ from games.asympuzl.facts import Facts, read_facts
 from games.asympuzl.game import PuzzleView
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Vocabulary, other
 
-__all__ = ["Mind"]
-
 
 class Mind:
     """The knowledge of one player: it learns only from what it is shown."""

@@ -30,8 +30,6 @@ from games.asympuzl.players.wording import ask_for_colors, tell_colors, tell_ord
 from games.asympuzl.puzzle import COLORS, Agent, Entry
 from games.players.onset import onset_of, unmended
 
-__all__ = ["FAULTLESS", "PERSONAS", "Persona", "PersonaPlayer", "script_answer"]
-
 FAULTLESS: Final = "sharing"
 """Who plays before the turn from which `persona@turn` falls into its fault."""
 

@@ -8,8 +8,6 @@ from typing import Final
 
 from games.asympuzl.puzzle import Entry
 
-__all__ = ["ask_for_colors", "tell_colors", "tell_order"]
-
 _ORDER_HEADS: Final = ("Order of shapes:", "My positions:", "From position 1 on I have", "Here is the right order:")
 _NUMBERED: Final = ("{place} {shape}", "{place}: {shape}", "position {place} is the {shape}", "position {place} = {shape}")
 _COLOR_HEADS: Final = ("The pairs are", "Colors:", "What I know:", "These belong together:")

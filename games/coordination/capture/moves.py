@@ -7,8 +7,6 @@ from collections.abc import Container
 from games.coordination.capture.rules import BUTTONS, Action, CaptureState, distance
 from games.coordination.players import PLAYERS, Player
 
-__all__ = ["MOVE_CATEGORIES", "move_category", "opens_way"]
-
 MOVE_CATEGORIES = {
     "closer": "one step less to the thief's room",
     "in_position": "not nearer to the thief's room, and yet part of a fastest capture: to a button, around the thief, in its way",

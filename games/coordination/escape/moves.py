@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from games.coordination.escape.rules import EXIT, FIXES_NEEDED, EscapeState, killer_options, room_in
 from games.coordination.players import Player
 
-__all__ = ["MOVE_CATEGORIES", "abandons", "is_deadly", "move_category"]
-
 MOVE_CATEGORIES = {
     "repair": "works on a generator that is not fixed",
     "repair_fixed": "works on a generator that is fixed",

@@ -6,8 +6,6 @@ from collections.abc import Container
 
 from games.coordination.hanabi.rules import COLORS, COPIES, RANKS, HanabiState, Known, Move, touched
 
-__all__ = ["MOVE_CATEGORIES", "is_known_playable", "is_safe_discard", "is_safe_play", "move_category", "newly_named", "possible_cards"]
-
 MOVE_CATEGORIES = {
     "safe_play": "every card that it can be, by hints and by counting what lies open, fits",
     "clued_play": "it fits; the player could not be sure, and its partner had just told something new about this card",

@@ -9,29 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
-__all__ = [
-    "COLORS",
-    "COPIES",
-    "DECK",
-    "HAND",
-    "LIVES",
-    "MAX_SCORE",
-    "MAX_TURNS",
-    "RANKS",
-    "TOKENS",
-    "Effect",
-    "HanabiState",
-    "Known",
-    "Move",
-    "Verb",
-    "apply",
-    "deal",
-    "draws",
-    "is_legal",
-    "legal_moves",
-    "touched",
-]
-
 COLORS: Final = "RYGWB"
 RANKS: Final = "12345"
 COPIES: Final[Mapping[str, int]] = {"1": 3, "2": 2, "3": 2, "4": 2, "5": 1}

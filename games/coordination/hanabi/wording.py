@@ -7,8 +7,6 @@ from typing import Final
 from games.coordination.hanabi.rules import COLORS, HanabiState, Known, Move
 from games.coordination.players import Player, partner_of
 
-__all__ = ["COLOR_LETTERS", "COLOR_NAMES", "action_text", "listed", "observation"]
-
 COLOR_NAMES: Final = {"R": "Red", "Y": "Yellow", "G": "Green", "W": "White", "B": "Blue"}
 COLOR_LETTERS: Final = {name: letter for letter, name in COLOR_NAMES.items()}
 

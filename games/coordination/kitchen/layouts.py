@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-__all__ = ["LAYOUTS", "Layout", "Spot"]
-
 _GRIDS: Final[Mapping[str, tuple[str, ...]]] = {
     "cramped_room": ("XXPXX", "O  2O", "X1  X", "XDXSX"),
     "asymmetric_advantages": ("XXXXXXXXXXX", "O XXSXOXX S", "X    P  1 X", "X2   P    X", "XXXXDXDXXXX"),

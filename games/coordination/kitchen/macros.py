@@ -14,19 +14,6 @@ from typing import Final
 from games.coordination.kitchen.layouts import Layout, Spot
 from games.coordination.kitchen.rules import DIRECTIONS, ONIONS, Item, KitchenState, is_cooked
 
-__all__ = [
-    "ITEM_NAMES",
-    "MACRO_CATEGORIES",
-    "MOVE_AWAY",
-    "WAIT",
-    "cookers",
-    "distances",
-    "listed",
-    "low_level",
-    "macro_category",
-    "place_of",
-]
-
 WAIT: Final = "wait."
 MOVE_AWAY: Final = "move away."
 MACRO_CATEGORIES: Final = {

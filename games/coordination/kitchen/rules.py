@@ -10,21 +10,6 @@ from typing import Final, NamedTuple
 from games.coordination.kitchen.layouts import Layout, Spot
 from schemas.errors import UsageError
 
-__all__ = [
-    "COOKING_TICKS",
-    "DELIVERY",
-    "DIRECTIONS",
-    "ONIONS",
-    "TICKS",
-    "Cook",
-    "Item",
-    "KitchenState",
-    "Ticked",
-    "is_cooked",
-    "start",
-    "step",
-]
-
 TICKS: Final = 400
 ONIONS: Final = 3
 """In a soup."""

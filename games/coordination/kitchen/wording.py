@@ -10,8 +10,6 @@ from games.coordination.kitchen.macros import ITEM_NAMES, cookers, distances, li
 from games.coordination.kitchen.rules import DIRECTIONS, Item, KitchenState, is_cooked
 from games.coordination.players import PLAYERS
 
-__all__ = ["HELD_NAMES", "inventory", "state_text"]
-
 HELD_NAMES: Final = {"onion": "onion", "dish": "plate", "soup": "soup in plate"}
 """Item -> as the texts call it in a cook's hands."""
 

@@ -11,8 +11,6 @@ from games.coordination.hanabi.rules import TOKENS, HanabiState, Move, legal_mov
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.players import Injected, Player, partner_of
 
-__all__ = ["FAULTLESS", "POLICIES", "Policy"]
-
 FAULTLESS: Final = "careful"
 """Who plays before the turn from which `policy@turn` falls into its fault."""
 

@@ -11,8 +11,6 @@ from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, low_level, place_
 from games.coordination.kitchen.rules import COOKING_TICKS, ONIONS, KitchenState, is_cooked
 from games.coordination.players import ScriptDecision
 
-__all__ = ["POLICIES", "Policy", "Pots", "wishes"]
-
 Policy = Callable[[Layout, KitchenState, int, tuple[str, ...], Random], ScriptDecision]
 """(kitchen, state, which cook, listed actions, random numbers) -> decision."""
 

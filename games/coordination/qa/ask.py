@@ -31,8 +31,6 @@ from providers.provider import ModelSettings
 from providers.request import summed
 from schemas.errors import UsageError
 
-__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED_TEMPERATURE", "RESPONDENT", "SCRIPTS", "AskReport", "AskRequest", "ask_questions", "prompt"]
-
 ACKNOWLEDGEMENT: Final = "Got it!"
 PUBLISHED_TEMPERATURE: Final = 0.6
 RESPONDENT: Final = "respondent"

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from games.coordination.qa.questions import QaQuestion
 
-__all__ = ["chance", "chance_corrected", "chance_upstream"]
-
 
 def chance(question: QaQuestion) -> float:
     """Probability, 0 to 1, that an option drawn uniformly has a letter of the published key."""

@@ -12,8 +12,6 @@ from typing import Final, Literal, NamedTuple
 from games.coordination.qa.questions import QaQuestion
 from games.coordination.qa.wratio import best_match
 
-__all__ = ["Extraction", "correct_upstream", "extract"]
-
 _MARKERS: Final = (re.compile(r"Action:\s*(.*)"), re.compile(r"Answer:\s*(.*)"))
 _LETTER: Final = re.compile(r"([A-Z])[.)]")
 _OPTION_LETTER: Final = re.compile(r"^[a-z]\.\s*")

@@ -14,8 +14,6 @@ from typing import Final, Literal, NamedTuple, get_args
 from schemas.errors import BadInputError
 from schemas.packaged import packaged_yaml
 
-__all__ = ["QUESTION_FILE", "QUESTION_TYPES", "AnswerOption", "QaQuestion", "QuestionType", "load_questions", "parse_questions"]
-
 QuestionType = Literal["EC", "TOM", "JP"]
 """Environment comprehension, theory of mind, joint planning."""
 

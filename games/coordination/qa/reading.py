@@ -11,8 +11,6 @@ from typing import Final, Literal, NamedTuple
 
 from games.coordination.qa.questions import AnswerOption, QaQuestion
 
-__all__ = ["PLACEHOLDER", "AnswerKind", "ReadAnswer", "read_answer"]
-
 PLACEHOLDER: Final = "Explanation: Blah.\n Answer: Z."
 """What the published code stores instead of a response when the request fails."""
 

@@ -12,8 +12,6 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["best_match", "similarity"]
-
 _LONGER: Final = 1.5
 """From this ratio of lengths on, parts of the longer text are compared."""
 

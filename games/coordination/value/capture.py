@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 from games.coordination.capture.rules import BUTTONS, ROOMS, Action, CaptureState, step
 from games.coordination.players import PLAYERS, Player
 
-__all__ = ["best_actions", "turns_after", "turns_left"]
-
 _DOORS: Final = tuple(BUTTONS.values())
 
 

@@ -19,8 +19,6 @@ from games.coordination.players import PLAYERS, Player
 if TYPE_CHECKING:
     from games.coordination.value.escape_tables import Tables
 
-__all__ = ["EscapeMove", "EscapeTurn", "EscapeWorth", "choice_chance", "choice_turns", "turn_worths"]
-
 _LAST_TURN: Final = 40
 """Chances of escape are those up to this turn."""
 

@@ -16,8 +16,6 @@ from games.compiled import compiled, compiled_inside
 from games.coordination.escape.rules import EXIT, FIXES_NEEDED, GENERATORS, ROOMS
 from games.coordination.players import Player
 
-__all__ = ["HORIZON", "Tables", "number", "tables"]
-
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 

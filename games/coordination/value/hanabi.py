@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from games.coordination.hanabi.rules import COLORS, COPIES, RANKS, HanabiState
 
-__all__ = ["Ceiling", "ceilings"]
-
 _LAST_TURNS = 2
 """Turns after the last card is drawn."""
 

@@ -7,24 +7,6 @@ one. A large block (domino) stands as the same code in the stacks of both cells 
 
 from typing import Final, Literal
 
-__all__ = [
-    "BLOCKS",
-    "CELLS",
-    "CELL_INDEX",
-    "COLORS",
-    "COLOR_LETTERS",
-    "DIRECTORS",
-    "HIDDEN_CELLS",
-    "MAX_HEIGHT",
-    "NEIGHBORS",
-    "SEEN_BY",
-    "SIZES",
-    "WALLS",
-    "Cell",
-    "Director",
-    "is_large",
-]
-
 Cell = str
 """A cell name. Nine are canonical (``CELLS``); logs can hold others (``board``, ghost cells)."""
 

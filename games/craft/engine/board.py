@@ -15,8 +15,6 @@ from msgspec import Struct
 
 from games.craft.engine.blocks import CELL_INDEX, CELLS, Cell
 
-__all__ = ["EMPTY_BOARD", "Board", "LayerSpans", "Span", "Stack"]
-
 Stack = tuple[str, ...]
 """Block codes of one cell, bottom to top."""
 

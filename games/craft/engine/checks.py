@@ -16,8 +16,6 @@ from games.craft.engine.board import Board
 from games.craft.engine.errors import MESSAGES, ErrorCode, MoveError
 from games.craft.engine.move import Move
 
-__all__ = ["examine"]
-
 _Fields = Mapping[str, object]
 _Check = tuple[ErrorCode, Callable[[Board, Move], _Fields | None]]
 """A code, and a function that gives the fields of its message if the move fails the check."""

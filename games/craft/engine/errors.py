@@ -11,17 +11,6 @@ from typing import Final, Literal, get_args
 
 from games.craft.engine.blocks import HIDDEN_CELLS
 
-__all__ = [
-    "ERROR_CODES",
-    "MESSAGES",
-    "ErrorCategory",
-    "ErrorCode",
-    "MoveError",
-    "category_of",
-    "code_of",
-    "same_message",
-]
-
 ErrorCode = Literal[
     "C1", "C2", "C3", "C4", "C5", "A1",
     "P1", "P2", "P3",

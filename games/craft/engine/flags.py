@@ -6,8 +6,6 @@ from games.craft.engine.blocks import CELL_INDEX, SEEN_BY
 from games.craft.engine.board import Board, Stack
 from games.craft.engine.rules import Outcome
 
-__all__ = ["Flags", "overall_structure_correctness", "placement_flags", "suits_target"]
-
 
 @dataclass(frozen=True, slots=True)
 class Flags:

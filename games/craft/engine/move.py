@@ -7,8 +7,6 @@ from msgspec import Struct
 
 from games.craft.engine.blocks import Cell, is_large
 
-__all__ = ["Move"]
-
 
 class Move(Struct, frozen=True, cache_hash=True):
     """One PLACE or REMOVE, as the builder wrote it or as the engine tidied it."""

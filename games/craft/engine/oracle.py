@@ -16,8 +16,6 @@ from games.craft.engine.board import EMPTY_BOARD, Board, Span, Stack
 from games.craft.engine.move import Move
 from games.craft.engine.rules import accepts
 
-__all__ = ["DEFAULT_SAMPLE", "candidates", "sample"]
-
 DEFAULT_SAMPLE: Final = 5
 """Candidates listed per turn in the published runs."""
 

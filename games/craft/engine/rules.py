@@ -13,8 +13,6 @@ from games.craft.engine.checks import examine
 from games.craft.engine.errors import MESSAGES, MoveError
 from games.craft.engine.move import Move
 
-__all__ = ["Outcome", "accepts", "execute"]
-
 
 class Outcome(Struct, frozen=True):
     """What a move did to a board."""

@@ -19,19 +19,6 @@ from typing import Final, Literal, get_args
 from games.craft.engine.blocks import CELL_INDEX, COLORS, MAX_HEIGHT, WALLS, Cell, Director, is_large
 from games.craft.engine.board import Board
 
-__all__ = [
-    "VIEW_KINDS",
-    "View",
-    "ViewKind",
-    "ViewedBlock",
-    "all_views",
-    "director_view",
-    "is_mirrored",
-    "large_seen_as_small",
-    "views_json",
-    "wall_cells",
-]
-
 ViewKind = Literal["spans", "flat", "spans_mirrored", "flat_mirrored"]
 VIEW_KINDS: Final[tuple[ViewKind, ...]] = get_args(ViewKind)
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from games.craft.engine.move import Move
 
-__all__ = ["followed_action_position_layer", "followed_full", "followed_physical", "same_effect", "same_place"]
-
 
 def followed_action_position_layer(listed: Sequence[Move], attempted: Move) -> bool:
     """Tell whether a candidate has the same action, position and layer.

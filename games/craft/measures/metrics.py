@@ -11,8 +11,6 @@ from typing import Final
 
 from games.craft.engine.board import Board, Stack
 
-__all__ = ["COMPLETION_THRESHOLD", "METRICS", "Metrics", "progress"]
-
 COMPLETION_THRESHOLD: Final = 0.95
 """Overall progress at which a game counts as completed and stops."""
 

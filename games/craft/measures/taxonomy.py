@@ -23,14 +23,6 @@ from games.craft.engine.errors import ErrorCode, MoveError, category_of
 from games.craft.engine.move import Move
 from games.craft.measures.adherence import followed_full, same_effect, same_place
 
-__all__ = [
-    "ERROR_KINDS",
-    "PublishedCategory",
-    "RepairedCategory",
-    "published_category",
-    "repaired_category",
-]
-
 PublishedCategory = Literal[
     "correct",
     "engine_layer_error",

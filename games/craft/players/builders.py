@@ -18,8 +18,6 @@ from games.craft.players.slips import LINE_SLIPS, MOVE_SLIPS, SlipScene
 from games.craft.players.speech import confirmation
 from games.craft.text.builder import builder_line
 
-__all__ = ["BUILDERS", "Builder", "BuilderDecision", "IntendedMove", "MessageReading", "Situation"]
-
 
 @dataclass(frozen=True, slots=True)
 class MessageReading:

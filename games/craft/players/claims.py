@@ -9,9 +9,6 @@ from games.craft.players.facts import Voice
 from games.craft.players.instruction import Instruction
 from schemas.claims import written
 
-__all__ = ["planted_claims"]
-
-
 _VOUCHED: Final = {"private": ("request", "remark"), "public": ("request", "remark", "named")}
 """Kinds of claim that come of the plan alone; others may come of the wording, too, such as a wall that is looked over cell by cell."""
 

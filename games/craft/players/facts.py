@@ -14,8 +14,6 @@ from games.craft.players.plan import Plan
 from games.craft.players.sight import BuiltMove
 from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer
 
-__all__ = ["Answer", "TurnFacts", "Voice"]
-
 Answer = tuple[str, str] | None
 """An answer and its basis; None where it is a matter of taste."""
 

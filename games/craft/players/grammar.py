@@ -9,8 +9,6 @@ from typing import Final
 
 import yaml
 
-__all__ = ["Grammar", "wording"]
-
 _NAME: Final = re.compile(r"\{([\w.]+)\}")
 _BLANKS: Final = re.compile(r"\s+")
 _WEAK_BEFORE_MARK: Final = re.compile(r"[,\s]+([,.;:!?])")

@@ -6,8 +6,6 @@ from typing import Literal
 from games.craft.engine.blocks import Cell
 from games.craft.engine.move import Move
 
-__all__ = ["Instruction", "Verb"]
-
 Verb = Literal["place", "remove"]
 
 

@@ -9,8 +9,6 @@ from games.craft.engine.rules import execute
 from games.craft.players.facts import Answer, TurnFacts, Voice
 from games.craft.players.instruction import Instruction
 
-__all__ = ["MIND_MODELING", "at_odds"]
-
 
 def _adds_something(facts: TurnFacts, voice: Voice) -> Answer:
     said = voice.said

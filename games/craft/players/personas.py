@@ -10,8 +10,6 @@ from games.craft.players import removal_habits, request_habits, social_habits
 from games.craft.players.plan import Perspective, Plan
 from games.craft.players.sight import Sight
 
-__all__ = ["PERSONAS", "Habit", "Persona"]
-
 Habit = Callable[[Sight, random.Random], Plan | None]
 """Gives a plan, or None where the board offers no occasion."""
 

@@ -17,8 +17,6 @@ from games.craft.text.director_output import director_text
 from games.craft.text.observations import BuilderObservation, DirectorObservation
 from games.craft.text.simulation import CALL
 
-__all__ = ["BUILDERS", "DIRECTORS_BY_NAME", "FINISHED", "QUESTION", "asking_for", "builder", "director", "simulating_builder"]
-
 FINISHED: Final = "My wall is finished."
 """What a director says who has nothing to ask for."""
 

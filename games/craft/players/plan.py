@@ -6,8 +6,6 @@ from typing import Literal
 from games.craft.engine.blocks import Cell, Director
 from games.craft.players.instruction import Instruction
 
-__all__ = ["Kind", "OutputFault", "Perspective", "Plan"]
-
 Kind = Literal["request", "filler", "done"]
 """``done``: the director takes its wall for complete and says so."""
 

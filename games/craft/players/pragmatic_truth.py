@@ -10,8 +10,6 @@ from games.craft.players.instruction import Instruction
 from games.craft.players.mind_truth import at_odds
 from games.craft.players.slips import HARMLESS_SLIPS, MISREADINGS
 
-__all__ = ["PRAGMATIC_SUFFICIENCY"]
-
 _CUT_SHORT: Final = frozenset(("layer_slip", "span_omitted", "span_wrong", "span_extra", "span_none_text"))
 
 

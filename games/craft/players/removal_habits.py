@@ -8,8 +8,6 @@ from games.craft.players.instruction import Instruction
 from games.craft.players.plan import Plan
 from games.craft.players.sight import Sight
 
-__all__ = ["insist_on_removal", "remove_buried", "remove_from_empty", "remove_half", "remove_right_block"]
-
 
 def remove_right_block(sight: Sight, rng: random.Random) -> Plan | None:
     """Doubt a top block that is right."""

@@ -10,20 +10,6 @@ from games.craft.players.instruction import Instruction
 from games.craft.players.plan import Plan
 from games.craft.players.sight import Sight
 
-__all__ = [
-    "fill_only",
-    "miscount_layer",
-    "misread_color",
-    "misread_size",
-    "next_gap",
-    "omit_color",
-    "omit_place",
-    "omit_size",
-    "omit_span",
-    "skip_layer",
-    "vague_place",
-]
-
 _PATIENCE: Final = 2
 """Fruitless requests for the same thing before a sane director turns to something else."""
 

@@ -8,8 +8,6 @@ from games.craft.engine.move import Move
 from games.craft.engine.views import View, ViewedBlock
 from games.craft.players.instruction import Instruction, Verb
 
-__all__ = ["BuiltMove", "Heard", "Sight"]
-
 
 @dataclass(frozen=True, slots=True)
 class Heard:

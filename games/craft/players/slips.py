@@ -11,8 +11,6 @@ from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, NEIGHBORS, WALL
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 
-__all__ = ["HARMLESS_SLIPS", "LINE_SLIPS", "MISREADINGS", "MOVE_SLIPS", "LineSlip", "MoveSlip", "SlipScene"]
-
 
 @dataclass(frozen=True, slots=True)
 class SlipScene:

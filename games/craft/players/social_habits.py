@@ -11,8 +11,6 @@ from games.craft.players.plan import OutputFault, Plan
 from games.craft.players.request_habits import next_gap
 from games.craft.players.sight import Sight
 
-__all__ = ["ask_again", "break_format", "contradict", "echo", "endorse", "meddle"]
-
 
 def ask_again(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for a block that stands there already."""

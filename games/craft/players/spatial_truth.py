@@ -9,8 +9,6 @@ from games.craft.engine.rules import execute
 from games.craft.players.facts import Answer, TurnFacts, Voice
 from games.craft.players.instruction import Instruction
 
-__all__ = ["SPATIAL_GROUNDING"]
-
 
 def _names_missing_block(facts: TurnFacts, voice: Voice) -> Answer:
     thought = voice.plan.thought

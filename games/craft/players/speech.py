@@ -11,8 +11,6 @@ from games.craft.players.plan import OutputFault, Plan
 from games.craft.players.sight import Sight
 from games.craft.text.director_output import FAILED_CALL_MESSAGE, DirectorAnswer, director_text
 
-__all__ = ["confirmation", "director_raw", "message", "thinking"]
-
 _UNKNOWN_CELL: Final = "that spot"
 
 

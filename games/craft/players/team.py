@@ -19,8 +19,6 @@ from games.players.onset import onset_of, unmended
 from games.players.player import Observation
 from schemas.game import Turn
 
-__all__ = ["CASTS", "FAULTLESS_BUILDER", "FAULTLESS_DIRECTOR", "ScriptedTeam"]
-
 FAULTLESS_DIRECTOR: Final = "clear"
 FAULTLESS_BUILDER: Final = "oracle_follower"
 """Who plays before the turn from which `persona@turn` or `builder@turn` falls into its fault."""

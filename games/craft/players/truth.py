@@ -13,8 +13,6 @@ from games.craft.players.pragmatic_truth import PRAGMATIC_SUFFICIENCY
 from games.craft.players.spatial_truth import SPATIAL_GROUNDING
 from schemas.game import PlantedLabel
 
-__all__ = ["planted_labels"]
-
 _NONE: Final = "none"
 
 

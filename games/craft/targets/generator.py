@@ -20,8 +20,6 @@ from games.craft.engine.blocks import CELLS, COLORS, HIDDEN_CELLS, MAX_HEIGHT, N
 from games.craft.engine.board import Board, Span
 from games.craft.targets.structures import Complexity, Structure, complexity_of
 
-__all__ = ["StructureRules", "generate_structure", "generate_structures"]
-
 _WALL_BLOCKS: Final = MAX_HEIGHT * (len(CELLS) - len(HIDDEN_CELLS))
 _HIDDEN_HEIGHTS: Final = tuple(itertools.product(range(3), repeat=len(HIDDEN_CELLS)))
 _DOMINO_CHANCE: Final = 0.5

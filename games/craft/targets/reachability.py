@@ -15,8 +15,6 @@ from games.craft.engine.views import large_seen_as_small
 from games.craft.measures.metrics import Metrics, progress
 from games.craft.targets.structures import Structure
 
-__all__ = ["Ceiling", "StructureFacts", "ceiling", "forbidden_dominoes", "structure_facts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:

@@ -12,8 +12,6 @@ from typing import Final, Literal, get_args
 from games.craft.engine.blocks import CELLS, WALLS, Cell, Director
 from games.craft.engine.board import EMPTY_BOARD, Board
 
-__all__ = ["START_BOARDS", "StartBoard", "start_board"]
-
 StartBoard = Literal["empty", "firstLayer", "firstTwoLayers", "D1Wall", "D2Wall", "D3Wall"]
 START_BOARDS: Final[tuple[StartBoard, ...]] = get_args(StartBoard)
 

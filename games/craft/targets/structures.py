@@ -9,8 +9,6 @@ from typing import Any, Final, Literal, get_args
 from games.craft.engine.board import Board
 from schemas.errors import BadInputError
 
-__all__ = ["COMPLEXITIES", "Complexity", "Structure", "complexity_of", "load_structures"]
-
 Complexity = Literal["simple", "medium", "complex"]
 COMPLEXITIES: Final[tuple[Complexity, ...]] = get_args(Complexity)
 

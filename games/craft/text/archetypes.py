@@ -5,8 +5,6 @@ from typing import Final, Literal, get_args
 
 from games.craft.engine.blocks import DIRECTORS, Director
 
-__all__ = ["ARCHETYPES", "Archetype", "archetypes"]
-
 Archetype = Literal["assertive", "cautious", "observant", "skeptical", "synthesizer"]
 ARCHETYPES: Final[tuple[Archetype, ...]] = get_args(Archetype)
 

@@ -16,8 +16,6 @@ from typing import Final
 
 from games.craft.engine.move import Move
 
-__all__ = ["FAILED_CALL", "Clarification", "ParsedMove", "builder_line", "is_complaint", "no_reply_came", "parse_answer", "parse_line"]
-
 FAILED_CALL: Final = "Error in move generation:"
 """Begins the text that stands for a call that failed."""
 _NO_REPLY: Final = (FAILED_CALL, "No response from API")

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["FAILED_CALL_MESSAGE", "NO_MESSAGE", "NO_THINKING", "DirectorAnswer", "director_text", "parse_director"]
-
 NO_THINKING: Final = "No thinking provided"
 NO_MESSAGE: Final = "No message provided"
 """Stands in for a missing message; the builder is not shown it."""

@@ -8,8 +8,6 @@ from games.craft.engine.blocks import Director
 from games.craft.engine.rules import Outcome
 from games.craft.text.director_output import NO_MESSAGE, DirectorAnswer
 
-__all__ = ["UNREADABLE", "builder_said", "director_said", "discussion", "result_line", "trimmed"]
-
 UNREADABLE: Final = "My reply could not be read, so nothing was moved."
 """What all see of a builder's reply that could not be read."""
 

@@ -7,8 +7,6 @@ from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.views import View
 
-__all__ = ["BuilderObservation", "DirectorObservation"]
-
 
 @dataclass(frozen=True, slots=True)
 class DirectorObservation:

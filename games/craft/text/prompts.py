@@ -13,8 +13,6 @@ from games.craft.text.observations import BuilderObservation, DirectorObservatio
 from games.players.texts import texts_of
 from providers.messages import Message
 
-__all__ = ["builder_messages", "director_messages", "simulated_note"]
-
 _NOBODY: Final = "(nobody has said anything yet)"
 _SILENT: Final = "(no director has said anything)"
 

@@ -19,17 +19,6 @@ from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAn
 from games.players.texts import texts_of
 from schemas.replies import Reading, is_echo
 
-__all__ = [
-    "Unreadable",
-    "answer_reading",
-    "director_reading",
-    "published_answer_reading",
-    "published_director_reading",
-    "read_answer",
-    "read_director",
-    "without_tags",
-]
-
 _TAGS: Final = r"(?:think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad)"
 _OPEN: Final = re.compile(rf"[<\[◁]\|?{_TAGS}\|?[>\]▷]", re.IGNORECASE)
 _CLOSE: Final = re.compile(rf"[<\[◁]\|?\s*/\s*{_TAGS}\s*\|?[>\]▷]", re.IGNORECASE)

@@ -19,8 +19,6 @@ from games.craft.measures.metrics import progress
 from providers.messages import Tool, ToolCall
 from schemas.text import without_half_pairs
 
-__all__ = ["CALL", "TOOL", "SimulationCall", "asked_for", "simulated", "written_call"]
-
 CALL: Final = "SIMULATE:"
 _HEAD: Final = re.compile(rf"^\s*{CALL}\s*", re.MULTILINE)
 _SPAN: Final = re.compile(r"must also specify span_to=(\S+)|expected (\(\d,\d\))$")

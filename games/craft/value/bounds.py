@@ -27,8 +27,6 @@ from games.craft.value.stacks import (
     standing,
 )
 
-__all__ = ["Bounds", "bound", "new_bounds"]
-
 _IMPOSSIBLE: Final = -1e9
 _MOST: Final = 12
 """Half moves that a cell can take: three blocks away, three blocks there."""

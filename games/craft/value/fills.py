@@ -28,8 +28,6 @@ from games.craft.value.stacks import (
     standing,
 )
 
-__all__ = ["FILL_FIELDS", "MOST_FILLS", "PLAN_BITS", "STATE_NUMBERS", "Cell", "fill_cell"]
-
 _SHIFT: Final = 5
 """From the bit of a small block to that of the large block of its colour."""
 _DIGIT_BITS: Final = 3

@@ -17,8 +17,6 @@ from games.craft.engine.blocks import BLOCKS, CELL_INDEX, CELLS, HIDDEN_CELLS, i
 from games.craft.engine.board import Board, LayerSpans, Stack
 from games.craft.value.stacks import FIXED, LINK_BITS, STACK_BITS, TO_NEXT, TO_PREVIOUS, UNKNOWN, Ints, Positions
 
-__all__ = ["ALONE", "Numbered", "Wanted", "numbered", "positions", "wanted"]
-
 _PATH: Final = ("(2,0)", "(1,0)", "(0,0)", "(0,1)", "(0,2)", "(1,2)", "(2,2)")
 _CHAIN: Final = tuple(CELL_INDEX[cell] for cell in (*HIDDEN_CELLS, *_PATH))
 _chained: Final = itemgetter(*_CHAIN)

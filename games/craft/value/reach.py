@@ -12,8 +12,6 @@ from games.craft.engine.board import Board
 from games.craft.value.position import Numbered, numbered, positions, wanted
 from games.craft.value.search import highest_progress
 
-__all__ = ["BoardTurn", "ReachWorth", "best_progress", "turn_values"]
-
 _MOST_MOVES: Final = 54
 """All blocks away and all blocks there: nothing takes longer."""
 

@@ -31,8 +31,6 @@ from games.craft.value.fills import FILL_FIELDS, MOST_FILLS, PLAN_BITS, STATE_NU
 from games.craft.value.position import ALONE, Wanted
 from games.craft.value.stacks import CELLS, LAYERS, Floats, Ints, Positions, first_difference, is_one_move
 
-__all__ = ["highest_progress"]
-
 _STATES: Final = 259
 """States a cell can have: kept height 0 with six choices (no domino, five codes) in three layers; 1 with two; 2 with one; 3."""
 _ROUNDING: Final = 1e-9

@@ -12,32 +12,6 @@ import numpy.typing as npt
 
 from games.compiled import compiled_inside
 
-__all__ = [
-    "BLOCK",
-    "CELLS",
-    "CHOICE_BITS",
-    "FIXED",
-    "FREE",
-    "LARGE",
-    "LAYERS",
-    "LINK_BITS",
-    "SMALL",
-    "STACK_BITS",
-    "TO_NEXT",
-    "TO_PREVIOUS",
-    "UNKNOWN",
-    "Floats",
-    "Ints",
-    "Positions",
-    "combinations",
-    "first_difference",
-    "height_of",
-    "is_one_move",
-    "link_of",
-    "ones",
-    "standing",
-]
-
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 

@@ -12,21 +12,6 @@ from games.einstein.engine.bins import BINS, Bin, RelationKind
 from games.einstein.engine.items import Grounding, Item, relation
 from schemas.replies import Reading
 
-__all__ = [
-    "Action",
-    "ActionType",
-    "Answer",
-    "Ask",
-    "Move",
-    "Pass",
-    "Share",
-    "action_type",
-    "answer_reading",
-    "parse_action",
-    "parse_answer",
-    "write_answer",
-]
-
 ActionType = Literal["move", "share", "ask", "pass", "invalid"]
 
 

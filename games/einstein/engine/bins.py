@@ -6,22 +6,6 @@ Source: formats/einstein.md sections 1 and 2.
 
 from typing import Final, Literal, get_args
 
-__all__ = [
-    "BINS",
-    "COMMON",
-    "DESTINATIONS",
-    "OWN_DESTINATIONS",
-    "PLAYERS",
-    "REACH",
-    "SHOWN_BINS",
-    "START_BINS",
-    "Bin",
-    "Player",
-    "RelationKind",
-    "bin_at_offset",
-    "relation_between",
-]
-
 Bin = Literal["top_left_bin", "bottom_left_bin", "top_right_bin", "bottom_right_bin", "player1_bin", "player2_bin", "commonbin"]
 RelationKind = Literal["bin", "row", "column", "diagonal"]
 Player = Literal[0, 1]

@@ -10,8 +10,6 @@ from typing import Final
 from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from schemas.errors import UsageError
 
-__all__ = ["draw_puzzle", "generate"]
-
 _Digits = tuple[str, ...]
 _BIN_DIGITS: Final = "0123"
 _MOST_PER_BIN: Final = 2

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from games.einstein.engine.bins import Bin, RelationKind
 
-__all__ = ["Grounding", "Item", "Relation", "mentions", "relation"]
-
 
 class Grounding(NamedTuple):
     """The goal of an object is a bin."""

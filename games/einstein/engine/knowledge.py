@@ -10,8 +10,6 @@ from games.einstein.engine.bins import Bin, RelationKind, bin_at_offset
 from games.einstein.engine.items import Grounding, Item, Relation
 from schemas.errors import BadInputError
 
-__all__ = ["ContradictionError", "infer_goals"]
-
 _Edges = dict[int, list[tuple[int, RelationKind]]]
 
 

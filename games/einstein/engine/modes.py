@@ -2,8 +2,6 @@
 
 from typing import Final, Literal, NamedTuple, get_args
 
-__all__ = ["ACTION_MODES", "ALLOWED", "ActionMode", "Modes", "Verbs", "optimum_mode"]
-
 ActionMode = Literal["provide_seek", "provide", "seek", "none"]
 ACTION_MODES: Final[tuple[ActionMode, ...]] = get_args(ActionMode)
 

@@ -10,8 +10,6 @@ from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.rules import Rules
 from games.einstein.engine.table import Table, bits, closure, items_mask
 
-__all__ = ["Options", "expected", "is_expected", "options"]
-
 
 class Options(NamedTuple):
     """The options of a player, whatever its mode allows."""

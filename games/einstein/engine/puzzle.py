@@ -12,8 +12,6 @@ from games.einstein.engine.bins import DESTINATIONS, PLAYERS, START_BINS, Bin, P
 from games.einstein.engine.items import Grounding, Item, relation
 from schemas.errors import BadInputError
 
-__all__ = ["OBJECT_COUNTS", "Puzzle", "base_game_id", "parse_game_id"]
-
 OBJECT_COUNTS: Final = (4, 5, 6)
 
 _START_DIGITS: Final = {"0": 0, "2": 1}

@@ -7,8 +7,6 @@ Source: formats/einstein.md section 13.
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["RULES", "STEP_LIMIT", "Rules", "RulesName"]
-
 RulesName = Literal["sane", "published"]
 
 STEP_LIMIT: Final = 30

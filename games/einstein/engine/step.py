@@ -10,8 +10,6 @@ from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.rules import STEP_LIMIT, Rules
 from games.einstein.engine.table import Table
 
-__all__ = ["Outcome", "Setting", "advance", "carried_out"]
-
 
 class Setting(NamedTuple):
     """What does not change in a game."""

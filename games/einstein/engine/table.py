@@ -13,8 +13,6 @@ from games.einstein.engine.items import Item
 from games.einstein.engine.modes import ALLOWED, Modes
 from games.einstein.engine.puzzle import Puzzle
 
-__all__ = ["Table", "bin_contents", "bits", "closure", "items_mask", "items_of", "start_table"]
-
 
 @dataclass(frozen=True, slots=True)
 class Table:

@@ -8,8 +8,6 @@ from games.einstein.engine.options import options
 from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.table import Table, bin_contents, bits, items_of
 
-__all__ = ["goal_json", "private_view_json", "table_json"]
-
 
 def table_json(puzzle: Puzzle, table: Table) -> dict[str, Any]:
     """Give bins and knowledge: what each player was given or told, and which goals it can infer.

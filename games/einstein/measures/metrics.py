@@ -12,8 +12,6 @@ from games.einstein.labels import NO_ERROR
 from games.einstein.measures.planner import Plan, plan
 from games.einstein.replay import Step
 
-__all__ = ["GameMetrics", "game_metrics", "optimum"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameMetrics:

@@ -20,8 +20,6 @@ from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.table import bits, closure, items_mask
 from schemas.errors import CotraceError
 
-__all__ = ["Node", "Plan", "PlanError", "plan", "start_of", "steps_left", "successors"]
-
 
 class PlanError(CotraceError):
     """A puzzle has no solution in a mode."""

@@ -17,8 +17,6 @@ from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.table import closure, items_mask
 from games.einstein.measures.planner import Node, start_of, steps_left, successors
 
-__all__ = ["SLACK", "Trajectory", "trajectories"]
-
 SLACK: Final = 2
 """Steps by which a solution may be longer than the shortest, as in the paper."""
 

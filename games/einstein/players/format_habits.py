@@ -8,8 +8,6 @@ from games.einstein.players.intent import Intent
 from games.einstein.players.mind import Mind
 from games.einstein.players.sense import sensible
 
-__all__ = ["FAULTS", "misspell"]
-
 FAULTS: Final[dict[str, Callable[[str], str]]] = {
     "capitals": str.upper,
     "first_letter": str.capitalize,

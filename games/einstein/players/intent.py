@@ -8,8 +8,6 @@ from games.einstein.engine.actions import Action
 from games.einstein.engine.bins import Bin
 from games.einstein.players.mind import Mind
 
-__all__ = ["Habit", "Intent", "StatedThought"]
-
 
 class StatedThought(NamedTuple):
     """What the thoughts say of an object."""

@@ -10,8 +10,6 @@ from games.einstein.engine.knowledge import infer_goals
 from games.einstein.engine.modes import ALLOWED, Verbs
 from games.einstein.game import PlayerView
 
-__all__ = ["Mind"]
-
 
 @dataclass(frozen=True)
 class Mind:

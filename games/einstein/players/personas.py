@@ -26,8 +26,6 @@ from games.einstein.players.table_habits import (
     throw,
 )
 
-__all__ = ["FAULTLESS", "PERSONAS", "PLANNER", "Persona"]
-
 FAULTLESS: Final = "sensible"
 """Who plays before the step from which `persona@step` falls into its habits."""
 

@@ -13,8 +13,6 @@ from games.einstein.players.speech import raw_answer
 from games.einstein.players.traces import traced
 from games.players.onset import onset_of
 
-__all__ = ["ScriptedAnswer", "ScriptedPlayer"]
-
 
 class ScriptedAnswer(NamedTuple):
     """An answer, and what its author meant by it."""

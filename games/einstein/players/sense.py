@@ -9,8 +9,6 @@ from games.einstein.engine.items import Item, mentions
 from games.einstein.players.intent import Habit, Intent, StatedThought
 from games.einstein.players.mind import Mind
 
-__all__ = ["sensible", "useful_move"]
-
 SENSE: Final = "sense"
 
 

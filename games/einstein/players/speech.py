@@ -8,8 +8,6 @@ from games.einstein.engine.actions import write_answer
 from games.einstein.engine.bins import Bin
 from games.einstein.players.intent import Intent, StatedThought
 
-__all__ = ["raw_answer", "spoken", "thoughts"]
-
 
 def raw_answer(intent: Intent, rng: random.Random, *, reasoning: bool) -> str:
     """Write a whole answer, with thoughts if they are asked for."""

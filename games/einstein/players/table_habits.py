@@ -7,22 +7,6 @@ from games.einstein.engine.bins import BINS, COMMON, DESTINATIONS, START_BINS, B
 from games.einstein.players.intent import Intent, StatedThought
 from games.einstein.players.mind import Mind
 
-__all__ = [
-    "detour",
-    "idle",
-    "insist",
-    "lose_track",
-    "misread",
-    "mix_up_sides",
-    "name_phantom",
-    "overreach",
-    "random_move",
-    "reach_across",
-    "stand_still",
-    "take_back",
-    "throw",
-]
-
 
 def lose_track(mind: Mind, rng: random.Random) -> Intent | None:
     """Name a bin in which the object is not."""

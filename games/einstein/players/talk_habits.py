@@ -9,19 +9,6 @@ from games.einstein.players.intent import Intent, StatedThought
 from games.einstein.players.mind import Mind
 from games.einstein.players.sense import useful_move
 
-__all__ = [
-    "ask_again",
-    "ask_known",
-    "dodge",
-    "invent",
-    "miss_the_point",
-    "repeat_news",
-    "share_all",
-    "speak_out_of_turn",
-    "tell_inferred",
-    "tell_stale",
-]
-
 _KINDS: tuple[RelationKind, ...] = ("bin", "row", "column", "diagonal")
 
 

@@ -21,8 +21,6 @@ from games.players.player import Observation
 from schemas.claims import written
 from schemas.game import PlantedLabel, Turn, UtteranceEntry
 
-__all__ = ["CASTS", "ScriptedTeam"]
-
 CASTS: Final[Mapping[str, Collection[str]]] = {"player": PERSONAS}
 """Role -> scripts that remember."""
 

@@ -17,8 +17,6 @@ from games.einstein.players.intent import Intent, StatedThought
 from games.einstein.players.mind import Mind
 from games.einstein.players.speech import spoken
 
-__all__ = ["traced"]
-
 _SHARED: Final = {
     "bin": "belong into one bin",
     "row": "share a row",

@@ -9,8 +9,6 @@ from games.einstein.engine.table import bits
 from games.einstein.players.intent import Intent, StatedThought
 from games.einstein.replay import Step
 
-__all__ = ["Truth", "truths"]
-
 TruthAnswer = Literal["Yes", "No", "N/A"]
 
 

@@ -17,18 +17,6 @@ from games.players.texts import texts_of
 from providers.messages import Message
 from schemas.errors import BadInputError
 
-__all__ = [
-    "FAILED",
-    "HistoryEntry",
-    "PromptLines",
-    "form_last",
-    "history_line",
-    "read_system_prompt",
-    "read_user_prompt",
-    "system_prompt",
-    "user_prompt",
-]
-
 Side = Literal["bottom", "top"]
 Style = Literal["bare", "reasoning", "guidance"]
 """How the question at the end is put."""

@@ -11,8 +11,6 @@ from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table
 from schemas.errors import UsageError
 
-__all__ = ["VERIFIERS", "Verifier", "VerifierChoice", "choose", "is_valid", "reasonable_actions", "verify"]
-
 Verifier = Literal["affordance", "communication", "reasoning"]
 VERIFIERS: Final[tuple[Verifier, ...]] = get_args(Verifier)
 

@@ -10,8 +10,6 @@ from games.einstein.replay import Step
 from games.einstein.value.hands import hands
 from games.einstein.value.search import Search
 
-__all__ = ["Distances", "distances", "values"]
-
 
 class Distances(NamedTuple):
     """Steps left in a position."""

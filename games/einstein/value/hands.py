@@ -6,8 +6,6 @@ from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, PLAYERS, START_
 from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.table import Table
 
-__all__ = ["hands", "steps_left"]
-
 
 @cache
 def steps_left(finish: int, hand_over: int, partner_finishes: int, partner_hands_over: int) -> int:

@@ -15,8 +15,6 @@ from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table, bits, closure, items_mask
 from games.einstein.value.hands import hands, steps_left
 
-__all__ = ["Search"]
-
 _NOTHING: Final = -1
 
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Trajectory", "WrittenAction", "normalised", "parse_call", "verb_of"]
-
 Trajectory = Sequence[str]
 """Actions of one agent in order, without blanks."""
 

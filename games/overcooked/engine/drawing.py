@@ -6,8 +6,6 @@ from typing import Final
 from games.overcooked.engine.layout import FIXTURES, Cell, Layout
 from games.overcooked.engine.world import Pot, World
 
-__all__ = ["WIDTH", "map_text"]
-
 WIDTH: Final = 8
 _ARROWS: Final = {
     "north": "\N{UPWARDS ARROW}",

@@ -8,8 +8,6 @@ from games.overcooked.engine.actions import WrittenAction, parse_call
 from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighbour
 from games.overcooked.engine.world import Move, World
 
-__all__ = ["is_over", "next_move", "wait_steps"]
-
 _STAY: Final = Move()
 
 

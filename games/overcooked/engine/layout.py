@@ -7,24 +7,6 @@ from typing import Any, Final
 
 from schemas.packaged import packaged_yaml
 
-__all__ = [
-    "AGENTS",
-    "DELIVERY",
-    "DISH",
-    "DISH_DISPENSER",
-    "FIXTURES",
-    "INGREDIENT_DISPENSER",
-    "STEPS",
-    "Cell",
-    "Layout",
-    "Utensil",
-    "kitchen",
-    "layout_of",
-    "neighbour",
-    "neighbours",
-    "published",
-]
-
 Cell = tuple[int, int]
 """(x, y) from the north-west corner, x to the east, y to the south."""
 

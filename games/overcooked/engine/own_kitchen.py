@@ -24,8 +24,6 @@ from schemas.errors import BadInputError
 from schemas.text import near
 from schemas.yaml_lines import parse_yaml
 
-__all__ = ["asked_kitchen", "kitchen_of", "own_kitchen", "read_kitchen"]
-
 _Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 """Plans are read in lower case."""
 

@@ -24,8 +24,6 @@ from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.workflow import Workflow, WorkUnit, workflow
 from schemas.errors import BadInputError
 
-__all__ = ["ReferencePair", "SearchedReferences", "published_references", "searched_references"]
-
 _MOST_STATES: Final = 400_000
 """States beyond which a search is given up: some seconds; the largest of the thirty orders takes 9,000."""
 

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-__all__ = ["START", "Edge", "OwnSequences", "own_sequences"]
-
 START: Final = 1
 """Where an agent stands that has done nothing."""
 

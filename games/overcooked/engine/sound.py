@@ -10,8 +10,6 @@ from games.overcooked.engine.layout import AGENTS, DELIVERY, DISH, DISH_DISPENSE
 from schemas.errors import BadInputError
 from schemas.text import near
 
-__all__ = ["check_grid", "check_orders", "check_reach", "check_recipes"]
-
 _PLAIN: Final = {"X": "counter", ".": "floor", "0": "start of the Chef", "1": "start of the Assistant"}
 _LARGEST: Final = 30
 """Rows and columns."""

@@ -12,8 +12,6 @@ from schemas.errors import BadInputError, UsageError
 from schemas.packaged import packaged_yaml
 from schemas.text import near
 
-__all__ = ["LIMIT_FACTOR", "Task", "orders_of", "recipe_text", "task_of", "tasks"]
-
 LIMIT_FACTOR: Final = 1.5
 """Time limit over the level's optimal time: the paper's gamma."""
 

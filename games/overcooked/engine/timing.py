@@ -8,8 +8,6 @@ from games.overcooked.engine.references import ReferencePair
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, start_world
 
-__all__ = ["LONGEST", "time_of"]
-
 LONGEST: Final = 200
 """Steps after which a reference is given up: it waits for itself."""
 

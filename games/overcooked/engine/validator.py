@@ -12,8 +12,6 @@ from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDI
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.engine.world import World
 
-__all__ = ["refusal"]
-
 _FORMAT: Final = "please check your plan: write actions in one line, separated by ';', and nothing else."
 _COUNTER: Final = "counter"
 _TWO: Final = 2

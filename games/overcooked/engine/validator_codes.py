@@ -4,8 +4,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["OTHER", "VALIDATOR_CODES", "code_of"]
-
 VALIDATOR_CODES: Final[tuple[tuple[str, str], ...]] = (
     ("P_FORMAT", "please check your plan"),
     ("P_PICKUP_ARITY", "Wrong pickup() params. It should have 2"),

@@ -5,8 +5,6 @@ from typing import Final
 
 from games.overcooked.engine.layout import DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, kitchen
 
-__all__ = ["DELIVER", "NONE", "PLACE", "known_actions", "known_to_anyone"]
-
 PLACE: Final = "place_obj_on_counter()"
 DELIVER: Final = "deliver_soup()"
 NONE: Final = "[NONE]"

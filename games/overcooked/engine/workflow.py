@@ -8,8 +8,6 @@ from typing import NamedTuple
 from games.overcooked.engine.layout import DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, kitchen
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 
-__all__ = ["WorkUnit", "Workflow", "workflow"]
-
 
 class WorkUnit(NamedTuple):
     """Work that is done in one go, with something in the hand between its actions."""

@@ -14,8 +14,6 @@ from games.overcooked.engine.layout import (
     neighbour,
 )
 
-__all__ = ["Body", "Move", "Pot", "Rules", "World", "WorldChange", "spoiled_notice", "start_world"]
-
 Rules = Literal["sane", "published"]
 """``published`` has the engine defects that published logs show; ``sane`` has not. docs/overcooked.md lists them."""
 

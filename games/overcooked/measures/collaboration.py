@@ -11,8 +11,6 @@ from games.overcooked.engine.vocabulary import PLACE, known_actions
 from games.overcooked.measures.metrics import best_tes, d_max, history, tes
 from games.overcooked.text.grammar import NOTHING, calls_in, requests_in
 
-__all__ = ["BOTH_RIGHT", "NEITHER", "ONLY_INITIATED", "ONLY_RESPONDED", "Event", "TimestepOutput", "confusion", "event_of", "requested"]
-
 BOTH_RIGHT: Final = 0
 ONLY_INITIATED: Final = 1
 ONLY_RESPONDED: Final = 2

@@ -11,8 +11,6 @@ from games.overcooked.measures.collaboration import Event, event_of
 from games.overcooked.measures.metrics import TrajectoryScore, history, overall_f1_upstream, progress_completeness, score, searched_tes
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
 
-__all__ = ["Evaluation", "Repair", "evaluate", "hand_overs", "repaired"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:

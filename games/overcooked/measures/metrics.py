@@ -9,19 +9,6 @@ from games.overcooked.engine.layout import Layout
 from games.overcooked.engine.references import SearchedReferences
 from games.overcooked.engine.vocabulary import NONE, known_to_anyone
 
-__all__ = [
-    "BETA",
-    "TrajectoryScore",
-    "best_tes",
-    "d_max",
-    "history",
-    "overall_f1_upstream",
-    "progress_completeness",
-    "score",
-    "searched_tes",
-    "tes",
-]
-
 BETA: Final = 0.95
 """Weight of the number of actions against the length of the reference (section 7)."""
 

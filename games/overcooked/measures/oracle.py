@@ -17,8 +17,6 @@ from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.workflow import workflow
 from games.overcooked.engine.world import World
 
-__all__ = ["verified_actions"]
-
 _FILL: Final = "fill_dish_with_food"
 _PUT: Final = "put_obj_in_utensil"
 

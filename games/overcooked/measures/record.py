@@ -10,8 +10,6 @@ from games.overcooked.game import Game
 from games.overcooked.measures.collaboration import TimestepOutput
 from games.overcooked.measures.truncation import GameRecord, Recorded
 
-__all__ = ["game_record"]
-
 
 def game_record(game: Game, entries: Sequence[Mapping[str, Any]]) -> GameRecord:
     """Give the record of a game with the log entries of its timesteps."""

@@ -19,17 +19,6 @@ from games.overcooked.measures.metrics import best_tes, d_max, tes
 from games.overcooked.text.grammar import NOTHING, calls_in, requests_meant
 from games.overcooked.text.spoken import Heard, heard
 
-__all__ = [
-    "INITIATING",
-    "RESPONDING",
-    "as_meant",
-    "asked_for",
-    "initiating_category",
-    "not_understood",
-    "paper_category",
-    "responding_category",
-]
-
 INITIATING: Final = (
     "correct",
     "missing_step",

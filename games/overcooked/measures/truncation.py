@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from games.overcooked.engine.tasks import Task
 from games.overcooked.measures.collaboration import TimestepOutput
 
-__all__ = ["GameRecord", "Recorded", "cut_to_limit", "finished_in_time"]
-
 
 @dataclass(frozen=True, slots=True)
 class Recorded:

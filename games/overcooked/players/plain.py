@@ -14,8 +14,6 @@ from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import NOTHING
 from games.overcooked.text.reading import AgentInput, KitchenView, calls_of, read_scene
 
-__all__ = ["SCRIPTS", "assistant", "chef"]
-
 _WAIT: Final = "wait(1)"
 
 

@@ -9,8 +9,6 @@ from games.overcooked.engine.references import ReferencePair, published_referenc
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.world import World
 
-__all__ = ["Chunk", "Script", "call_words", "chunks_of"]
-
 
 class Chunk(NamedTuple):
     """What the Assistant does for one request: it ends with something on a counter."""

@@ -13,8 +13,6 @@ from games.overcooked.players.script import Chunk, Script, call_words
 from games.overcooked.text.grammar import NOTHING
 from games.players.onset import Onset, onset_of, unmended
 
-__all__ = ["FAULTLESS", "PLANTED_FAULT", "POLICIES", "PlantedAnswer", "ScriptedPlayer", "policy_of", "scripted_pair"]
-
 FAULTLESS: Final = "optimal"
 PLANTED_FAULT: Final = "planted_fault"
 """Rubric of labels that say in which turns a planted fault shows."""

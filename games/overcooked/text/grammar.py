@@ -5,8 +5,6 @@ from typing import Final, NamedTuple
 
 from games.overcooked.engine.actions import normalised
 
-__all__ = ["NOTHING", "Fields", "calls_in", "fields_of", "plan_items", "requests_in", "requests_meant", "said_parts"]
-
 NOTHING: Final = "[NOTHING]"
 """The say of an agent that does not speak."""
 

@@ -9,8 +9,6 @@ from games.overcooked.engine.layout import AGENTS, DISH_DISPENSER, INGREDIENT_DI
 from games.overcooked.engine.world import World
 from games.overcooked.lessons import SHOWN, Lesson
 
-__all__ = ["Remembered", "observation"]
-
 _SHOWN_WHOLE: Final = 5
 _SHOWN_LAST: Final = 4
 _STATIC_FOOD: Final = "chopped_onion"

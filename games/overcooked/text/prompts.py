@@ -12,8 +12,6 @@ from games.overcooked.text.grammar import NOTHING, Fields, fields_of
 from games.players.texts import texts_of
 from schemas.replies import Reading, is_echo
 
-__all__ = ["INPUT", "PlayerPrompt", "PromptKind", "fields_read", "prompt_for", "reply_reading"]
-
 PromptKind = Literal["full", "published"]
 """``full``: with names of products, walking time and the dropped wait, and the form of the answer last. ``published``: without them, the
 state last, as the released code has it."""

@@ -10,8 +10,6 @@ from typing import Final
 from games.overcooked.engine.actions import WrittenAction, parse_call
 from games.overcooked.engine.layout import AGENTS, Layout, kitchen
 
-__all__ = ["AgentInput", "KitchenView", "calls_of", "read_scene"]
-
 _HANDS: Final = re.compile(
     r"<(\w+)> holds (nothing|one [^.]+|a dish with \S+ and needs to deliver it)\. "
     r"The planned sequence of actions \(yet to be performed\) for \w+ is \[(.*?)\](?= <| Kitchen)"

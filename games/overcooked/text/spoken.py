@@ -17,8 +17,6 @@ from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import NOTHING
 from schemas.packaged import packaged_yaml
 
-__all__ = ["Clause", "Heard", "heard"]
-
 _COUNTER: Final = "counter"
 _TAG: Final = re.compile(r"\[\w+\]")
 _SENTENCE: Final = re.compile(r"[^.!?;\n]+[.!?;]*")

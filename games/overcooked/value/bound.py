@@ -20,8 +20,6 @@ from games.overcooked.value.left import State
 from games.overcooked.value.plan import Action, Plan, Task, plan_of
 from games.overcooked.value.walks import Aim, Ends, Stand, after, approach, first_of
 
-__all__ = ["steps_left", "steps_left_of_json"]
-
 
 class _Job(NamedTuple):
     """A unit as one agent's work."""

@@ -12,8 +12,6 @@ from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import DISH, Cell, Layout
 from games.overcooked.engine.workflow import WorkUnit, workflow
 
-__all__ = ["Left", "State", "left_of", "on_counters"]
-
 State = Mapping[str, Any]
 """A kitchen as `games.overcooked.engine.world.World.to_json` gives it."""
 

@@ -17,8 +17,6 @@ from games.overcooked.engine.workflow import WorkUnit
 from games.overcooked.value.left import Left, State, left_of, on_counters
 from games.overcooked.value.walks import Aim, duration, nearest, set_up, targets
 
-__all__ = ["Action", "Plan", "Task", "plan_of"]
-
 
 class Action(NamedTuple):
     """What an action is aimed at."""

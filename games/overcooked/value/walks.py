@@ -14,8 +14,6 @@ from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighbour
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 
-__all__ = ["Aim", "Ends", "Stand", "after", "approach", "duration", "first_of", "nearest", "set_up", "stands_at", "targets"]
-
 
 class Stand(NamedTuple):
     """Where an agent stands and looks."""
