@@ -150,7 +150,9 @@ def _added(total: RunReport, report: RunReport) -> RunReport:
     """Both runs as one."""
     for field in fields(report):
         ours, theirs = getattr(total, field.name), getattr(report, field.name)
-        if field.name in ("cost_before", "first_error"):
+        if field.name == "paths":
+            total.paths = [*ours, *theirs]
+        elif field.name in ("cost_before", "first_error"):
             setattr(total, field.name, ours if ours is not None else theirs)
         elif None in (ours, theirs):
             setattr(total, field.name, None)  # a cost that is not known

@@ -497,8 +497,8 @@ class Verdict(NamedTuple):
     reason_contradicts: Annotated[
         bool | None,
         Col(
-            "whether the reason of a model states another answer than the one given, in so many words; the verdict is stored as answered. "
-            "Null without a reason, of several answers at once, of the engine, and in older rows"
+            "whether the reason of a model states another answer than the one given, in so many words; the verdict is stored as answered; "
+            "null without a reason, of several answers at once, of the engine, and in older rows"
         ),
     ] = None
 

@@ -55,7 +55,7 @@ _PLANTED = {
     help="Where logs and store go.",
 )
 @click.option("--games", default=10, show_default=True, type=click.IntRange(min=1), help="Games of each persona.")
-@click.option("--structures", type=click.IntRange(min=1), hidden=True)
+@click.option("--structures", type=click.IntRange(min=1), hidden=True, help="The former name of --games.")
 @click.option("--model", help="provider/model that judges some turns beside the engine, such as openai/qwen with --base-url.")
 @click.option("--base-url", help="Its server, such as http://localhost:8080/v1.")
 @click.option("--key-env", "key_variable", help="Environment variable with its key.")

@@ -15,12 +15,10 @@ From facts to play:
 ``game``         the environment: who acts next, what an agent may see, what its text does
 ``replay``       a logged game, recomputed
 ``players``      scripted players
-``match_log``    their games as cotrace's own log
-``play``         whole experiments of them
 ``planted``      games with exactly one faulty player
 ``setup``        games of models, scripts and people
 ``forms``        what people are offered to write
 ``experiment``   what a file of an experiment can ask for
-``continuation`` logged games that go on otherwise
+``continuation`` logged games with a changed move
 ================ ==========================================================================
 """

@@ -16,13 +16,11 @@ From facts to play:
 ``replay``       a logged game, recomputed
 ``dialog``       the published log of a game
 ``players``      scripted players
-``match``        one game between two of them
-``match_log``    that game as cotrace's own log
-``play``         whole experiments of them
+``match_log``    a game as cotrace's own log
 ``planted``      games with exactly one faulty player
 ``setup``        games of models, scripts and people
 ``forms``        what people are offered to write
 ``experiment``   what a file of an experiment can ask for
-``continuation`` logged games that go on otherwise
+``continuation`` logged games with a changed move
 ================ ==========================================================================
 """

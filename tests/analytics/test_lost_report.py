@@ -173,7 +173,7 @@ def test_builders_of_different_models_are_not_pooled_and_the_one_at_fault_is_nam
     for model in ("openai/stub-a", "openai/stub-b"):
         with seat_server("garbage") as address:
             seats = ["directors=script:plain", f"builder={model}"]
-            play("craft", tmp_path / "logs", seats, "--structures", "1", "--turns", "3", "--base-url", f"{address}/v1")
+            play("craft", tmp_path / "logs", seats, "--games", "1", "--turns", "3", "--base-url", f"{address}/v1")
     store = ingested(tmp_path)
     attribute_games(store)
     rows = lost_report(store).filter(what="model").to_dicts()

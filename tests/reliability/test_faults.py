@@ -66,7 +66,7 @@ def seats(_: Path) -> Iterator[str]:
 
 
 def take_seats(url: str, folder: Path) -> object:
-    done = play("asympuzl", folder / "logs", ["all=openai/stub"], "--size", "3", "--seeds", "3", "--base-url", url)
+    done = play("asympuzl", folder / "logs", ["all=openai/stub"], "--size", "3", "--games", "3", "--base-url", url)
     if done.returncode:
         raise HopelessError(done.stderr)
     return turns(folder / "logs")

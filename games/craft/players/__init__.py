@@ -11,7 +11,7 @@
 ``speech``          puts plans into words (`wording.yaml`)
 ``builders``        builders as tables of behaviours
 ``slips``           what can go wrong in their lines
-``match``           one game between them, turn by turn
+``team``            players who remember, and labels of what they did
 ``facts``           what is known about a finished turn
 ``truth``           the answers to rubric questions that a turn determines, of the three rubrics:
 ``spatial_truth``, ``mind_truth``, ``pragmatic_truth``

@@ -9,6 +9,7 @@
 ``talk_habits``           sharing and asking gone wrong
 ``personas``              players as data: how often each falls into which habit
 ``player``                a player at the table: remembers what it saw, decides, speaks
+``team``                  two of them, and labels of what they did
 ``speech``                thoughts in words (`wording.yaml`)
 ``traces``                why a step of a solution is taken, in words (`traces.yaml`)
 ``truth``                 what is true of a step by construction

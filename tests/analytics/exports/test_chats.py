@@ -28,7 +28,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         url = ("--base-url", f"{address}/v1")
         play("craft", home / "logs" / "c", ["all=openai/stub"], "--games", "4", "--turns", "3", "--reachable", *url)
         play("einstein", home / "logs" / "e", ["all=openai/stub"], "--games", "6", "--turns", "8", *url)
-        play("asympuzl", home / "logs" / "a", ["all=openai/stub"], "--size", "3", "--seeds", "3", *url)
+        play("asympuzl", home / "logs" / "a", ["all=openai/stub"], "--size", "3", "--games", "3", *url)
     cotrace(
         "play",
         "craft",

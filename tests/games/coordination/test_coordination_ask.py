@@ -155,7 +155,7 @@ def test_a_budget_ends_it_and_a_higher_one_goes_on(request_: AskRequest, tmp_pat
     "words",
     [
         pytest.param(["coordqa", "{file}", "--model", "local/m", "--trials", "1"], id="questions"),
-        pytest.param(["asympuzl", "--solo", "--player", "A=local/m", "--seeds", "1", "--size", "2"], id="seat"),
+        pytest.param(["asympuzl", "--solo", "--player", "A=local/m", "--games", "1", "--size", "2"], id="seat"),
     ],
 )
 def test_a_server_of_ones_own_is_sent_the_key_that_is_named(server: _Server, tmp_path: Path, words: list[str]) -> None:

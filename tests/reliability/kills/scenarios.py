@@ -161,7 +161,7 @@ SCENARIOS: Final = (
     Scenario(
         "play, models",
         lambda: None,
-        ("play", "asympuzl", "--size", "3", "--seeds", "3", *_PAIR, "--out", "logs"),
+        ("play", "asympuzl", "--size", "3", "--games", "3", *_PAIR, "--out", "logs"),
         lambda _: _seats(),
         in_flight=2,
     ),
