@@ -51,7 +51,7 @@ said as materialized (
     from verdicts as v
     inner join jobs using (judge_run_id)
     left join calls using (call_id)
-    where v.status = 'answered'
+    where v.status = 'answered' and v.rule is null  -- what the log itself settles is not the judge's answer
 ),
 
 units as (

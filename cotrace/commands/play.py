@@ -49,7 +49,7 @@ class _Play(LazyGroup):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """One example of each game."""
-        with formatter.section("Examples"):
+        with formatter.section("One example of each game"):
             examples = [*(example for known in families() for example in known.examples), "experiment.yaml --dry-run"]
             formatter.write_text("\b\n" + "\n".join(f"cotrace play {text}" for text in examples))
 
@@ -68,7 +68,12 @@ def _games() -> dict[str, tuple[str, str]]:
 
 @click.command(cls=_Play, verbs=_games, heading="Games")
 def command() -> None:
-    """Play games with models, scripts or people, and write their logs."""
+    """Play games with models, scripts or people, and write their logs.
+
+    \b
+    Example:
+      cotrace play craft --player directors=script:vague --player builder=script:literal --games 5 --out logs/
+    """
 
 
 # -- the command of a game ------------------------------------------------------------------------

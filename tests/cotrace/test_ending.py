@@ -122,12 +122,12 @@ def test_a_run_that_is_ended_says_how_far_it_was_and_goes_on(tmp_path: Path, num
         again = run(*arguments, url, store=store)
         answers = counted(url)["answers"]
     assert ended == code
-    found = re.fullmatch(rf"cotrace: {words} \(.*: (\d+) of 30 done\); what was finished is kept, start the same .*", told)
+    found = re.fullmatch(rf"cotrace: {words} \(.*: (\d+) of 15 done\); what was finished is kept, start the same .*", told)
     assert found, told
     assert int(found[1]) * QUESTIONS == stored > 0
     assert again.returncode == 0
-    assert verdict_counts(store) == {"answered": 30 * QUESTIONS}
-    assert answers <= 30 + 2  # the two that were under way are asked again
+    assert verdict_counts(store) == {"answered": 15 * QUESTIONS}
+    assert answers <= 15 + 2  # the two that were under way are asked again
 
 
 @pytest.mark.parametrize(("number", "code", "words"), ENDINGS)

@@ -37,7 +37,8 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
     """Every call is hit once; every call is answered on its second request."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
     with stub_server("--fault", fault) as url:
-        report = run(ask_model(url, timeout_s=1.0), store)
+        # every call meets its own 429, and each of them closes the gate to all for a second
+        report = run(ask_model(url, timeout_s=1.0, patience_s=20.0), store)
         server = counted(url)
 
     assert verdict_counts(store) == {"answered": TURNS * QUESTIONS}

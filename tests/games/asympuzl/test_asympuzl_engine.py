@@ -337,7 +337,9 @@ def test_prompts_hold_the_required_parts_in_order(agent: Agent) -> None:
     assert seen.system.startswith(f"You are Agent {agent}.")
     assert "3 positions" in seen.system
     assert "Your partner cannot see your actions" in seen.user
-    assert parse_answer(seen.user, THREE.vocabulary).message == "Which color has the circle?"
+    example = json.loads(seen.user.strip().splitlines()[-1])
+    assert set(example) == {"message", "actions"}
+    assert parse_answer(seen.user, THREE.vocabulary).message == ""  # an example that is given back is no answer
     assert ("color unknown" in seen.user) == (agent == "A")
 
 

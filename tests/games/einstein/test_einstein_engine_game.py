@@ -74,7 +74,7 @@ def test_own_user_prompt_is_read_back() -> None:
     ("answer", "own", "partners"),
     [
         ("no tags at all", "failed, because the form of your answer was wrong", "failed, because the form of its answer was wrong"),
-        ("<ACTION>Pass.</ACTION>", "must stand between <ACTION> and </ACTION>", "failed, because the form of its answer was wrong"),
+        ("<ACTION>Pass.</ACTION>", "write one action between <ACTION> and </ACTION>", "failed, because the form of its answer was wrong"),
         (
             "<ACTION>share (block1, block3, same, column)</ACTION>",
             "share (block1, block3, same, column), but failed.",

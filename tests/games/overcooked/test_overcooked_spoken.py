@@ -252,7 +252,7 @@ def test_prompts_say_how_products_are_called_what_takes_time_and_what_is_dropped
         assert "becomes boiled_egg" not in text
         assert "as many timesteps as its way" in text
         assert ("is dropped" in text) == (rules == "published")
-        assert f"{role} say:" in text.rpartition("Scene ")[2].strip().splitlines()[-2]
+        assert f"{role} say:" in text.rpartition("Scene ")[2].strip().splitlines()[-1]
     for text in published.values():
         assert "becomes" not in text
         assert "is dropped" not in text

@@ -113,7 +113,7 @@ def test_what_the_log_says_otherwise_is_told(
 @pytest.mark.parametrize(
     ("change", "reason", "locator"),
     [
-        (set_in(0, "run", "condition", "modes", value=["all"]), "modes must be two", "line 1.run.condition.modes"),
+        (set_in(0, "run", "condition", "modes", value=["all"]), "modes is 'all'", "line 1.run.condition.modes"),
         (set_in(0, "run", "condition", value=7), "condition must be an object", "line 1.run.condition"),
         (set_in(0, "task", "id", value="4_1"), "not a game id", "line 1.task.id"),
     ],

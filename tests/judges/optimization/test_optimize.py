@@ -259,7 +259,6 @@ def test_an_existing_file_is_never_replaced(tmp_path: Path) -> None:
         ({}, ("--question", "Q2"), r"Q2: the training part has 0 labelled units of 0 games, at least 5 of 2 are needed"),
         ({}, ("--question", "Q3"), r"--question Q3: rubric places has Q1, Q2"),
         ({}, ("--labels", "truth"), r"--labels truth: no labels of rubric places .*; label sources there: hand\.csv"),
-        ({}, ("--max-cost", "1", "--model", "house/x"), r"--max-cost needs a price for house/x"),
         ({}, ("--model", "judge"), r"model judge: write provider/model"),
         ({}, ("--out", "Better.yaml"), r"--out Better\.yaml: a rubric file is called by small letters"),
         ({}, ("--out", "none/better.yaml"), r"there is no folder none"),
