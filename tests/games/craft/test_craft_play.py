@@ -268,7 +268,7 @@ def test_a_log_of_another_game_is_not_overwritten(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"personas": ("clever",)}, "directors=script:clever: no script of that name for a director: did you mean clear"),
-        ({"personas": ("clear+vague",)}, "names 2 scripts for 3 seats"),
+        ({"personas": ("clear+vague",)}, "names 2 scripts for 3 agents"),
         (
             {"builders": ("lazy",)},
             "script:lazy: no script of that name for a builder: there are plain, simulating, oracle_follower",
