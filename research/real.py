@@ -35,7 +35,7 @@ from games.craft.claims import TYPES, Request
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from judges.claims.elsewhere import filled_form
-from judges.claims.extraction import messages_for, read_reply
+from judges.claims.extraction import form_of, messages_for, read_reply
 from judges.claims.reading import Read
 from judges.claims.rows import rows_of
 from judges.claims.stored import put as put_claims
@@ -126,7 +126,7 @@ def take_recorded(store: Store, readings: Mapping[str, Any], reader: str = "llm:
         reading = readings.get(key) or readings.get(reading_key(messages_for("", _BOARD.sub("", frame), said)[1]["content"])[0])
         if reading is not None:
             read += 1
-            filled = filled_form(_with_words(reading, said), text.room.types)
+            filled = filled_form(_with_words(reading, said), text.room.model)
             rows += rows_of(read_reply(filled, said, text.room.types), text.place, reader, key)
     put_claims(store, reader, rows)
     return read
@@ -234,7 +234,7 @@ def readings_of(path: Path) -> Readings:
         if _PUBLIC in shown and said is not None:
             text = "\n".join(one.removeprefix("|").removeprefix(" ") for one in said[1].split("\n"))
             director = shown.partition(_PUBLIC)[2][:2]
-            found[director, _plain(text)] = read_reply(filled_form(record["reading"], TYPES), text, TYPES)
+            found[director, _plain(text)] = read_reply(filled_form(record["reading"], form_of(TYPES)), text, TYPES)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 __all__ = ["AUTHORED", "NOT_READ", "READS", "Read", "ReadReply", "Reading", "is_echo", "read_of_rule"]
@@ -16,7 +17,7 @@ READS: Final[Mapping[Read, str]] = {
     "guessed": "the reply names no possible answer exactly, and the most similar one was taken",
     "random": "nothing in the reply could be read, and an answer was drawn by lot",
     "cut": "the reply broke off before its end, at its token limit or with the connection",
-    "unreadable": "nothing in the reply could be read, or it repeats the example of its prompt",
+    "unreadable": "nothing in the reply could be read, or it repeats an example of its prompt",
 }
 """Kind -> what it means."""
 
@@ -36,6 +37,10 @@ _RULES: Final[Mapping[str, Read]] = {
 }
 _FEWEST_WORDS: Final = 4
 """A shorter text can be the same as an example by chance."""
+_MOSTLY: Final = (6, 0.75)
+"""An example of so many words, and that share of a text's, makes the text a copy of it."""
+_SURELY: Final = 10
+"""An example of so many words is in no text by chance."""
 
 
 class Reading(NamedTuple):
@@ -58,15 +63,28 @@ def read_of_rule(rule: str | None) -> Read | None:
 
 
 def is_echo(text: str, examples: Iterable[str]) -> bool:
-    """Whether a text is one of a prompt's examples, but for case, white space and punctuation.
+    """Whether a text repeats one of a prompt's examples, case, white space and punctuation aside.
+
+    It does if it is the example, if it consists of the example for the most part, or if it holds a long one among other words.
 
     Args:
         text: what was read of a reply: a message, a reason, a whole form.
         examples: as the prompt has them; those of fewer than 4 words are not compared.
     """
     words = _words(text)
-    return len(words) >= _FEWEST_WORDS and any(words == _words(example) for example in examples)
+    return any(_repeats(words, _words(example)) for example in examples)
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
+def _repeats(words: tuple[str, ...], example: tuple[str, ...]) -> bool:
+    size = len(example)
+    if size < _FEWEST_WORDS or size > len(words):
+        return False
+    fewest, share = _MOSTLY
+    if size < len(words) and size < _SURELY and not (size >= fewest and size >= share * len(words)):
+        return False
+    return any(words[start : start + size] == example for start in range(len(words) - size + 1))
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text.casefold()))

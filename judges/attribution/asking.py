@@ -16,6 +16,7 @@ from judges.attribution.decisive import decisive_error
 from judges.evidence.pieces import action_text
 from judges.evidence.text import Entry, fenced, one_line, plain_names, with_plain_names
 from judges.evidence.transcript import Transcript, TurnView
+from judges.rubric.forms import asked_in, own_words
 from providers.messages import Message
 
 __all__ = ["MANNERS", "Answered", "Ask", "Manner"]
@@ -42,7 +43,13 @@ class Answered(NamedTuple):
     """The model's answer that names them; None if the model was asked nothing."""
 
 
-class Whole(BaseModel):
+class _Asked(BaseModel):
+    """What a model is asked to fill in."""
+
+    _own = own_words()
+
+
+class Whole(_Asked):
     """The decisive error."""
 
     reason: str = Field(description="why it is the decisive error, in one sentence")
@@ -50,7 +57,7 @@ class Whole(BaseModel):
     turn: int = Field(description="number of the turn, as it stands in the log")
 
 
-class Step(BaseModel):
+class Step(_Asked):
     """Whether the last turn shown is the decisive error."""
 
     reason: str = Field(description="why, in one sentence")
@@ -58,7 +65,7 @@ class Step(BaseModel):
     agent: str = Field(description="name of the agent who made it, or who acted in this turn")
 
 
-class Half(BaseModel):
+class Half(_Asked):
     """Which part holds the decisive error."""
 
     reason: str = Field(description="why, in one sentence")
@@ -68,22 +75,22 @@ class Half(BaseModel):
 class Suspect(BaseModel):
     """A turn that could be the decisive error."""
 
-    turn: int
-    agent: str
+    turn: int = Field(description="its number, as it stands in the log")
+    agent: str = Field(description="name of the agent who acted in it, as it stands in the log")
     words: str = Field(description="words of that turn that show the error, copied word for word")
 
 
-class Suspects(BaseModel):
+class Suspects(_Asked):
     """Turns that could be the decisive error."""
 
     suspects: list[Suspect] = Field(description="the likeliest first; empty if there is none")
 
 
-class Examined(BaseModel):
+class Examined(_Asked):
     """How likely a turn is the decisive error."""
 
     reason: str = Field(description="why, in one sentence")
-    likelihood: int = Field(ge=0, le=100)
+    likelihood: int = Field(ge=0, le=100, description="a whole number from 0 to 100")
 
 
 class Ask(NamedTuple):
@@ -92,9 +99,9 @@ class Ask(NamedTuple):
     put: Callable[[list[Message], type[BaseModel]], Awaitable[BaseModel | None]]
 
     async def __call__(self, prompt: str, evidence: str, form: type[Form]) -> Form | None:
-        """Ask one question about one piece of evidence."""
-        system = decisive_error().prompt(prompt)
-        found: Any = await self.put([{"role": "system", "content": system}, {"role": "user", "content": evidence}], form)
+        """Ask one question about one piece of evidence; the form comes last."""
+        system, user = decisive_error().prompt(prompt), f"{evidence}\n\n{asked_in(form)}"
+        found: Any = await self.put([{"role": "system", "content": system}, {"role": "user", "content": user}], form)
         return found if isinstance(found, form) else None
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from judges.claims.extraction import form_of, read_reply
+from judges.claims.extraction import read_reply
 from judges.claims.questions import PromptParts, ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
@@ -138,7 +138,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
         counts = (len(asked), texts, before, len(found) - len(asked))
         if not asked:
             return SubmittedReading(None, *counts)
-        questions = [ModelQuestion(messages=one.messages, form=Form(form_of(one.room.types))) for one in asked]
+        questions = [ModelQuestion(messages=one.messages, form=Form(one.room.model)) for one in asked]
         record = _Record(
             run_id=secrets.token_hex(8),
             settings=settings,
@@ -206,7 +206,7 @@ def _taken(reply: BatchReply, record: _Record, question: ReadingQuestion | None)
         turn=first.turn if first else None,
         agent=first.said.agent if first else None,
     )
-    taken = taken_of(reply, form_of(question.room.types) if question else None, record.price)
+    taken = taken_of(reply, question.room.model if question else None, record.price)
     call = call_of(request, record.prompt_hashes[reply.number], record.asked_at, taken, (record.settings.model, record.price))
     name = hashlib.blake2b(f"{record.run_id} {reply.number}".encode(), digest_size=8).hexdigest()
     call = call._replace(call_id=name)  # collected again after a kill, it is the same call

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from judges.claims.extraction import form_of, read_reply
+from judges.claims.extraction import read_reply
 from judges.claims.job import ReadingReport
 from judges.claims.questions import ReadingRequest, open_texts
 from judges.claims.rows import rows_of
@@ -35,7 +35,7 @@ def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
     try:
         with path.open("wb") as lines:
             for one in questions:
-                schema = form_of(one.room.types).model_json_schema()
+                schema = one.room.model.model_json_schema()
                 lines.write(orjson.dumps({"id": one.key, "messages": one.messages, "schema": schema}) + b"\n")
     except OSError as error:
         raise UsageError(f"--record {path}: cannot be written: {error.strerror}") from error
@@ -62,7 +62,7 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
         if one is None:
             continue
         try:
-            read = read_reply(filled_form(reply.get("reply"), one.room.types), one.text, one.room.types)
+            read = read_reply(filled_form(reply.get("reply"), one.room.model), one.text, one.room.types)
         except ValueError as error:
             report.failed += len(one.texts)
             report.first_error = report.first_error or f"{path.name}, line {number}: {' '.join(str(error).split())}"
@@ -92,7 +92,7 @@ def _replies(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield number, reply
 
 
-def filled_form(reply: object, types: tuple[type, ...]) -> BaseModel:
+def filled_form(reply: object, form: type[BaseModel]) -> BaseModel:
     """The form that a reply fills in; a claim that does not fit the form counts as not understood.
 
     Raises:
@@ -101,7 +101,6 @@ def filled_form(reply: object, types: tuple[type, ...]) -> BaseModel:
     said = orjson.loads(reply) if isinstance(reply, str) else reply
     if not isinstance(said, dict) or not isinstance(said.get("claims"), list):
         raise ValueError("the reply is no object with a list of claims")  # noqa: TRY004 - the reply's fault, as bad JSON is
-    form = form_of(types)
     claims, passages = [], [*(said.get("not_understood") or [])]
     for claim in said["claims"]:
         plain = _without_nulls(claim)

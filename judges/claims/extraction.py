@@ -23,6 +23,7 @@ from pydantic import BaseModel, Field, create_model
 
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.text import Entry, fenced
+from judges.rubric.forms import own_words
 from providers.messages import Message
 from schemas.claims import kind_of, read_claim
 from schemas.errors import BadInputError
@@ -31,6 +32,7 @@ from schemas.packaged import packaged_yaml
 __all__ = ["Example", "field_docs", "form_of", "messages_for", "read_reply"]
 
 _PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2011\u2013\u2014", "''\"\"---")
+_QUOTED: Final = re.compile(r'"([^"]*)"')
 _PROMPT: Final[Mapping[str, str]] = packaged_yaml(__package__, "extraction.yaml")
 
 
@@ -51,8 +53,13 @@ class Example(BaseModel):
 
 
 @cache
-def form_of(types: tuple[type, ...]) -> type[BaseModel]:
-    """The form of an answer: a list of claims of these types, and what was not understood."""
+def form_of(types: tuple[type, ...], example: str = "") -> type[BaseModel]:
+    """The form of an answer: a list of claims of these types, and what was not understood.
+
+    Args:
+        types: of the family's claims.
+        example: the prompt's, as `messages_for` has it; a reply that copies a part of it is refused.
+    """
     kinds = tuple(_model_of(kind) for kind in types)
     claim: Any = kinds[0] if len(kinds) == 1 else Union[kinds]  # noqa: UP007 - the kinds are known at run time only
     described = Field(description="all claims that the text makes, in its order; empty if it makes none")
@@ -60,6 +67,7 @@ def form_of(types: tuple[type, ...]) -> type[BaseModel]:
     return create_model(
         "Claims",
         __doc__="What the text claims.",
+        __validators__={"_own": own_words(*_QUOTED.findall(example))},
         claims=(list[claim], described),
         not_understood=(list[Passage], unclear),
     )

@@ -13,7 +13,7 @@ from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 
-__all__ = ["INSTRUCTIONS", "TYPES", "Said", "frame", "read", "reads"]
+__all__ = ["FORM", "INSTRUCTIONS", "TYPES", "Said", "frame", "read", "reads"]
 
 _TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "generic.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
@@ -36,6 +36,9 @@ class Said:
 TYPES: Final = (Said,)
 INSTRUCTIONS: Final = str(_TABLES["instructions"])
 """What a model is told that reads such games."""
+
+FORM: Final = str(_TABLES["form"])
+"""What it is shown of the form, after the text."""
 
 _ASKS: Final = any_of(_TABLES["asks"])
 _DENIES: Final = any_of(_TABLES["denies"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judges.claims.batch import refuse_if_reading
-from judges.claims.extraction import form_of, read_reply
+from judges.claims.extraction import read_reply
 from judges.claims.questions import ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
@@ -119,7 +119,7 @@ class _Job:
         first = one.texts[0]
         asked = Request(
             messages=one.messages,
-            form=form_of(one.room.types),
+            form=one.room.model,
             key=one.key,
             purpose="reader",
             episode_id=first.game.episode_id,

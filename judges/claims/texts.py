@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
+from pydantic import BaseModel
+
+from judges.claims.extraction import form_of
 from judges.claims.readers import reading_room
 from judges.claims.rows import TextPlace
 from judges.evidence.reader import Reader
@@ -33,8 +36,13 @@ class Room(NamedTuple):
 
     @property
     def form(self) -> str:
-        """What it is shown of the form, after the text; empty for families that have nothing to show."""
-        return str(getattr(self.module, "FORM", ""))
+        """What it is shown of the form, after the text."""
+        return str(self.module.FORM)
+
+    @property
+    def model(self) -> type[BaseModel]:
+        """The form that it fills in."""
+        return form_of(self.types, self.form)
 
     def reads(self, said: UtteranceView) -> bool:
         """Whether a text is one that makes claims."""

@@ -11,12 +11,15 @@ from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 
-__all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
+__all__ = ["FORM", "INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 
 _PROMPT: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 
 INSTRUCTIONS: Final = str(_PROMPT["instructions"])
 """What a model is told of the game, whoever speaks."""
+
+FORM: Final = str(_PROMPT["form"])
+"""What it is shown of the form, after the text."""
 
 
 def reads(said: UtteranceView) -> bool:

@@ -1,7 +1,7 @@
 """Prompts made from a rubric and the evidence it lists.
 
 The system message depends on rubric, variant and group of questions only, so that a provider's cache can keep it; all that differs
-from unit to unit stands in the user message.
+from unit to unit is in the user message, and after it, last, the form of the answer.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from judges.evidence.settled import settled
 from judges.evidence.shows import Viewer, doc
 from judges.evidence.text import Entry, clean, fenced
 from judges.evidence.units import Unit
+from judges.rubric.answer_types import answer_model
+from judges.rubric.forms import EXAMPLE, asked_in
 from judges.rubric.model import NONE_CHOSEN, Demonstration, Group, Question, Rubric
 from providers.messages import Message
 
@@ -32,7 +34,7 @@ Use only the evidence shown. Do not assume what is not shown. Give for each ques
 then the answer."""
 
 
-_SEVERAL = "Answer with a list of all that hold, empty if none does. Possible are, each with an example:"
+_POSSIBLE = "each with an example of another case, which is never an answer:"
 
 
 _DEMONSTRATIONS = """\
@@ -60,7 +62,7 @@ class Prompt(NamedTuple):
         return flags(entry for entries in self.shown.values() for entry in entries)
 
     def evidence(self) -> str:
-        """The user message."""
+        """The user message, but for the form."""
         nonce = self.unit_hash[:8]  # nobody can write a text that contains the hash of what it stands in
         pieces = [fenced(name, entries, nonce) for name, entries in self.shown.items()]
         return "\n\n".join([*pieces, "Answer the questions about this evidence."])
@@ -72,7 +74,8 @@ class PromptMaker:
     def __init__(self, rubric: Rubric) -> None:
         self._rubric = rubric
         self.groups: tuple[Group, ...] = rubric.groups()
-        self._systems: dict[tuple[int, tuple[str, ...]], str] = {}
+        self._constant: dict[tuple[int, tuple[str, ...]], tuple[str, str]] = {}
+        """System message and form of some of a group's questions."""
 
     def prompts(self, unit: Unit) -> Iterator[Prompt]:
         """One prompt for each group of questions."""
@@ -87,9 +90,11 @@ class PromptMaker:
     def messages(self, prompt: Prompt, asks: tuple[str, ...] | None = None) -> list[Message]:
         """The chat that asks these questions of the prompt's group; None: all that are not settled."""
         asks = prompt.asks if asks is None else asks
-        if (prompt.group, asks) not in self._systems:
-            self._systems[prompt.group, asks] = system_message(self._rubric, self.groups[prompt.group].only(asks))
-        return [{"role": "system", "content": self._systems[prompt.group, asks]}, {"role": "user", "content": prompt.evidence()}]
+        if (prompt.group, asks) not in self._constant:
+            group = self.groups[prompt.group].only(asks)
+            self._constant[prompt.group, asks] = system_message(self._rubric, group), asked_in(answer_model(group))
+        system, form = self._constant[prompt.group, asks]
+        return [{"role": "system", "content": system}, {"role": "user", "content": f"{prompt.evidence()}\n\n{form}"}]
 
 
 def hash_of(shown: Mapping[str, Sequence[tuple[str, str]]]) -> str:
@@ -136,6 +141,7 @@ def _asked(rubric: Rubric, question: Question) -> str:
     lines = [f"{question.id}: {question.ask}"]
     if question.na_when is not None:
         lines.append(f"It does not apply when {question.na_when}.")
-    lines.append("Possible answers, each with an example:" if rubric.choice == "one" else _SEVERAL)
-    lines += [f'- "{answer}": {question.examples[answer]}' for answer in question.answers]
+    several = "Answer with a list of all that hold, empty if none does. Possible are"
+    lines.append(f"{'Possible answers' if rubric.choice == 'one' else several}, {_POSSIBLE}")
+    lines += [f'- "{answer}": {EXAMPLE.format(question.examples[answer])}' for answer in question.answers]
     return "\n".join(lines)

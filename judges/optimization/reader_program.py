@@ -14,7 +14,7 @@ import dspy
 import orjson
 from pydantic import BaseModel
 
-from judges.claims.extraction import Example, form_of, messages_for, read_reply
+from judges.claims.extraction import Example, messages_for, read_reply
 from judges.claims.reading import Read, Told
 from judges.claims.scoring import TEXT, Count, counts
 from judges.claims.two_readers import same_claim
@@ -60,7 +60,7 @@ class ReaderManner:
     def request(self, prompt: ReaderPrompt, case: ReaderCase) -> Request:
         """The very call of `cotrace claims` with that prompt."""
         messages = messages_for(prompt.instructions, case.frame, case.text, prompt.examples, case.room.form)
-        return Request(messages=messages, form=form_of(case.room.types), episode_id=case.episode_id)
+        return Request(messages=messages, form=case.room.model, episode_id=case.episode_id)
 
     def told(self, case: ReaderCase, filled: BaseModel) -> Read[Any]:
         """What of the answer counts."""

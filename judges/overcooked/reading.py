@@ -17,7 +17,7 @@ from judges.evidence.transcript import Transcript, UtteranceView
 from judges.overcooked.conversations import layout_in
 from schemas.packaged import packaged_yaml
 
-__all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
+__all__ = ["FORM", "INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 
 _TABLES: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
@@ -26,6 +26,9 @@ _STANCES: Final = {stance: any_of(words) for stance, words in _TABLES["stances"]
 
 INSTRUCTIONS: Final = str(_TABLES["instructions"])
 """What a model is told of the game, whoever speaks."""
+
+FORM: Final = str(_TABLES["form"])
+"""What it is shown of the form, after the text."""
 
 
 def reads(said: UtteranceView) -> bool:

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from judges.rubric.forms import own_words
 from judges.rubric.model import Group, Question, joined
 from providers.answers import CONTRADICTION
-from schemas.replies import is_echo
 
 __all__ = ["Given", "answer_model", "contradicts", "given", "loosely"]
 
@@ -45,7 +45,8 @@ def answer_model(group: Group) -> type[BaseModel]:
     """A model with one field a question, each with a reason and, after it, one of the question's answers.
 
     An answer that is written exactly so is taken as it is. Others are read loosely (`loosely`: N/A as na, "Too loud." as too_loud), because
-    the judges of the published code write them in several ways; what fits no answer, or more than one, is no answer.
+    the judges of the published code write them in several ways; what fits no answer, or more than one, is no answer. Nor is a reply that
+    repeats a question or an example, in whatever part of it (`judges.rubric.forms`).
     """
     kinds: dict[tuple[str, ...], type[BaseModel]] = {}
     fields: dict[str, Any] = {}
@@ -54,20 +55,9 @@ def answer_model(group: Group) -> type[BaseModel]:
             kinds[question.answers] = _one_answer(question, len(kinds), several=group.several)
         asked = f'Question {question.id}: "{question.ask}" First the reason, then the answer.'
         fields[question.id] = (kinds[question.answers], Field(description=asked))
-    validators: dict[str, Any] = {"own": model_validator(mode="after")(_in_own_words(group))}
+    shown = [text for question in group.questions for text in (question.ask, *question.examples.values())]
+    validators: dict[str, Any] = {"_own": own_words(*shown)}
     return create_model("Answers", __doc__="The answers to all questions.", __validators__=validators, **fields)
-
-
-def _in_own_words(group: Group) -> Callable[[Any], Any]:
-    """Refuses a reply all of whose reasons are copied from the examples of their questions."""
-    shown = {question.id: [text for answer, text in question.examples.items() if answer != "na"] for question in group.questions}
-
-    def own(answers: Any) -> Any:
-        if all(is_echo(getattr(answers, name).reason, examples) for name, examples in shown.items()):
-            raise PydanticCustomError("echo", "the reasons repeat the examples of the questions: give reasons of your own")
-        return answers
-
-    return own
 
 
 def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseModel]:

@@ -70,7 +70,7 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
 def test_a_fault_that_stays_becomes_failed_rows_with_the_error(tmp_path: Path, fault: str, requests: int, reason: str) -> None:
     """Some of the calls never succeed: they are `failed` with the reason and without an answer, the others are answered."""
     store = store_of(tmp_path / "s.duckdb", turns=12)
-    with stub_server("--fault", f"{fault}:0.2:99") as url:
+    with stub_server("--fault", f"{fault}:0.3:99") as url:
         patience = 0.5 if fault == "hang" else 10.0  # a slow machine may take its time over a bomb
         report = run(ask_model(url, timeout_s=patience, concurrency=1), store)
         met = counted(url)["faults"][fault]

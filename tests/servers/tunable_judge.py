@@ -82,7 +82,8 @@ class _Server:
         return json_reply(completion(tool_call(said)))
 
     def _judged(self, body: Any, schema: Any) -> dict[str, Any]:
-        system, evidence = (message["content"] for message in body["messages"][:2])
+        system, user = (message["content"] for message in body["messages"][:2])
+        evidence = user.partition("\n\nFill in this form.")[0]
         knows = re.search(self._spec.learns_from, system) is not None
         share = self._spec.right_after if knows else self._spec.right_before
         said = {}

@@ -6,11 +6,13 @@ Source: formats/einstein.md section 4. The grammar is the published one, odd cor
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
 from games.einstein.engine.bins import BINS, Bin, RelationKind
 from games.einstein.engine.items import Grounding, Item, relation
-from schemas.replies import Reading
+from games.players.texts import texts_of
+from schemas.replies import Reading, is_echo
 
 ActionType = Literal["move", "share", "ask", "pass", "invalid"]
 
@@ -92,10 +94,11 @@ _RELATION_PARTS: Final = 4
 
 
 def parse_answer(text: str) -> Answer:
-    """Take an answer apart. Anything outside the tags is ignored; a text without tags is an invalid answer."""
+    """Take an answer apart: its first tags count. Without them it is invalid, and so are the thoughts of its prompt's form."""
     thought, action = _THINK.search(text), _ACTION.search(text)
     action_text = action[1].strip() if action else ""
-    return Answer(thought[1].strip() if thought else None, action_text, parse_action(action_text))
+    reasoning = thought[1].strip() if thought else None
+    return Answer(reasoning, action_text, None if is_echo(reasoning or "", _example_thoughts()) else parse_action(action_text))
 
 
 def answer_reading(text: str) -> Reading:
@@ -124,6 +127,12 @@ def write_answer(action_text: str, reasoning: str | None = None) -> str:
     """Put an action, and reasoning if there is any, into the tags of an answer."""
     thought = "" if reasoning is None else f"<THINK>{reasoning}</THINK>"
     return f"{thought}<ACTION>{action_text}</ACTION>"
+
+
+@cache
+def _example_thoughts() -> tuple[str, ...]:
+    """Of the form that prompts show; its action names bins that no game has."""
+    return tuple(_THINK.findall(texts_of("games.einstein.text")["form"]["sane"]["reasoning"]))
 
 
 def _block(text: str) -> int | None:
