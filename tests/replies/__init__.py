@@ -1,0 +1,1 @@
+"""Recorded replies of language models, read by all who ask them."""
