@@ -45,11 +45,11 @@ def by_hand(store: Store, name: str) -> dict[str, tuple[int, int, int, float | N
             said = [one for one in turn.received() if one.agent.startswith("D")]
             if (game.episode_id, turn.turn) not in candidates:
                 continue
-            found = all_whole([reading_of(game, turn.turn, one) for one in said], Request)
-            if isinstance(found, Open):
+            asked = all_whole([reading_of(game, turn.turn, one) for one in said], Request)
+            if isinstance(asked, Open):
                 shares[game.model].append("unread")
                 continue
-            now = [one for one in found if one.when == "now" and not one.retracted and one.condition is None]
+            now = [one for one in asked if one.when == "now" and not one.retracted and one.condition is None]
             shares[game.model].append(sum(one.verb != "place" for one in now) / len(now) if now else None)
     told = {}
     for team, found in shares.items():
