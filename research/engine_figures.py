@@ -102,8 +102,8 @@ def errors() -> str:
             name = f"openai/errs-{round(100 * rate):02d}"
             with simulated_reader(SimulatedReader(store=store.path, mistakes=rate, misses=rate)) as url:
                 read_texts(ReadingRequest(settings=ModelSettings(model=name, base_url=url)), store)
-            read = _whole_requests(store, f"llm:{name}")
-            for kind, reader in (("model", f"llm:{name}"), ("both", f"both:llm:{name}")):
+            read = _whole_requests(store, f"llm-only:{name}")
+            for kind, reader in (("model", f"llm-only:{name}"), ("both", f"llm:{name}")):
                 found = scored(judged_store(store, reader))
                 lowest = min((one.precision or 0 for one in found.questions.values() if one.decided >= ENOUGH), default=None)
                 cells = (f"{rate:.2f}", *map(share, read), kind, share(found.all.coverage), share(found.all.precision), share(lowest))
