@@ -19,8 +19,6 @@ from judges.evidence.transcript import Transcript, TurnView
 from judges.rubric.forms import asked_in, own_words
 from providers.messages import Message
 
-__all__ = ["MANNERS", "Answered", "Ask", "Manner"]
-
 _WINDOW: Final = 30
 """Turns of a long game that are searched at once."""
 _AROUND: Final = 6

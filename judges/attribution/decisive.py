@@ -11,8 +11,6 @@ from typing import Annotated, Final
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["FILE", "RUBRIC", "DecisiveError", "decisive_error"]
-
 RUBRIC: Final = "decisive_error"
 FILE: Final = Path(__file__).with_name("decisive_error.yaml")
 

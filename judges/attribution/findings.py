@@ -12,23 +12,6 @@ from typing import Final, Literal, NamedTuple
 
 from judges.evidence.transcript import Transcript
 
-__all__ = [
-    "LINKS",
-    "NOTHING",
-    "Attribute",
-    "Attributed",
-    "Cause",
-    "Finding",
-    "Follow",
-    "How",
-    "Ideal",
-    "Link",
-    "Lost",
-    "not_understood",
-    "shared_out",
-    "undecided",
-]
-
 NOTHING: Final = 1e-9
 """Costs below it are none."""
 

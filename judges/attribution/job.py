@@ -25,7 +25,6 @@ from schemas.transaction import Transaction
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["AttributionReport", "attribute_games", "attributed_games", "selected_games"]
 
 _GAMES_A_TRANSACTION: Final = 200
 _LONGEST: Final = 600

@@ -34,8 +34,6 @@ from schemas.records import Call, Json, JudgeRun, Verdict
 from schemas.store import Store
 from schemas.text import excerpt
 
-__all__ = ["AskingReport", "AskingRequest", "ask_games"]
-
 _GAMES_AT_ONCE: Final = 64
 _LONGEST_REASON: Final = 1_000
 

@@ -12,8 +12,6 @@ from typing import Final, NamedTuple
 
 from judges.evidence.transcript import Transcript, UtteranceView
 
-__all__ = ["RULES", "Guess", "Rule", "chance"]
-
 
 class Guess(NamedTuple):
     """Who made the decisive error, and when."""

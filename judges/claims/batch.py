@@ -34,8 +34,6 @@ from schemas.errors import UsageError
 from schemas.records import Call, Claim
 from schemas.store import Store
 
-__all__ = ["CollectedReading", "SubmittedReading", "collect_readings", "refuse_if_reading", "submit_reading"]
-
 
 class SubmittedReading(NamedTuple):
     """What was submitted."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["any_of"]
-
 
 def any_of(words: str) -> re.Pattern[str]:
     """A pattern for any of the phrases, which stand between bars, as whole words in any case."""

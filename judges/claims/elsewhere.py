@@ -18,8 +18,6 @@ from schemas.errors import UsageError
 from schemas.records import Claim
 from schemas.store import Store
 
-__all__ = ["filled_form", "record_requests", "take_replies"]
-
 
 def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
     """Write what the model is still to be asked, a JSON object a line: `id`, `messages` (role, content) and `schema` of the reply.

@@ -29,8 +29,6 @@ from schemas.claims import kind_of, read_claim
 from schemas.errors import BadInputError
 from schemas.packaged import packaged_yaml
 
-__all__ = ["Example", "field_docs", "form_of", "messages_for", "read_reply"]
-
 _PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2011\u2013\u2014", "''\"\"---")
 _QUOTED: Final = re.compile(r'"([^"]*)"')
 _PROMPT: Final[Mapping[str, str]] = packaged_yaml(__package__, "extraction.yaml")

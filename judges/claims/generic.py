@@ -13,8 +13,6 @@ from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 
-__all__ = ["FORM", "INSTRUCTIONS", "TYPES", "Said", "frame", "read", "reads"]
-
 _TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "generic.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 

@@ -28,8 +28,6 @@ from providers.request import added
 from schemas.records import Call, Claim
 from schemas.store import Store
 
-__all__ = ["ReadingReport", "read_texts"]
-
 _QUESTIONS_A_TRANSACTION = 200
 
 

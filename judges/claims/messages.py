@@ -11,8 +11,6 @@ from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.store import Store
 
-__all__ = ["AnnotatedMessages", "FamilyMessages", "messages_of"]
-
 
 class AnnotatedMessages(NamedTuple):
     """Messages and what people wrote that they claim."""

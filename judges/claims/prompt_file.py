@@ -11,8 +11,6 @@ from judges.claims.questions import PromptParts
 from schemas.errors import UsageError
 from schemas.yaml_lines import read_yaml
 
-__all__ = ["PromptFile", "prompt_in"]
-
 
 class PromptFile(BaseModel):
     """What stands in the file."""

@@ -17,18 +17,6 @@ from providers.prices import TokenEstimate, price_of
 from providers.provider import ModelSettings
 from schemas.store import Store
 
-__all__ = [
-    "OpenTexts",
-    "PromptParts",
-    "ReadingPlan",
-    "ReadingQuestion",
-    "ReadingRequest",
-    "benchmarks_of",
-    "open_texts",
-    "plan_reading",
-    "question",
-]
-
 _TOKENS_A_CLAIM = 60
 _CLAIMS_A_TEXT = 3
 """For the estimate of a dry run."""

@@ -13,8 +13,6 @@ from judges.evidence.reader import RULES, Reader, reader_named
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.families import module
 
-__all__ = ["read_by", "read_by_rules", "reading_of", "reading_room"]
-
 
 def reading_of(game: Transcript, turn: int, said: UtteranceView) -> TextClaims[Any]:
     """What the game's reader understood of a text."""

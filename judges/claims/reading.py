@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["Absent", "Found", "Open", "Read", "Shown", "TextClaims", "Told", "Unread", "all_certain", "all_whole", "find_in"]
-
 Claim_co = TypeVar("Claim_co", covariant=True)
 Kind = TypeVar("Kind")
 

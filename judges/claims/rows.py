@@ -12,8 +12,6 @@ from judges.evidence.transcript import ClaimView, UtteranceView
 from schemas.claims import kind_of, read_claim, text_hash, written
 from schemas.records import Claim, Json
 
-__all__ = ["READ", "UNREAD", "TextPlace", "read_of", "rows_of"]
-
 READ: Final = "read"
 """Kind of the row that says that a reader has read a text."""
 

@@ -10,8 +10,6 @@ from judges.claims.reading import Read
 from judges.claims.two_readers import same_claim, told_fields
 from schemas.claims import kind_of
 
-__all__ = ["FIRST", "TEXT", "WHOLE", "Count", "counts", "first_counts"]
-
 FIRST = "(first)"
 """Instead of a kind: what the text asks for first, whether the reader is certain of it or not."""
 

@@ -17,7 +17,6 @@ from schemas.transaction import Transaction
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["put", "stored_claims"]
 
 _EARLIER = "reader = ? AND (episode_id, turn, seq) IN (SELECT (unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::BIGINT[])))"
 

@@ -16,8 +16,6 @@ from judges.evidence.transcript import Transcript, UtteranceView, load
 from judges.evidence.units import games_where
 from schemas.store import Store
 
-__all__ = ["Room", "Text", "texts"]
-
 
 class Room(NamedTuple):
     """How a benchmark's texts are read (`judges.<family>.reading`)."""

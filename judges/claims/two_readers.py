@@ -9,8 +9,6 @@ from typing import Any
 from judges.claims.reading import Read, Told, Unread
 from schemas.claims import kind_of, written
 
-__all__ = ["agreed", "same_claim", "told_fields"]
-
 _MANNER = ("first", "stated", "words")
 """What may differ between two readings of the same claim: how it was told, not what."""
 

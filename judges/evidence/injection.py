@@ -15,8 +15,6 @@ from typing import Final
 
 from judges.evidence.text import Entry
 
-__all__ = ["KINDS", "attempts", "flags"]
-
 _LOOKED_AT: Final = 20_000
 """Characters of a text that a judge is shown, and so that are looked at."""
 

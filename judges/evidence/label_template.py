@@ -18,7 +18,6 @@ from schemas.text import printable
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["label_template"]
 
 _MOST_SHOWN = 300
 """Characters of a unit that stand beside its question, to tell what is meant; the page Labelling shows all of the evidence."""

@@ -15,8 +15,6 @@ from schemas.errors import UsageError
 from schemas.records import Label
 from schemas.text import printable
 
-__all__ = ["Answer", "Task", "annotator_name", "labels_of", "tasks"]
-
 _LONGEST_NAME = 60
 
 Answer = str | Sequence[str] | None

@@ -11,8 +11,6 @@ from judges.evidence.text import Entry
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 from judges.rubric.model import UnitKind
 
-__all__ = ["AGENT_UNITS", "TURN_UNITS", "Piece", "Renaming", "UnitContext", "action_text"]
-
 AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn", "action", "event")
 TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")
 

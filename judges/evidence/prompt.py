@@ -21,8 +21,6 @@ from judges.rubric.forms import EXAMPLE, asked_in
 from judges.rubric.model import NONE_CHOSEN, Demonstration, Group, Question, Rubric
 from providers.messages import Message
 
-__all__ = ["Prompt", "PromptMaker", "hash_of", "system_message"]
-
 _FRAME = """\
 You are a careful evaluator. You answer questions about a transcript of a game that language models played together.
 

@@ -16,8 +16,6 @@ from typing import Final, NamedTuple
 
 from schemas.errors import UsageError
 
-__all__ = ["BY_RULES", "PLANTED", "RULES", "Reader", "reader_named"]
-
 RULES: Final = "rules"
 PLANTED: Final = "planted"
 _LLM: Final = "llm:"

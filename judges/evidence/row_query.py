@@ -13,7 +13,6 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["PLACE_COLUMNS", "Row", "query_mistake", "read_rows"]
 
 Row = Mapping[str, Any]
 """Column, in small letters -> value; only the columns that place a unit and those that the rubric shows."""

@@ -9,8 +9,6 @@ from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, UnitContext
 from judges.evidence.shows import pieces
 from judges.rubric.model import Question, UnitKind
 
-__all__ = ["CONDITIONS", "Condition", "settled"]
-
 
 class Condition(NamedTuple):
     """Something that a log shows or does not."""

@@ -15,8 +15,6 @@ from judges.evidence.text import Entry, one_line, with_plain_names
 from judges.evidence.transcript import JsonObject, Transcript, TurnView, UtteranceView
 from schemas.families import offered
 
-__all__ = ["HISTORY_TURNS", "Viewer", "doc", "pieces"]
-
 HISTORY_TURNS = 5
 """Turns before the judged one that `history` reaches back: a little more than the 12 lines of the published judge (formats section 8.5)."""
 

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["LONGEST_TEXT", "Entry", "clean", "fenced", "in_frame", "one_line", "plain_names", "with_plain_names"]
-
 LONGEST_TEXT = 20_000
 """Characters of one text that a judge is shown; what is longer is cut, and the cut is said."""
 

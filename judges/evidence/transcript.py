@@ -15,19 +15,6 @@ if TYPE_CHECKING:
 
     from judges.evidence.reader import Reader
 
-__all__ = [
-    "ActionView",
-    "AgentView",
-    "ClaimView",
-    "FailureView",
-    "JsonObject",
-    "OracleView",
-    "Transcript",
-    "TurnView",
-    "UtteranceView",
-    "load",
-    "read_games",
-]
 
 JsonObject = Mapping[str, Any]
 """A parsed JSON object out of the store. Equal states share one object, so treat it as read-only."""

@@ -14,8 +14,6 @@ from judges.evidence.units import Selection, Unit, units
 from judges.rubric.model import PROBE, Rubric
 from schemas.store import Store
 
-__all__ = ["selected_units"]
-
 
 def selected_units(store: Store, rubric: Rubric, selection: Selection, reader: Reader | None = None) -> Iterator[Unit]:
     """The units of the selected games (of a pair, both must be selected), game by game; of a probe those that can be perturbed.

@@ -13,8 +13,6 @@ from schemas.errors import UsageError
 from schemas.read_only_sql import as_condition, reason_of
 from schemas.store import Store
 
-__all__ = ["Selection", "Unit", "games_where", "select", "units"]
-
 Selection = Mapping[str, frozenset[int] | None]
 """Episode id -> its selected turns; None: the whole game."""
 

@@ -16,8 +16,6 @@ from judges.rubric.model import Rubric, joined
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["PARTS", "Case", "CaseSplit", "Part", "cases_of", "optimizable", "split"]
-
 Part = Literal["training", "validation", "held_out"]
 PARTS: Final[tuple[Part, ...]] = ("training", "validation", "held_out")
 

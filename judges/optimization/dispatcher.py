@@ -26,8 +26,6 @@ from providers.provider import ModelSettings
 from providers.request import Reply, Request
 from schemas.errors import CotraceError
 
-__all__ = ["BudgetStopError", "Conditions", "Dispatcher", "Halted", "Manner", "Priced", "dispatching"]
-
 T = TypeVar("T")
 PromptT = TypeVar("PromptT")
 CaseT = TypeVar("CaseT")

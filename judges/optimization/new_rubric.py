@@ -13,8 +13,6 @@ from judges.rubric.model import Rubric
 from judges.rubric_files.reading import check, shipped
 from schemas.errors import StoreError, UsageError
 
-__all__ = ["refuse_if_taken", "write_new_rubric"]
-
 _HEAD = """\
 # Made by `cotrace optimize` from the rubric {parent}; how, and what came of it on held-out games, stands under `provenance`.
 # Read instructions and demonstrations before you use it: a model wrote or chose them.

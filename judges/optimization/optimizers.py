@@ -9,8 +9,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-__all__ = ["OPTIMIZERS", "Calls", "Objective", "Search", "Sizes"]
-
 _MINIBATCH: Final = 6
 """Cases that GEPA reflects on at a time."""
 _SUMMARY_BATCH: Final = 10

@@ -24,8 +24,6 @@ from judges.rubric.model import Demonstration, RightAnswer, Rubric, ShownEntry
 from providers.messages import Message
 from providers.provider import ModelSettings
 
-__all__ = ["JudgeProgram", "TrainingMetric", "example_of", "writer_lm"]
-
 _BRACES: Final = re.compile(r"\{([a-z][a-z_]*)\}")
 
 

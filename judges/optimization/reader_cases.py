@@ -18,8 +18,6 @@ from schemas.claims import written
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["ReaderCase", "ReaderCaseSplit", "reader_cases", "split_by_author"]
-
 _FEWEST_AUTHORS = 2
 _FEWEST_TEXTS = 2
 

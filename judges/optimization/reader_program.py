@@ -24,8 +24,6 @@ from judges.optimization.reader_cases import ReaderCase
 from providers.request import Request
 from schemas.claims import read_claim, written
 
-__all__ = ["ReaderDispatcher", "ReaderManner", "ReaderMetric", "ReaderProgram", "ReaderPrompt", "agreement", "dspy_case", "of_claims"]
-
 _BETA: Final = 0.5
 """Below 1: a wrong claim costs more than one that is left out."""
 

@@ -33,7 +33,6 @@ from schemas.errors import StoreError, UsageError
 if TYPE_CHECKING:
     from judges.optimization.reader_program import ReaderDispatcher, ReaderPrompt
 
-__all__ = ["ReaderOptimization", "ReaderResult", "expected", "optimize_reader", "write_prompt"]
 
 _TOKENS_A_REPLY: Final = 180
 _TEXTS_SHOWN: Final = 10

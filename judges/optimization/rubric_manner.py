@@ -11,8 +11,6 @@ from judges.rubric.answer_types import Given, answer_model, given
 from judges.rubric.model import Rubric
 from providers.request import Request
 
-__all__ = ["Answers", "RubricDispatcher", "RubricManner"]
-
 Answers = dict[str, Given] | None
 """Question -> answer; None: no usable reply came."""
 RubricDispatcher = Dispatcher[Rubric, Case, dict[str, Given]]

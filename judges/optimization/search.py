@@ -25,8 +25,6 @@ from judges.rubric.model import Rubric
 from providers.request import Usage
 from schemas.errors import UsageError
 
-__all__ = ["Optimization", "OptimizationResult", "Said", "expected", "narrowed", "optimize"]
-
 _TOKENS_AN_ANSWER: Final = 45
 """A reason of one sentence and an answer, as `cotrace judge --dry-run` has it."""
 _CASES_IN_A_TEXT: Final = 10

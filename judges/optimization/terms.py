@@ -17,18 +17,6 @@ from providers.provider import ModelSettings
 from providers.request import Usage
 from schemas.errors import UsageError
 
-__all__ = [
-    "LONGER_INSTRUCTIONS",
-    "CallLengths",
-    "OnCall",
-    "SearchEstimate",
-    "SearchTerms",
-    "best_of",
-    "estimate",
-    "opened",
-    "refuse_silence",
-]
-
 LONGER_INSTRUCTIONS: Final = 4_000
 """Characters by which proposed instructions are taken to be longer than those there are."""
 _FEWEST_CANDIDATES: Final = 2

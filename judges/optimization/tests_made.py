@@ -7,8 +7,6 @@ from pathlib import Path
 
 import orjson
 
-__all__ = ["place_of_test"]
-
 _FILE = "optimize_tests.jsonl"
 
 

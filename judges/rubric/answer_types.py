@@ -13,8 +13,6 @@ from judges.rubric.forms import own_words
 from judges.rubric.model import Group, Question, joined
 from providers.answers import CONTRADICTION
 
-__all__ = ["Given", "answer_model", "contradicts", "given", "loosely"]
-
 _AROUND: Final = " \t\r\n\"'`.,;:!()[]{}“”«»"
 """What a model puts around an answer that means nothing."""
 _MARKED: Final = re.compile(r"(\*+)(.+)\1", re.DOTALL)

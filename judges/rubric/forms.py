@@ -13,8 +13,6 @@ from pydantic_core import PydanticCustomError
 from providers.forms import Form
 from schemas.replies import is_echo
 
-__all__ = ["EXAMPLE", "asked_in", "own_words"]
-
 EXAMPLE: Final = "<<example: {}>>"
 """How a prompt writes an example: nobody who answers would write these marks."""
 _MARKED: Final = re.compile(r"<<\s*example\b", re.IGNORECASE)

@@ -16,21 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from schemas.errors import UsageError
 
-__all__ = [
-    "ANY_BENCHMARK",
-    "NONE_CHOSEN",
-    "PROBE",
-    "Demonstration",
-    "Group",
-    "Question",
-    "RightAnswer",
-    "Rubric",
-    "ShownEntry",
-    "UnitKind",
-    "Variant",
-    "joined",
-]
-
 UnitKind = Literal["utterance", "agent_turn", "turn", "episode", "action", "event", "pair", "row"]
 
 ANY_BENCHMARK = "any"

@@ -10,8 +10,6 @@ from ingest.labels.load import Answers
 from judges.rubric.model import NONE_CHOSEN, Rubric
 from judges.rubric_files.reading import find, names
 
-__all__ = ["known_answers"]
-
 
 def known_answers(folders: Sequence[Path] = ()) -> Answers:
     """Of the rubrics in the given folders, of installed packages and of cotrace itself.

@@ -10,8 +10,6 @@ from pydantic import ValidationError
 
 from judges.rubric.model import Rubric
 
-__all__ = ["hangs_on", "mended"]
-
 _STAND_INS: Final[dict[str, Any]] = {
     "name": "unnamed",
     "version": 1,

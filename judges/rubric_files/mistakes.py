@@ -15,8 +15,6 @@ from schemas.families import families
 from schemas.text import near
 from schemas.yaml_lines import NodePath
 
-__all__ = ["contradictions"]
-
 _PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z_]*)\}")
 _TODO: Final = "TODO"
 _MISSPELT: Final = 0.8

@@ -20,8 +20,6 @@ from schemas.store import Store
 from schemas.text import in_shell, near, quoted
 from schemas.yaml_lines import YamlLines, read_with_lines
 
-__all__ = ["Problem", "check", "clashes", "find", "load", "names", "of_engine", "shipped"]
-
 _FOR_ALL_GAMES = Path(__file__).parents[1] / "rubrics"
 
 _LONGEST_GIVEN = 60

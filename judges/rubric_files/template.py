@@ -12,8 +12,6 @@ from judges.rubric.model import UnitKind
 from schemas.errors import UsageError
 from schemas.families import families, family
 
-__all__ = ["draft", "template"]
-
 _TEMPLATE = """\
 # One judge, its questions, and all that it may see. Edit, then: cotrace rubric check {name}.yaml
 name: {written}

@@ -32,8 +32,6 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from openai.types import Batch
 
-__all__ = ["Collected", "Submitted", "collect", "submit"]
-
 
 class Submitted(NamedTuple):
     """What was submitted."""

@@ -19,8 +19,6 @@ from providers.provider import ModelSettings
 from schemas.errors import UsageError
 from schemas.records import JudgeRun
 
-__all__ = ["BatchRecord", "pending", "refuse_if_pending", "write"]
-
 
 class BatchRecord(NamedTuple):
     """All that is needed to turn a batch's replies into verdicts."""

@@ -24,8 +24,6 @@ from providers.request import now
 from schemas.records import JudgeRun, Verdict
 from schemas.store import Store
 
-__all__ = ["can_share_games", "run_engine", "run_engine_together"]
-
 
 def run_engine(
     request: JudgeRequest, store: Store, on_progress: OnProgress | None = None, *, checks: Mapping[str, Check] | None = None

@@ -12,8 +12,6 @@ from judges.rubric.model import Rubric
 from providers.messages import Message
 from providers.provider import ModelSettings
 
-__all__ = ["JudgeReport", "JudgeRequest", "OnProgress", "RunPlan", "RunProgress", "RunStatus"]
-
 RunStatus = Literal["running", "finished", "stopped_by_budget", "interrupted"]
 
 

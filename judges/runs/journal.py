@@ -21,8 +21,6 @@ from providers.journal import is_held, read
 from schemas.errors import UsageError
 from schemas.records import JudgeRun
 
-__all__ = ["JournalHead", "Leftover", "leftovers", "set_aside"]
-
 _LOG = logging.getLogger(__name__)
 
 

@@ -18,8 +18,6 @@ from providers.probability import probability_of
 from schemas.records import Call
 from schemas.replies import read_of_rule
 
-__all__ = ["About", "CallOutcome", "Outcomes", "QuestionOutcome", "about"]
-
 
 class About(NamedTuple):
     """What a call asks about: all that is needed to turn its reply into verdicts when the game is not at hand."""

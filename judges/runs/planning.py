@@ -21,8 +21,6 @@ from providers.request import now
 from schemas.records import Json, JudgeRun
 from schemas.store import Store
 
-__all__ = ["OpenCall", "OpenCalls", "Tally", "new_run", "plan"]
-
 _TOKENS_A_QUESTION = 45
 """A reason of one sentence and an answer, for the estimate of a dry run."""
 

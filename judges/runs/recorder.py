@@ -18,8 +18,6 @@ from providers.request import added, now
 from schemas.records import Call, Json, JudgeRun
 from schemas.store import Store
 
-__all__ = ["Recorder"]
-
 
 class Recorder:
     """Takes in what came of a run's calls.

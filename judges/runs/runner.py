@@ -33,8 +33,6 @@ from providers.provider import ModelSettings
 from providers.request import Usage
 from schemas.store import Store
 
-__all__ = ["run", "run_together", "together"]
-
 _PROGRESS_EVERY_S = 0.1
 _CHUNK = 64
 """Calls that are found at a time."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = ["KnownCalls", "Progressed", "Replaces", "found_answers", "paid_for", "recover", "save", "take_up", "verdicts_of"]
-
 _LONGEST_REASON = 4_000
 
 _Ended = Literal["interrupted", "finished"]

@@ -13,8 +13,6 @@ from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import UtteranceView
 from schemas.families import module, modules
 
-__all__ = ["Planter", "defects", "defects_of", "planter_of", "rubrics_of"]
-
 
 class Planter(Protocol):
     """A module of a family that plants defects."""

@@ -18,8 +18,6 @@ from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
 from judges.rubric.model import Rubric
 
-__all__ = ["ATTACKS", "INJECTED", "can_change", "demanded", "injected"]
-
 End = Literal["best", "worst"]
 """Of the rubric's answers, by their numbers."""
 INJECTED: Final = "injected"

@@ -19,8 +19,6 @@ from judges.evidence.units import Unit
 from judges.rubric.model import PROBE, Rubric
 from schemas.errors import UsageError
 
-__all__ = ["MODEL", "Kind", "as_probe", "kinds", "perturbed"]
-
 MODEL: Final = "model="
 """Begins the kind that announces a model: ``model=<name>``."""
 
