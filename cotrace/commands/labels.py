@@ -79,7 +79,7 @@ def template(
       cotrace labels template pragmatic_sufficiency --units 50 --annotator ann > todo.csv
     """
     from cotrace.output import emit
-    from judges.evidence.label_template import label_template
+    from judges.evidence.labelling import label_template
     from judges.rubric_files.reading import find
 
     rows = label_template(store, find(rubric, folders), annotator=annotator, where=where, most=most)

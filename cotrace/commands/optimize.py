@@ -64,9 +64,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     """
     from analytics.judging.optimization_gain import conclusion, gains
     from cotrace.judging.provenance import HeldOutTest, provenance
-    from judges.optimization.new_rubric import refuse_if_taken, write_new_rubric
-    from judges.optimization.search import expected, optimize
-    from judges.optimization.tests_made import place_of_test
+    from judges.optimization.search import expected, optimize, place_of_test, refuse_if_taken, write_new_rubric
     from judges.rubric_files.reading import find
     from providers.journal_folder import folder_of
     from providers.request import now

@@ -47,8 +47,7 @@ def have_read(
         return 0
     from cotrace.progress import progress_bar
     from judges.claims.job import read_texts
-    from judges.claims.prompt_file import prompt_in
-    from judges.claims.questions import ReadingRequest, benchmarks_of, plan_reading
+    from judges.claims.questions import ReadingRequest, benchmarks_of, plan_reading, prompt_in
 
     (first, *others), concurrency = endpoints_of(reader.model, options)
     tell_models([first], options["prices"], options["max_cost"])
@@ -85,8 +84,7 @@ def read_elsewhere(
         UsageError: no model reads, both are asked for, or a file cannot be read or written.
     """
     from judges.claims.elsewhere import record_requests, take_replies
-    from judges.claims.prompt_file import prompt_in
-    from judges.claims.questions import ReadingRequest
+    from judges.claims.questions import ReadingRequest, prompt_in
     from providers.provider import ModelSettings
 
     if reader.model is None:

@@ -7,11 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from judges.claims.cues import any_of
 from judges.claims.reading import Read, Told
 from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
+
+
+def any_of(words: str) -> re.Pattern[str]:
+    """A pattern for any of the phrases, which stand between bars, as whole words in any case."""
+    phrases = (re.escape(" ".join(phrase.split())) for phrase in words.split("|"))
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
+
 
 _TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "generic.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")

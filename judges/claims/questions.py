@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from judges.claims.extraction import Example, messages_for
 from judges.claims.texts import Room, Text, texts
 from judges.evidence.reader import Reader, reader_named
@@ -15,7 +17,9 @@ from judges.rubric.model import ANY_BENCHMARK, Rubric
 from providers.messages import Message
 from providers.prices import TokenEstimate, price_of
 from providers.provider import ModelSettings
+from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.yaml_lines import read_yaml
 
 _TOKENS_A_CLAIM = 60
 _CLAIMS_A_TEXT = 3
@@ -150,3 +154,30 @@ def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:
 def _tokens(questions: Iterable[ReadingQuestion]) -> tuple[int, int]:
     estimate, shown = TokenEstimate(), [sum(len(message["content"]) for message in one.messages) for one in questions]
     return round(sum(map(estimate.tokens, shown))), len(shown) * _CLAIMS_A_TEXT * _TOKENS_A_CLAIM
+
+
+class PromptFile(BaseModel):
+    """What stands in the file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    benchmark: str
+    instructions: str
+    examples: list[Example] = []
+
+
+def prompt_in(path: Path | None) -> PromptParts:
+    """The prompt of a file; None: the one that is built in.
+
+    Raises:
+        UsageError: the file cannot be read, or is no such prompt.
+    """
+    if path is None:
+        return PromptParts()
+    try:
+        found = PromptFile.model_validate(read_yaml(path, "--prompt"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise UsageError(f"--prompt {path}: {where}: {first['msg'].lower()} (docs/claims.md)") from error
+    return PromptParts({found.benchmark: found.instructions}, {found.benchmark: found.examples})

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from judges.claims.readers import same_claim, told_fields
 from judges.claims.reading import Read
-from judges.claims.two_readers import same_claim, told_fields
 from schemas.claims import kind_of
 
 FIRST = "(first)"

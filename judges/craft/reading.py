@@ -29,7 +29,7 @@ FORM: Final = str(_PROMPT["form"])
 """What it is shown of the form, after the text."""
 
 WEAK: Final = frozenset({("view", "seen_by", "seat"), ("stance", "attitude", "named"), ("remark", "verb", None)})
-"""What contradicts nothing where two readers differ: other values say more (`judges.claims.two_readers`)."""
+"""What contradicts nothing where two readers differ: other values say more (`judges.claims.readers`)."""
 
 _REFERS: Final = frozenset(str(_PROMPT["refers"]).split())
 """Words that may speak of a block on the board."""

@@ -1,19 +1,27 @@
-"""What a person who labels is asked: the same questions about the same visible evidence as a judge."""
+"""What a person who labels is asked, on the page or in a table to fill in: the same questions about the same evidence as a judge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judges.evidence.prompt import PromptMaker
+from ingest.labels.files import COLUMNS
+from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.text import Entry
 from judges.evidence.transcript import Transcript
-from judges.evidence.units import Unit, units
+from judges.evidence.unit_sources import selected_units
+from judges.evidence.units import Unit, select, units
 from judges.rubric.model import Group, Question, Rubric, joined
 from schemas.errors import UsageError
 from schemas.records import Label
+from schemas.store import Store
 from schemas.text import printable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _LONGEST_NAME = 60
 
@@ -98,3 +106,71 @@ def _allowed(question: Question, answer: Answer, *, several: bool) -> str:
         given = "no answer" if answer is None else f"answer {answer}"
         raise UsageError(f"{question.id}: {given}; choose one of {', '.join(question.answers)}")
     return answer
+
+
+_MOST_SHOWN = 300
+"""Characters of a unit that stand beside its question, to tell what is meant; the page Labelling shows all of the evidence."""
+
+
+def label_template(store: Store, rubric: Rubric, *, annotator: str = "", where: str | None = None, most: int | None = None) -> pl.DataFrame:
+    """One row a unit and question, in the columns that `cotrace labels import` reads; `answer` is empty.
+
+    Args:
+        store: where to read.
+        rubric: what is asked.
+        annotator: who will answer.
+        where: SQL condition over episodes and turns.
+        most: so many units, drawn at random; None: all.
+
+    Raises:
+        UsageError: the condition is none.
+    """
+    import polars as pl
+
+    columns = (*COLUMNS, "possible", "ask", "shown")
+    return pl.DataFrame(list(_rows(store, rubric, annotator, where, most)), schema=dict.fromkeys(columns, pl.String))
+
+
+def _rows(store: Store, rubric: Rubric, annotator: str, where: str | None, most: int | None) -> Iterator[dict[str, Any]]:
+    maker = PromptMaker(rubric)
+    units = selected_units(store, rubric, select(store, rubric, where))
+    for unit, prompts in _all(units, maker) if most is None else _drawn(units, maker, rubric.name, most):
+        for prompt in prompts:
+            pieces = [rubric.about] if rubric.about else prompt.shown
+            text = printable(" ".join(entry.text for piece in pieces for entry in prompt.shown.get(piece, [])))
+            for question in maker.groups[prompt.group].questions:
+                yield {
+                    "rubric": rubric.name,
+                    "question": question.id,
+                    "annotator": annotator,
+                    "unit_key": unit.unit_id,
+                    "episode_id": unit.episode_id,
+                    "turn": None if unit.turn is None else str(unit.turn),
+                    "agent": unit.agent,
+                    "answer": None,
+                    "possible": "|".join(question.answers),
+                    "ask": " ".join(question.ask.split()),
+                    "shown": text[:_MOST_SHOWN],
+                }
+
+
+_Asked = tuple[Unit, list[Prompt]]
+
+
+def _all(units: Iterable[Unit], maker: PromptMaker) -> Iterator[_Asked]:
+    """Units with something to judge, in the store's order."""
+    for unit in units:
+        yield unit, [prompt for prompt in maker.prompts(unit) if prompt.applies]
+
+
+def _drawn(units: Iterable[Unit], maker: PromptMaker, rubric: str, most: int) -> Iterator[_Asked]:
+    """So many of them at random, the same ones each time; whoever fills in the first rows alone has a random sample, too."""
+    kept: list[tuple[int, int, _Asked]] = []
+    for place, unit in enumerate(units):
+        rank = -int.from_bytes(hashlib.blake2b(f"{rubric}/{unit.unit_id}".encode(), digest_size=8).digest())
+        if len(kept) == most and rank < kept[0][0]:
+            continue
+        prompts = [prompt for prompt in maker.prompts(unit) if prompt.applies]
+        if prompts:
+            (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (rank, place, (unit, prompts)))
+    yield from (asked for *_, asked in sorted(kept, key=lambda entry: -entry[0]))

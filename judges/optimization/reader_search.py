@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import yaml
 
 from judges.claims.extraction import messages_for
-from judges.claims.prompt_file import PromptFile
+from judges.claims.questions import PromptFile
 from judges.claims.reading import Read
 from judges.claims.scoring import Count, counts
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Search

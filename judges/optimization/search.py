@@ -1,10 +1,19 @@
-"""One optimisation: the judge as it is on the held-out part, candidates on the validation part, the chosen one on the held-out part."""
+"""One optimisation: the judge as it is on the held-out part, candidates on the validation part, the chosen one on the held-out part.
+
+It leaves a new rubric file, with where it comes from. How often a rubric's successors were tested is counted in the store's folder.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import yaml
 
 from judges.evidence.prompt import PromptMaker
 from judges.optimization.cases import Case, CaseSplit
@@ -22,8 +31,9 @@ from judges.optimization.terms import (
     refuse_silence,
 )
 from judges.rubric.model import Rubric
+from judges.rubric_files.reading import check, shipped
 from providers.request import Usage
-from schemas.errors import UsageError
+from schemas.errors import StoreError, UsageError
 
 _TOKENS_AN_ANSWER: Final = 45
 """A reason of one sentence and an answer, as `cotrace judge --dry-run` has it."""
@@ -176,3 +186,87 @@ def _searched(request: Optimization, dispatcher: RubricDispatcher) -> Mapping[st
     )
     optimizer.run_quietly(search)
     return {found: rubric for found, rubric in dispatcher.asked_with.items() if found != request.rubric.hash}
+
+
+_FILE = "optimize_tests.jsonl"
+
+
+def place_of_test(folder: Path, rubric: str, tested: str, at: datetime) -> int:
+    """Note that a new rubric is tested, and say the how manieth it is of those made from this one, from 1.
+
+    The same new rubric, tested again after an interruption, keeps its place: it gives the same answer.
+
+    Args:
+        folder: where the store's journals lie; a line is added to a file in it.
+        rubric: name of the rubric that it was made from.
+        tested: hash of the new rubric's content.
+        at: now.
+    """
+    path = folder / _FILE
+    lines = path.read_bytes().splitlines() if path.exists() else []
+    made = [line["tested"] for line in map(orjson.loads, filter(None, lines)) if line["rubric"] == rubric]
+    if tested in made:
+        return made.index(tested) + 1
+    folder.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(orjson.dumps({"rubric": rubric, "tested": tested, "at": at.isoformat(timespec="seconds")}) + b"\n")
+    return len(made) + 1
+
+
+_HEAD = """\
+# Made by `cotrace optimize` from the rubric {parent}; how, and what came of it on held-out games, stands under `provenance`.
+# Read instructions and demonstrations before you use it: a model wrote or chose them.
+"""
+
+
+def refuse_if_taken(path: Path) -> None:
+    """Say at the start what would only be noticed at the end.
+
+    Raises:
+        UsageError: the file exists, its folder does not, or its name cannot be a rubric's.
+    """
+    if path.exists():
+        raise UsageError(f"--out {path} exists already, and a rubric is never replaced: choose another name")
+    if path.suffix != ".yaml" or not path.stem.isidentifier() or path.stem != path.stem.lower() or path.stem.startswith("_"):
+        raise UsageError(f"--out {path}: a rubric file is called by small letters, digits and _, and ends in .yaml")
+    if shipped(path.stem) is not None:
+        raise UsageError(f"--out {path}: {path.stem} is a rubric that is there already: choose another name")
+    if not path.parent.is_dir():
+        raise UsageError(f"--out {path}: there is no folder {path.parent}: make it first")
+
+
+def write_new_rubric(path: Path, rubric: Rubric, parent: str, provenance: Mapping[str, Any]) -> None:
+    """Write the rubric under the name of the file; it passes `cotrace rubric check`.
+
+    Raises:
+        StoreError: the file cannot be written.
+        UsageError: it exists meanwhile, or the rubric contradicts itself.
+    """
+    content = rubric.model_dump(exclude_defaults=True) | {"name": path.stem, "version": 1, "provenance": dict(provenance)}
+    text = _HEAD.format(parent=parent) + yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=140)
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Path(folder) / path.name
+        trial.write_text(text, encoding="utf-8")
+        problems = check(trial)
+    if problems:
+        raise UsageError(f"the rubric that was found is no sound one ({problems[0].message}): nothing was written")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(
+            f"{path} exists meanwhile, and a rubric is never replaced: start again with another --out; nothing is paid again"
+        ) from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}; start again with another --out; nothing is paid again") from error
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks."""
+
+
+def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _block)

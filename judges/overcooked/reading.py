@@ -10,7 +10,7 @@ from games.overcooked.claims import TYPES, Asked, OvercookedClaim, Planned, Repo
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.text.grammar import calls_in, requests_meant
 from games.overcooked.text.spoken import Clause, heard
-from judges.claims.cues import any_of
+from judges.claims.generic import any_of
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.text import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView

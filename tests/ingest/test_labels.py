@@ -16,7 +16,7 @@ from analytics.judging.labels_export import exported
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from ingest.labels.load import LabelReport, import_labels
-from judges.evidence.label_template import label_template
+from judges.evidence.labelling import label_template
 from judges.rubric_files.known_answers import known_answers
 from judges.rubric_files.reading import find
 from schemas.errors import UsageError

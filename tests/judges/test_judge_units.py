@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from judges.engine.checks import Decision
-from judges.evidence.label_template import label_template
+from judges.evidence.labelling import label_template
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import select

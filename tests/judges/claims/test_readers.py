@@ -18,10 +18,9 @@ from ingest.files.run import ingest_paths
 from judges.claims import questions, texts
 from judges.claims.extraction import form_of, read_reply
 from judges.claims.questions import ReadingRequest, open_texts
-from judges.claims.readers import reading_room
+from judges.claims.readers import agreed, reading_room
 from judges.claims.reading import Read, Told, Unread
 from judges.claims.stored import put, stored_claims
-from judges.claims.two_readers import agreed
 from judges.craft.measure import ANSWERS, Judged, score_decisions, total
 from judges.craft.reading import TYPES
 from judges.evidence.reader import PLANTED, reader_named

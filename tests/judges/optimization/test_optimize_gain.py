@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analytics.judging.optimization_gain import Gain, Judged, conclusion, gains, mean_agreement
-from judges.optimization.tests_made import place_of_test
+from judges.optimization.search import place_of_test
 
 POSSIBLE = {"Q": ("yes", "no")}
 
