@@ -82,6 +82,7 @@ _NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
     ending.listen()
+    others = threading.enumerate()
     _prepare_streams()
     logging.getLogger().addHandler(LogLines())
     try:
@@ -103,12 +104,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 0
     except BaseException as error:  # noqa: BLE001 - the one place where anything unforeseen (panics of libraries too) becomes a line
         code = _stopped_by(error)
-    _leave(code if isinstance(code, int) else 0)
+    _leave(code if isinstance(code, int) else 0, others)
 
 
-def _leave(code: int) -> NoReturn:
-    """Exit. A page that is still drawn by a thread would abort the process: Python ends such threads inside of libraries' code."""
-    if any(thread.name.startswith("waitress-") for thread in threading.enumerate()):
+def _leave(code: int, others: Sequence[threading.Thread]) -> NoReturn:
+    """Exit. A page that is still drawn by a thread would abort the process: Python ends such threads inside of libraries' code.
+
+    Threads of a server that ran before the command (`others`) belong to a program that called it, which goes on.
+    """
+    if any(thread.name.startswith("waitress-") and thread not in others for thread in threading.enumerate()):
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)

@@ -514,3 +514,15 @@ def test_help_fits_a_narrow_terminal() -> None:
     assert example is not None
     assert shlex.split(example[0])[-2:] == ["--max-cost", "2"]
     assert "" not in shlex.split(example[0])
+
+
+def test_a_command_called_by_a_program_with_a_server_leaves_the_program_alone() -> None:
+    """Only threads that the command itself has started make it exit at once."""
+    text = (
+        "import threading\n"
+        "from cotrace.cli import main\n"
+        "threading.Thread(target=threading.Event().wait, name='waitress-0', daemon=True).start()\n"
+        "try:\n    main(['--version'])\nexcept SystemExit:\n    print('goes on')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "goes on"

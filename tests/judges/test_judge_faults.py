@@ -129,9 +129,9 @@ def test_what_no_request_can_survive_stops_the_run_with_one_error(tmp_path: Path
 
 def test_a_server_that_only_limits_stops_the_run_and_keeps_what_was_answered(tmp_path: Path) -> None:
     """When nothing but 429 comes any more, the run says so instead of failing every unit."""
-    store = store_of(tmp_path / "s.duckdb", turns=12)
+    store = store_of(tmp_path / "s.duckdb", turns=24)
     with stub_server("--fault", "429:0.5:999") as url, pytest.raises(HopelessError, match="nothing but 429"):
-        run(ask_model(url, patience_s=1), store)
+        run(ask_model(url, patience_s=1, concurrency=24), store)
 
     assert verdict_counts(store)["answered"] > 0
 
