@@ -13,7 +13,7 @@ import pytest
 from tenacity import wait_random_exponential
 
 from judges.runs.runner import run
-from providers import faults
+from providers import faults, pacing
 from providers.faults import HopelessError, retry_after_s
 from schemas.errors import UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
@@ -127,8 +127,9 @@ def test_what_no_request_can_survive_stops_the_run_with_one_error(tmp_path: Path
         assert connection.execute("SELECT status, finished_at IS NOT NULL FROM judge_runs").fetchall() == [("interrupted", True)]
 
 
-def test_a_server_that_only_limits_stops_the_run_and_keeps_what_was_answered(tmp_path: Path) -> None:
+def test_a_server_that_only_limits_stops_the_run_and_keeps_what_was_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When nothing but 429 comes any more, the run says so instead of failing every unit."""
+    monkeypatch.setattr(pacing, "_LONGEST_PAUSE_S", 0.5)
     store = store_of(tmp_path / "s.duckdb", turns=24)
     with stub_server("--fault", "429:0.5:999") as url, pytest.raises(HopelessError, match="nothing but 429"):
         run(ask_model(url, patience_s=1, concurrency=24), store)
