@@ -33,6 +33,21 @@ def _masters(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
     keep_in(base if worker_id == "master" else base.parent)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as `long` what a `sampled(n)` test has beyond n of its parameter sets, which are spread evenly over them."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for found in cases.values():
+        (wanted,) = found[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
+        chosen = {round(i * (len(found) - 1) / max(wanted - 1, 1)) for i in range(wanted)}
+        for at, item in enumerate(found):
+            if at not in chosen:
+                item.add_marker("long")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say why a test was run again: one that passes the second time is not forgotten."""
     for report in terminalreporter.stats.get("rerun", ()):

@@ -235,6 +235,7 @@ def reported(store: Store, *options: str) -> str:
     return result.stdout
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.shared
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
 def test_the_command_shows_the_words_in_every_format(published: Store, output_format: str) -> None:

@@ -271,6 +271,7 @@ def labelled(folder: Path, games: int, answers: tuple[str, ...]) -> Store:
     return store
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("games", [6, 12, 30])
 @pytest.mark.parametrize("answers", [("yes",) * 4, ("yes", "no", "no", "no")])
 def test_no_plan_contradicts_the_interval_that_is_there(tmp_path: Path, games: int, answers: tuple[str, ...]) -> None:

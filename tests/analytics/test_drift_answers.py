@@ -151,6 +151,7 @@ def read(store: Store, rubric: str | None = None) -> list[dict[Key, list[float]]
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_sums_are_those_of_plain_python(tmp_path: Path, seed: int) -> None:
     """Whatever was asked how often, by whom and when."""

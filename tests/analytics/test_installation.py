@@ -39,6 +39,7 @@ def kept(cache: Path) -> Path:
     return found
 
 
+@pytest.mark.long
 def test_a_store_that_began_as_a_copy_is_what_is_made_from_nothing(cache: Path, tmp_path: Path) -> None:
     """Where no cache can be written, where one can, and where its file is damaged; what a copy takes in leaves the blank one blank."""
     cache.write_text("a file where the folder should be")

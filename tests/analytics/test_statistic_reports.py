@@ -34,6 +34,7 @@ def printed(store: Store, name: str, output_format: str) -> str:
     return CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.shared
 @pytest.mark.parametrize("name", [name for name in ("compare", *STATISTICS) if name not in {"preferences", "judges-needed"}])
 def test_published_games_in_terminal_csv_and_python(engine_store: Store, name: str) -> None:
@@ -65,6 +66,7 @@ def test_an_empty_store_has_the_columns_and_the_page_a_section(empty: Store, nam
     assert "**When not.**" in section[1]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", COMPUTED)
 def test_a_report_without_rows_says_what_it_takes(empty: Store, name: str) -> None:
     """It said "0 rows", and no more; a condition that no row meets is another reason, and told by the number alone."""

@@ -89,6 +89,7 @@ def _is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("number", "code", "words"), ENDINGS)
 def test_a_run_that_is_being_planned_ends_at_once(large: Store, number: signal.Signals, code: int, words: str) -> None:
     """Not when all is planned."""
@@ -107,6 +108,7 @@ def test_a_run_that_is_being_planned_ends_at_once(large: Store, number: signal.S
     assert seconds < max(1.0, planning_s / 2)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("number", "code", "words"), ENDINGS)
 def test_a_run_that_is_ended_says_how_far_it_was_and_goes_on(tmp_path: Path, number: signal.Signals, code: int, words: str) -> None:
     """What was answered is stored, and asked only once."""
@@ -130,6 +132,7 @@ def test_a_run_that_is_ended_says_how_far_it_was_and_goes_on(tmp_path: Path, num
     assert answers <= 15 + 2  # the two that were under way are asked again
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("number", "code", "words"), ENDINGS)
 def test_a_long_query_ends_at_once(large: Store, number: signal.Signals, code: int, words: str) -> None:
     """DuckDB is stopped in the middle of it."""
@@ -140,6 +143,7 @@ def test_a_long_query_ends_at_once(large: Store, number: signal.Signals, code: i
     assert told.startswith(f"cotrace: {words}")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("number", "code", "words"), ENDINGS)
 def test_the_engine_leaves_no_process_behind(large: Store, number: signal.Signals, code: int, words: str) -> None:
     """Its workers end with it, without a word of their own; games that are through are stored."""

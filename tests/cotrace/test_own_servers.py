@@ -94,6 +94,7 @@ def test_a_prompt_longer_than_the_context_is_not_sent(tmp_path: Path) -> None:
     assert "--max-tokens" in reason
 
 
+@pytest.mark.long
 def test_timeouts_behind_a_queue_lower_the_number_of_calls_and_are_counted(tmp_path: Path) -> None:
     """16 at once at a server of one slot: some time out; then fewer are sent at once, all are answered, and the summary says it."""
     store, server = store_of(tmp_path / "s.duckdb", turns=12), LlamaServer(slots=1, speed=200)
@@ -127,6 +128,7 @@ def test_a_doctor_that_reaches_no_server_says_so() -> None:
     assert "cannot be reached" in done.output
 
 
+@pytest.mark.long
 def test_the_demo_has_a_model_as_judge_beside_the_engine(tmp_path: Path) -> None:
     """Its story, how far both agree, and what the model took; a local server's cost is not known."""
     server = LlamaServer(slots=2)

@@ -180,6 +180,7 @@ def test_a_condition_with_another_statement_behind_it_is_told_as_two(store: Stor
     assert "it has to be one condition, and here are 2 statements" in done.stderr
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("condition", [pytest.param(text, id=name) for name, text in CONDITIONS.items()])
 @pytest.mark.parametrize(
     "command",

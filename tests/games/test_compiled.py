@@ -92,6 +92,7 @@ def test_nothing_is_compiled_twice(folder: Path) -> None:
     assert kept(folder) == before
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("before", "after", "changed"),
     [

@@ -138,6 +138,7 @@ def test_what_was_drawn_was_carried_out_or_refused(store: Store) -> None:
     assert query(store, "SELECT count(*) AS n FROM actions WHERE accepted = false")["n"].item() > 0
 
 
+@pytest.mark.long
 def test_the_engine_judges_whatever_was_said(store: Store) -> None:
     """Every rubric with checks, and what every turn cost: nothing that a player can say stops them."""
     for name in names():

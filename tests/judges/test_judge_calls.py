@@ -72,6 +72,7 @@ run(ask_model(sys.argv[2], concurrency=4), Store(sys.argv[1]))
 """
 
 
+@pytest.mark.long
 def test_after_a_kill_every_call_stands_once(tmp_path: Path) -> None:
     """Those in the journal come into the store with the verdicts that they brought."""
     store = store_of(tmp_path / "s.duckdb", games=6, turns=10)

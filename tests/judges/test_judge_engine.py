@@ -107,6 +107,7 @@ def said(store: Store) -> list[tuple[object, ...]]:
 THREE = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("copies", [1, 5])
 def test_rubrics_judged_at_once_give_what_each_gives_alone(tmp_path: Path, copies: int) -> None:
     """In one process and in several; each run has its own selection, which another's does not widen."""

@@ -32,6 +32,7 @@ def _quick_to_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults, "_exponential", wait_random_exponential(multiplier=0.02, max=30.0))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", [*PASSING, *UNUSABLE])
 def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Path, fault: str) -> None:
     """Every call is hit once; every call is answered on its second request."""
@@ -46,6 +47,7 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
     assert server["faults"] == {fault: TURNS}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("fault", "requests", "reason"),
     [
@@ -153,6 +155,7 @@ def test_a_redirect_within_the_server_is_followed(tmp_path: Path) -> None:
     assert verdict_counts(store) == {"answered": TURNS * QUESTIONS}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("fault", ["endless", "bomb"])
 def test_no_reply_can_fill_the_memory(tmp_path: Path, fault: str) -> None:
     """Eight at once, each of 200 MiB or without end: the process grows by a fraction of one, and says what was wrong."""

@@ -30,22 +30,17 @@ sys.argv += ["--model", "local/fake", "--base-url", url]
 try:
     main()
 finally:
-    status = dict(line.split(":", 1) for line in open("/proc/self/status"))
-    print("peak", int(status["VmHWM"].split()[0]) // 1024)
     heavy = ("dspy", "hypothesis", "numba", "pandas", "pyarrow", "scipy", "sklearn")
     print("imported", *sorted(set(heavy) & set(sys.modules)))
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells how much a process holds")
-def test_a_judge_run_takes_below_256_mb_and_imports_neither_pandas_nor_arrow(tmp_path: Path) -> None:
-    """A whole `cotrace judge`, from the command line to the verdicts in the store."""
+def test_a_judge_run_imports_nothing_heavy_that_it_does_not_use(tmp_path: Path) -> None:
+    """A whole `cotrace judge`, from the command line to the verdicts in the store. Its peak is measured by `benchmarks/judge_run.py`."""
     store = store_of(tmp_path / "s.duckdb", games=4, turns=10)
     with stub_server() as url:
         done = subprocess.run([sys.executable, "-c", JUDGE, str(store.path), url], capture_output=True, text=True, check=True)
-    told = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
-    assert told["imported"] == ""
-    assert int(told["peak"]) < 256
+    assert "imported\n" in done.stdout
 
 
 def verdict(**changes: object) -> Verdict:

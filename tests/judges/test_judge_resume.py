@@ -173,6 +173,7 @@ def test_failed_answers_to_an_unchanged_question_are_asked_again_with_the_new_on
     assert verdict_counts(store) == {"answered": 12 * QUESTIONS}
 
 
+@pytest.mark.long
 def test_a_killed_run_of_one_more_question_goes_on(tmp_path: Path) -> None:
     """Its journal knows which questions each call asked."""
     store = store_of(tmp_path / "s.duckdb", games=6, turns=10)
@@ -230,6 +231,7 @@ def test_a_journal_line_that_was_cut_off_is_left_out(killed: tuple[str, Path], t
     assert verdict_counts(store) == {"answered": CALLS * QUESTIONS}
 
 
+@pytest.mark.long
 def test_two_runs_of_the_same_job_at_once_are_refused_and_of_another_are_not(tmp_path: Path) -> None:
     """The second gets one clear error and leaves the first alone; another rubric may be scored meanwhile."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)

@@ -105,6 +105,7 @@ def test_rule_and_judge_meet_in_the_confusion_matrix(tmp_path: Path) -> None:
     assert rows > 1
 
 
+@pytest.mark.long
 def test_the_engine_answers_questions_of_coordination(shared: Path, tmp_path: Path) -> None:
     """Every answer with a text gets its category from the rules."""
     store = published_store(shared, tmp_path, "coordination/coordqa")

@@ -159,6 +159,7 @@ def placed(columns: str) -> str:
     )
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
@@ -279,6 +280,7 @@ SIGNS = '{">": 1, "<": 0, "=": 0.5}'
 WORDS = '{too_loud: 1, "no": 0}'
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("answers", "says", "stored"),
     [

@@ -81,6 +81,7 @@ def mean_of(rows: pl.DataFrame, column: str) -> float:
     return sum(float(value) for value in rows[column].to_list()) / len(rows)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["layer", "size", "colour", "place"])
 def test_a_planted_defect_is_one_exchanged_word(store: Store, kind: str) -> None:
     """Nothing else of the unit changes, so nothing else can be the reason for another answer."""
@@ -205,6 +206,7 @@ def asked(store: Store, judge: SimulatedJudge, *kinds: str, turns: int = 5) -> N
             assert run(replace(request, rubric=rubric), store).failed == 0
 
 
+@pytest.mark.long
 def test_the_share_of_swayed_answers_is_found(store: Store) -> None:
     """A judge that greetings turn to no in 40 of 100 cases is said to change that share, and is told from chance."""
     asked(
@@ -221,6 +223,7 @@ def test_the_share_of_swayed_answers_is_found(store: Store) -> None:
     assert max_of(polite, "shift") < 0
 
 
+@pytest.mark.long
 def test_the_share_of_answers_that_orders_change_is_found(store: Store) -> None:
     """A judge that obeys faked fences in 60 of 100 cases, and no other attack: the report has that share, beside chance.
 
@@ -237,6 +240,7 @@ def test_the_share_of_answers_that_orders_change_is_found(store: Store) -> None:
     assert all("it can be swayed" in advice for advice in fence["advice"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("name", ["spatial_grounding", "mast"])
 def test_an_attack_is_quoted_and_demands_an_answer_of_the_rubric(store: Store, name: str, attack: str) -> None:
@@ -259,6 +263,7 @@ def test_an_attack_that_the_judge_would_not_see_is_not_planted(store: Store) -> 
         as_probe(find("craft_failures").changed(unit="pair"), "injected")
 
 
+@pytest.mark.long
 def test_a_liking_for_its_own_name_is_found(store: Store) -> None:
     """A coin that says yes to its own name: half of the answers change, all upwards."""
     own = Bias(pattern=r"\(coin\)", answers={"yes": 1.0})
@@ -272,6 +277,7 @@ def test_a_liking_for_its_own_name_is_found(store: Store) -> None:
     assert sum("chance alone is known to do" in advice for advice in length["advice"]) >= 6
 
 
+@pytest.mark.long
 def test_the_share_of_found_defects_is_found(store: Store) -> None:
     """A judge that sees 70 of 100 planted repetitions; one that says always yes is called useless."""
     sees = {"yes": {"yes": 1.0}, "no": {"no": 0.7, "yes": 0.3}}

@@ -320,6 +320,7 @@ def test_a_host_that_does_not_exist_is_told() -> None:
         ask_all(settings("http://nowhere.invalid:8000/v1", tries=2), [Request(messages=said(1))])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("concurrency", "tries", "most"), [(1, 1, 10), (16, 6, 40)])
 def test_a_server_that_fails_at_everything_is_given_up(concurrency: int, tries: int, most: int) -> None:
     """Not every one of 200 calls has to find out for itself, whatever their number under way."""

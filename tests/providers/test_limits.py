@@ -80,6 +80,7 @@ TOO_LARGE: Mapping[str, tuple[int, object]] = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_a_prompt_that_is_too_long_fails_alone_and_at_once(name: str) -> None:
     """Every fifth one does: each costs one request and says what to do; nothing around it fails, waits or is stopped."""

@@ -163,6 +163,7 @@ PASSES = [(name, fault) for name in ("anthropic", "google", "bedrock") for fault
 PASSES += [("litellm", fault) for fault in ("429", "500", "hang")]  # what LiteLLM makes of broken bodies is its own
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("name", "fault"), PASSES)
 def test_the_same_faults_pass_in_every_protocol(name: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One more request, and the answer."""

@@ -111,6 +111,7 @@ CASES: dict[str, tuple[list[str], list[Spiral]]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_planted_stretch(name: str, tmp_path: Path) -> None:
     """Exactly the planted spirals are found, turn by turn."""

@@ -83,6 +83,7 @@ def test_a_chat_is_what_the_model_was_asked(home: Path, tmp_path: Path) -> None:
     assert {line["benchmark"] for line in lines} == {"craft", "einstein", "asympuzl"}
 
 
+@pytest.mark.long
 def test_splits_share_no_puzzle_and_load_as_one_dataset(home: Path, tmp_path: Path) -> None:
     """Every puzzle is in one split, the same in every export; the columns of all files are the same."""
     found = export(home, tmp_path / "a", "--splits", "0.4,0.3,0.3")

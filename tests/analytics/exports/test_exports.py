@@ -115,6 +115,7 @@ def test_spans_hold_messages_and_verdicts_and_are_read_back(store: Store, tmp_pa
     )
 
 
+@pytest.mark.long
 def test_views_are_written_too_and_wrong_words_are_one_line(tmp_path: Path) -> None:
     """Parquet of a view; a form that is none, a condition where there is none."""
     chat = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]

@@ -200,6 +200,7 @@ def test_the_papers_numbers_are_those_of_the_reference(shared: Path) -> None:
     assert found.filter(item="table 4", row="GPT-5", column="size 10")["value"].to_list() == [float(row["success_pct"])]
 
 
+@pytest.mark.long
 def test_an_empty_store_says_what_each_item_needs(tmp_path: Path) -> None:
     """The papers' numbers stand alone, and a wrong number or name is one line."""
     store = store_with(tmp_path, [])

@@ -87,6 +87,7 @@ def test_copies_are_one_judge_and_strangers_are_as_many_as_they_are() -> None:
     assert effective_judges(one + noise)[1] == pytest.approx(3 / 2, abs=0.1)
 
 
+@pytest.mark.long
 def test_a_panel_that_is_not_worth_its_price_is_told(tmp_path: Path) -> None:
     """A dear judge, a cheap copy of it, and a stranger that is right as often."""
     random = np.random.default_rng(4)

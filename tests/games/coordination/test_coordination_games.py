@@ -109,6 +109,7 @@ def test_what_scripts_do_wrong_is_planted_and_found_by_rule(store: Store) -> Non
     assert ("TOM1", "clue_redundant") in found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("game", GAMES)
 def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, tmp_path: Path) -> None:
     """Whatever is played is ingested whole and replays; playing again plays nothing."""

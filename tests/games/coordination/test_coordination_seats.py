@@ -30,6 +30,7 @@ GAMES: dict[CoordinationGame, tuple[str, str, tuple[str, ...]]] = {
 """Game -> its name, the script that the server plays, and what is played."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("game", "seats", "switches"),
     [
@@ -69,6 +70,7 @@ def _of_model(played: Sequence[Sequence[dict[str, object]]], seats: Sequence[str
     return sum(reply["agent"] == agent for each in played for line in each for reply in line.get("replies", ()))  # type: ignore[attr-defined]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("mode", "game"),
     [*(("garbage", game) for game in GAMES), ("refusal", "collab_escape"), ("empty", "overcooked"), ("flaky", "collab_capture")],

@@ -116,6 +116,7 @@ def test_clear_games_are_all_different() -> None:
     assert len(texts) > 0.95 * texts.total()
 
 
+@pytest.mark.long
 def test_every_failure_category_occurs() -> None:
     """All published and all repaired categories occur among the teams."""
     published, repaired = set[str](), set[str]()
@@ -131,6 +132,7 @@ def test_every_failure_category_occurs() -> None:
     assert repaired == set(get_args(RepairedCategory))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("persona", "defects"),
     [

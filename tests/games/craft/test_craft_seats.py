@@ -56,6 +56,7 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], swi
     assert f"2 games with {sum(len(game) - 1 for game in played)} turns played" in done.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
 def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """Every call is on record in the log and in `calls`; the replay finds no difference."""
@@ -71,6 +72,7 @@ def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path)
     assert query(store, "SELECT DISTINCT turns_taken FROM episodes")["turns_taken"].to_list() == [4]
 
 
+@pytest.mark.long
 def test_a_killed_run_pays_for_no_reply_twice_and_ends_as_it_would_have(tmp_path: Path) -> None:
     """Kill -9 in the middle; the second start asks only for what had not arrived."""
     options = ("--turns", "12", "--reachable")

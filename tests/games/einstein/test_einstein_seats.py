@@ -43,6 +43,7 @@ def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], con
     assert len(played) == 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky", "cut"])
 def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """An unreadable answer takes its step, as published; every call is in the log and in `calls`."""

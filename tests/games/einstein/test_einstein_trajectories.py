@@ -65,6 +65,7 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, 
     return {path.stem: [json.loads(line) for line in path.read_text("utf-8").splitlines()] for path in (home / "chats").glob("*.jsonl")}
 
 
+@pytest.mark.long
 def test_exported_solutions_are_split_by_puzzle(chats: dict[str, list[dict[str, Any]]]) -> None:
     """Five solutions of each puzzle and mode, all of them in one split."""
     puzzles = {split: {line["task_id"] for line in lines} for split, lines in chats.items()}

@@ -124,6 +124,7 @@ def test_games_with_a_planted_fault(tmp_path: Path) -> None:
     assert rows["engine"]["agent_low"] < rows["engine"]["agent"] <= rows["engine"]["agent_high"]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_rules_of_thumb_on_labelled_runs(shared: Path, tmp_path: Path) -> None:
     """Numbers of the shared half of Who&When, checked by hand for two rules: how little they reach is what judges have to beat."""

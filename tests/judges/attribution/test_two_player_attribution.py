@@ -44,6 +44,7 @@ def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return family, attributed(folder / "logs", folder), share
 
 
+@pytest.mark.sampled(2)
 def test_the_planted_player_has_the_cost(planted: tuple[ModuleType, Store, float]) -> None:
     family, store, share = planted
     faulty = {episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := family.fault_in(scripts))}

@@ -195,6 +195,7 @@ def test_claims_are_shown_and_counted_by_reader(read_store: Store, tmp_path: Pat
         assert "answers at once" in early.stderr
 
 
+@pytest.mark.long
 def test_the_report_finds_how_well_a_reader_of_known_quality_reads(logs: Path, tmp_path: Path) -> None:
     """A model that leaves out a tenth of the claims and mistakes a field of a fifth: the report says so; with the rules it is safe."""
     store = Store(tmp_path / "s.duckdb")

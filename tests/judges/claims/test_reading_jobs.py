@@ -70,6 +70,7 @@ def rows(store: Store) -> tuple[int, int, int]:
     return found[0]
 
 
+@pytest.mark.long
 def test_a_killed_job_goes_on_without_asking_twice(store: Store, url: str) -> None:
     """SIGKILL in the middle: only what was in flight (4) is asked again; every text and every call stands once."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -106,6 +107,7 @@ def test_a_budget_holds_and_the_rest_is_read_later(store: Store, url: str, tmp_p
     assert rows(store) == (TEXTS, TEXTS, TEXTS)
 
 
+@pytest.mark.long
 def test_what_a_cache_holds_is_not_paid_by_another_store(store: Store, url: str, tmp_path: Path) -> None:
     """The same texts in another store, the same prompt: no request."""
     cache = tmp_path / "answers"

@@ -55,6 +55,7 @@ def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     return _filled(tmp_path_factory.mktemp("judged"), shared)
 
 
+@pytest.mark.long
 def test_rubrics_run_from_the_command_line_to_stored_answers(store: Store, tmp_path: Path) -> None:
     """Every unit about which there is something to judge is asked once, each question answered with one of its answers."""
     copy = Store(tmp_path / "s.duckdb")

@@ -98,6 +98,7 @@ LEARNS = {"gepa": "Mind the parity", "mipro": "Mind the parity", "bootstrap": "R
 """Optimiser -> what makes the judge know, in its system message."""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("optimizer", ["gepa", "mipro", "bootstrap"])
 def test_a_true_gain_is_found_and_claimed(tmp_path: Path, optimizer: str) -> None:
     """From a judge at chance to one that is right in 95 of 100; the new rubric is sound and is asked as it was optimised."""
@@ -129,6 +130,7 @@ def test_a_true_gain_is_found_and_claimed(tmp_path: Path, optimizer: str) -> Non
     assert (new.demonstrations != ()) == (optimizer == "bootstrap") or optimizer == "mipro"
 
 
+@pytest.mark.long
 def test_a_judge_that_ignores_its_instructions_gains_nothing(tmp_path: Path) -> None:
     """Whatever is proposed, each case is answered as before, so nothing is better on the validation part and no file appears."""
     store = labelled_store(tmp_path)
@@ -141,6 +143,7 @@ def test_a_judge_that_ignores_its_instructions_gains_nothing(tmp_path: Path) -> 
     assert not (tmp_path / "better.yaml").exists()
 
 
+@pytest.mark.long
 def test_luck_on_the_validation_part_is_no_gain(tmp_path: Path) -> None:
     """Instructions that change answers at random: what looks better where it is chosen is told by held-out games to be worth nothing."""
     store = labelled_store(tmp_path)
@@ -158,6 +161,7 @@ PRICES = "local/judge: {input: 3, output: 15}\n"
 CALL_COST = (1000 * 3.0 + 100 * 15.0) / 1e6  # the server bills 1,000 and 100 tokens a call
 
 
+@pytest.mark.long
 def test_the_budget_holds_and_the_next_run_goes_on(tmp_path: Path) -> None:
     """Stopped cleanly before the limit, with what was answered kept; the second run pays the rest only and finds what one run finds."""
     store = labelled_store(tmp_path)
@@ -271,6 +275,7 @@ def test_what_cannot_be_is_said_in_one_line(tmp_path: Path, made: dict[str, Any]
         optimize(store, "http://127.0.0.1:9/v1", *options)
 
 
+@pytest.mark.long
 def test_questions_with_different_evidence_are_optimised_together_or_alone(tmp_path: Path) -> None:
     """Each wall is a call of its own; the mean over the questions decides; one question alone leaves the other out of the new rubric."""
     store = labelled_store(tmp_path, games=40)  # a second gain on the same labels has to be six times as clear
@@ -292,6 +297,7 @@ def test_questions_with_different_evidence_are_optimised_together_or_alone(tmp_p
     assert {question for case in one.demonstrations for question in case.answers} == {"Q2"}
 
 
+@pytest.mark.long
 def test_text_that_speaks_to_the_judge_is_not_learned_from(tmp_path: Path) -> None:
     """It reaches neither the model that writes instructions nor, as a demonstration, other prompts."""
     store = labelled_store(tmp_path, games=40)  # the third gain on the same labels has to be twelve times as clear
@@ -313,6 +319,7 @@ def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
         optimize(labelled_store(tmp_path), "http://127.0.0.1:9/v1")
 
 
+@pytest.mark.long
 def test_a_judge_that_mostly_fails_is_no_judge_to_optimise(tmp_path: Path) -> None:
     """The run ends after the first answers, with the failure, instead of searching for words that please a broken server."""
     store = labelled_store(tmp_path)

@@ -105,6 +105,7 @@ def test_commands_take_the_address(filled: tuple[LakeStore, Store], tmp_path: Pa
     assert contents(Store(tmp_path / "back.duckdb")) == contents(store)
 
 
+@pytest.mark.long
 def test_pages_know_of_every_commit(logs: Path) -> None:
     """By one number; nothing is kept of a lake that has changed."""
     lake = store_at(f"{PLACE}/watched")
@@ -190,6 +191,7 @@ def count_on(transaction: Transaction) -> None:
     transaction.insert(to_arrow({"episode_metrics": [EpisodeMetric("game", "number", row[0] + 1)]}))
 
 
+@pytest.mark.long
 def test_writers_at_once_and_one_that_is_killed_lose_and_double_nothing() -> None:
     """A process is killed when its file is in the bucket and its commit is not; three others each count on from what there is."""
     lake = LakeStore(f"s3://{BUCKET}/shared")
@@ -202,6 +204,7 @@ def test_writers_at_once_and_one_that_is_killed_lose_and_double_nothing() -> Non
     assert lake.vacuum(0) == 1
 
 
+@pytest.mark.long
 def test_a_full_folder_for_temporary_files_is_told(logs: Path, tmp_path: Path) -> None:
     """What goes to a bucket is written there first; the lake holds nothing of it, and takes it once there is room."""
     place, disk = f"{PLACE}/no-room", tmp_path / "disk"

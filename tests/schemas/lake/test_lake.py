@@ -212,6 +212,7 @@ def test_transactions_come_one_after_the_other(tmp_path: Path) -> None:
     assert [row[2] for row in sorted(contents(lake)["episode_metrics"], key=lambda row: row[2])] == list(range(1, 9))
 
 
+@pytest.mark.long
 def test_a_writer_killed_before_its_commit_leaves_nothing(logs: Path, tmp_path: Path) -> None:
     """SIGKILL when the files are written: no reader sees a row of them, and the next start takes in all."""
     lake = LakeStore(tmp_path / "lake")
@@ -315,6 +316,7 @@ def test_a_lake_that_another_takes_the_place_of_is_seen_anew(filled: tuple[LakeS
     assert contents(lake) == contents(LakeStore(tmp_path / "lake"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["st*ar", "br[1]ack", "quo'te", "sp ace", "uñi中", "a/../b"])
 def test_a_folder_of_any_name_is_its_own(logs: Path, tmp_path: Path, name: str) -> None:
     """Not even one with a name that the first might stand for, and files of the same names, is read in its place."""
@@ -381,6 +383,7 @@ def _with_pages_overwritten(content: bytes) -> bytes:
     return content[:4] + b"\xff" * (len(content) - footer - 4) + content[-footer:]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("in_place_of", "command"),
     [
