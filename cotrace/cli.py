@@ -20,37 +20,49 @@ from typing import Final, NoReturn
 import click
 
 from cotrace import __version__, ending
-from cotrace.lazy_group import LazyGroup
+from cotrace.help import LazyGroup
 from cotrace.terminal import LogLines, echo
 from schemas.errors import CotraceError
 from schemas.extras import mend
 from schemas.interrupts import is_interrupt
 from schemas.secrets import strike
 
-COMMANDS: dict[str, str] = {
-    "demo": "Play games, ingest, judge, report, then serve the dashboard.",
-    "play": "Play games with models, scripts or people, and write their logs.",
-    "replay": "Let a logged game go on otherwise from one of its turns.",
-    "ingest": "Read logs into the store.",
-    "formats": "List the log formats that can be read.",
-    "judge": "Have a judge answer a rubric's questions.",
-    "attribute": "Find out whose cost each turn was.",
-    "probe": "See whether a judge is swayed, and whether it sees planted defects.",
-    "report": "Print one of the named reports.",
-    "paper": "Print the papers' tables and figures from your logs, the papers' numbers beside.",
-    "sql": "Run one SQL query on the store, read-only.",
-    "dash": "Serve the dashboard.",
-    "rubric": "List, show, make and check rubrics.",
-    "labels": "Import and export people's answers.",
-    "optimize": "Look for a rubric that agrees better with labels.",
-    "optimize-reader": "Look for a prompt with which a model understands texts better.",
-    "claims": "Show what the engine judge understood of each message.",
-    "export": "Write the store for other programs: Parquet, Inspect, datasets, OpenTelemetry.",
-    "lake": "Keep a store in a folder that many machines can read and write at once.",
-    "forget": "Take verdicts, games, labels or notes out of the store.",
-    "doctor": "Say what is installed, what the store holds, and what a run would need.",
+COMMANDS: dict[str, dict[str, str]] = {
+    "Score logs": {
+        "demo": "Play games, score them, report, then serve the dashboard.",
+        "ingest": "Read logs into the store.",
+        "formats": "List the log formats that can be read.",
+        "judge": "Let a judge answer the questions of a rubric.",
+        "attribute": "Attribute the loss of each turn to an agent.",
+    },
+    "Browse results": {
+        "dash": "Serve the dashboard.",
+        "report": "Print a report; `cotrace report list` lists them by subject.",
+        "paper": "Print the papers' tables and figures from your logs, next to the published numbers.",
+    },
+    "SQL and exports": {
+        "sql": "Run one SQL query on the store, read-only.",
+        "export": "Write the store for other programs: Parquet, Inspect, datasets, OpenTelemetry.",
+    },
+    "Judges and rubrics": {
+        "rubric": "List, show, create and check rubrics.",
+        "labels": "Import and export people's answers.",
+        "probe": "Test a judge with changed texts and planted defects.",
+        "claims": "Show what the engine judge understood of each message.",
+        "optimize": "Search for a rubric that agrees better with labels.",
+        "optimize-reader": "Search for a prompt with which a model understands texts better.",
+    },
+    "Play games": {
+        "play": "Play games with models, scripts or people, and write their logs.",
+        "replay": "Replay a game from a chosen turn with changes.",
+    },
+    "Maintenance": {
+        "doctor": "Report what is installed, what the store holds, and what a run needs.",
+        "forget": "Remove verdicts, games, labels or notes from the store.",
+        "lake": "Use a store in a folder that many machines read and write at once.",
+    },
 }
-"""Verb -> one line of help; the module is `cotrace.commands.<verb>` (`-` as `_`), the command in it `command`."""
+"""Job -> verb -> one line of help; the module is `cotrace.commands.<verb>` (`-` as `_`), the command in it `command`."""
 
 _OF_PATHS: Final = frozenset({errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR, errno.EPERM, errno.EROFS})
 """What a file system has against a path, whichever code meets it first."""
@@ -58,8 +70,10 @@ _OF_PATHS: Final = frozenset({errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENA
 
 @click.command(
     cls=LazyGroup,
-    verbs=lambda: {verb: (f"cotrace.commands.{verb.replace('-', '_')}", text) for verb, text in COMMANDS.items()},
-    heading="Commands",
+    sections=lambda: {
+        job: {verb: (f"cotrace.commands.{verb.replace('-', '_')}", text) for verb, text in verbs.items()} for job, verbs in COMMANDS.items()
+    },
+    epilog="docs/glossary.md defines the terms; docs/cli.md has the help of every command.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="cotrace")

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from cotrace.lazy_group import LazyGroup
+from cotrace.help import LazyGroup
 from cotrace.options.shared import say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -25,8 +25,9 @@ _HOW_TO_READ: Final = {
 
 @click.command(
     cls=LazyGroup,
-    verbs=lambda: {"chats": ("cotrace.commands.export_chats", "What agents saw and said, as lines for fine-tuning.")},
-    heading="Other exports",
+    sections=lambda: {
+        "Other exports": {"chats": ("cotrace.commands.export_chats", "Prompts and replies of agents, as lines for fine-tuning.")}
+    },
     invoke_without_command=True,
 )
 @click.option("--to", "folder", type=click.Path(file_okay=False, path_type=Path), help="Folder to write to; made if missing.")

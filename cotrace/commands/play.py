@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_orig
 
 import click
 
-from cotrace.help_text import HelpContext, with_examples_that_fit
-from cotrace.lazy_group import LazyGroup
+from cotrace.help import HelpContext, LazyGroup, with_examples_that_fit
 from cotrace.options.players import player_options, terms_of
 from cotrace.options.shared import COUNT, say, writing_to
 from schemas.errors import UsageError
@@ -61,12 +60,14 @@ def _has_own(known: Family, verb: str) -> bool:
         return False
 
 
-def _games() -> dict[str, tuple[str, str]]:
+def _games() -> dict[str, dict[str, tuple[str, str]]]:
     games = {verb: (known.path("cotrace", f"play_{verb}"), text) for known in families() for verb, text in known.plays.items()}
-    return games | {_EXPERIMENT: ("cotrace.commands.experiment", "Whole experiments of models, scripts and people, out of a file.")}
+    return {
+        "Games": games | {_EXPERIMENT: ("cotrace.commands.experiment", "Whole experiments of models, scripts and people, from a file.")}
+    }
 
 
-@click.command(cls=_Play, verbs=_games, heading="Games")
+@click.command(cls=_Play, sections=_games)
 def command() -> None:
     """Play games with models, scripts or people, and write their logs.
 

@@ -87,7 +87,7 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
-    assert all(name in done.stdout for name in COMMANDS)
+    assert all(name in done.stdout for verbs in COMMANDS.values() for name in verbs)
 
 
 @pytest.mark.parametrize(
