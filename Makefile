@@ -41,13 +41,14 @@ setup: .venv/.done     ## set up only
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-check: setup           ## ruff, mypy --strict, imports, generated docs up to date
+check: setup           ## ruff, mypy --strict, imports, generated docs up to date, no more words that the glossary replaced
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/format_strings.py
 	$(BIN)/python tools/make_docs.py --check
+	$(BIN)/python tools/words.py
 
 mutants: setup .venv/.mutants   ## change the code that computes numbers in small ways, and list what no test notices: hours; ONLY="games.craft.*" is a part
 	OMP_NUM_THREADS=1 $(BIN)/python -m mutmut run $(ONLY)
