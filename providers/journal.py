@@ -10,17 +10,20 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import sqlite3
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 from pydantic import BaseModel
 
+from providers.messages import Completion
 from schemas.errors import StoreError, UsageError
-
-__all__ = ["Journal", "JournalLines", "is_held", "read"]
+from schemas.store import Store
 
 H = TypeVar("H")
 L = TypeVar("L")
@@ -197,3 +200,104 @@ class Journal(Generic[H, L]):
 
 _force = getattr(os, "fdatasync", os.fsync)
 """Where a system has no fdatasync, the times of the file are forced too."""
+
+
+def folder_of(store: Store) -> Path:
+    """Where the journals of runs on this store lie."""
+    return store.journals
+
+
+def made(folder: Path) -> Path:
+    """A folder for journals, made if it is missing.
+
+    Raises:
+        StoreError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(folder, error) from error
+    return folder
+
+
+def _unusable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(f"journal folder {folder} cannot be used: {error.strerror}; make it writable, or move the store")
+
+
+@contextmanager
+def starting(store: Store) -> Iterator[Path]:
+    """The journal folder, held so that only one run at a time looks for leftovers and starts.
+
+    Raises:
+        StoreError: the folder cannot be made.
+    """
+    folder = made(folder_of(store))
+    try:
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise _unusable(folder, error) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(lock)
+
+
+_FILE_IN_FOLDER: Final = "answers.sqlite"
+_WAIT_FOR_OTHERS_S: Final = 30.0
+_KEPT: Final = msgspec.json.Decoder(Completion)
+
+
+class ReplyCache:
+    """A file of replies that several runs, also at once, can share.
+
+    Raises:
+        StoreError: the file cannot be opened, or is no such file.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._path = place / _FILE_IN_FOLDER if place.is_dir() else place
+        self._asking: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
+        try:
+            self._connection = sqlite3.connect(self._path, timeout=_WAIT_FOR_OTHERS_S, isolation_level=None)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute("CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, reply BLOB NOT NULL) WITHOUT ROWID")
+        except sqlite3.Error as error:
+            raise self._broken(error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def asking(self, key: bytes) -> asyncio.Lock:
+        """Held while the reply is looked up or asked for, so that two that ask the same do not both pay."""
+        return self._asking.setdefault(key, asyncio.Lock())
+
+    def get(self, key: bytes) -> Completion | None:
+        """The reply on record, if there is one.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        try:
+            with closing(self._connection.execute("SELECT reply FROM replies WHERE key = ?", [key])) as found:
+                row = found.fetchone()
+            return None if row is None else _KEPT.decode(row[0])
+        except (sqlite3.Error, msgspec.DecodeError) as error:
+            raise self._broken(error) from error
+
+    def put(self, key: bytes, reply: Completion, *, replaces: bool = False) -> None:
+        """Store a reply; one that is there already stays, unless it is to be replaced.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        try:
+            what = "REPLACE" if replaces else "IGNORE"
+            self._connection.execute(f"INSERT OR {what} INTO replies VALUES (?, ?)", [key, msgspec.json.encode(reply)])
+        except sqlite3.Error as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: Exception) -> StoreError:
+        return StoreError(f"cache {self._path} cannot be used: {error}; name another file or folder with --cache")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Required, TypedDict
+from typing import Any, Final, Literal, NamedTuple, Required, TypedDict
 
-__all__ = ["Message", "Tool", "ToolCall"]
+from pydantic import BaseModel
+
+from providers.provider import Mode
 
 
 class ToolCall(NamedTuple):
@@ -39,3 +44,237 @@ class Message(TypedDict, total=False):
     """Of a tool's message: the call that it answers."""
     echo: Any
     """Of an assistant's message: `Completion.echo`, which some providers want back word for word (signed reasoning)."""
+
+
+Ending = Literal["finished", "cut", "interrupted", "declined"]
+"""How a reply ended: by the model's own choice, at its longest length, for another reason before its end, or by a refusal."""
+
+_CUT: Final = frozenset(
+    {
+        *("length", "max_length", "model_length", "context_length", "token_limit"),
+        *("max_tokens", "max_new_tokens", "max_output_tokens", "max_completion_tokens", "max_tokens_reached"),
+        *("model_context_window_exceeded", "context_window_exceeded", "context_length_exceeded"),
+    }
+)
+_INTERRUPTED: Final = frozenset(
+    {
+        *("abort", "aborted", "cancelled", "canceled", "error", "incomplete", "insufficient_system_resource", "network_error", "other"),
+        *("malformed_function_call", "malformed_model_output", "malformed_tool_use", "pause_turn", "time_limit", "timeout"),
+        *("too_many_tool_calls", "unexpected_tool_call"),
+    }
+)
+_DECLINED: Final = frozenset(
+    {
+        *("blocklist", "content_filter", "content_filtered", "guardrail_intervened", "prohibited_content", "recitation", "refusal"),
+        *("safety", "sensitive", "spii"),
+    }
+)
+"""Words of providers and gateways for the three."""
+_IS_DECLINED: Final = re.compile(r"safety|filter|block|prohibit|recitation|guardrail|moderat|refus|polic")
+_IS_CUT: Final = re.compile(r"length|max_|_limit|truncat|context_window")
+_IS_INTERRUPTED: Final = re.compile(r"abort|cancel|error|fail|incomplete|interrupt|invalid|malformed|missing|time_?out|too_many|unexpected")
+"""What newer words for them hold; any other word, and none, is taken for the reply's own end."""
+
+_MOST_TOKENS: Final = 10**9
+"""No call takes more; what a server says beyond it is no count."""
+
+
+class UnreadableError(Exception):
+    """What the server sent is no completion of its protocol."""
+
+
+class ErrorCameError(UnreadableError):
+    """An error came where a completion should be, with HTTP's status of success."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(f"an error came in place of a reply: {error}")
+        self.error = error
+        """As the protocol has it."""
+
+
+class Tokens(NamedTuple):
+    """Tokens as billed; 0 where the server does not say."""
+
+    input: int = 0
+    """Of the prompt, those out of a cache included."""
+    output: int = 0
+    """Of the reply, reasoning included."""
+    cached: int = 0
+    """Those of the prompt that came out of the provider's cache."""
+    written: int = 0
+    """Those of the prompt that were put into the provider's cache at a price of their own."""
+    reasoning: int = 0
+    """Those of the reply that were spent on reasoning, where the provider counts them."""
+
+    def plus(self, other: Tokens) -> Tokens:
+        """Both together."""
+        return Tokens(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+NO_TOKENS: Final = Tokens()
+
+
+class Completion(NamedTuple):
+    """A reply that came."""
+
+    text: str
+    """What the model wrote as text, verbatim, without reasoning and tool calls; empty if it wrote nothing."""
+    finish_reason: str | None
+    """Why it stopped: stop, length, tool_calls, content_filter, or another word of the provider's; None if it does not say."""
+    tokens: Tokens
+    reasoning: str = ""
+    """What it thought, as far as the provider shows it."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    refusal: str | None = None
+    """Why it declines, where the provider tells that apart from text."""
+    probabilities: tuple[tuple[str, float], ...] = ()
+    """Tokens of the text with their log probabilities; empty unless they were asked for and came."""
+    echo: Any = None
+    """The provider's own form of the reply, where it wants that back in the next request; None where text and calls say it all."""
+    served_model: str | None = None
+    """Which model the server says it was; None if it does not say."""
+    cost: float | None = None
+    """What the server says the reply costs, in USD; None if it does not say."""
+    unlisted: int = 0
+    """By how much the server's own total of tokens differs from the prompt and the reply that it lists; 0 where it states none."""
+
+    @property
+    def ending(self) -> Ending:
+        """How it ended."""
+        word = (self.finish_reason or "").lower()
+        if self.refusal is not None or word in _DECLINED:
+            return "declined"
+        if word in _CUT or word in _INTERRUPTED:
+            return "cut" if word in _CUT else "interrupted"
+        if _IS_DECLINED.search(word):
+            return "declined"
+        return "interrupted" if _IS_INTERRUPTED.search(word) else "cut" if _IS_CUT.search(word) else "finished"
+
+    @property
+    def written(self) -> str:
+        """All that the model wrote beside its reasoning: the text, then the arguments of each tool call, a line each."""
+        return "\n".join(filter(None, [self.text, *(call.arguments for call in self.tool_calls)]))
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the server has said how many tokens it took: no prompt has none, and no words."""
+        wrote = bool(self.text or self.reasoning or self.tool_calls)
+        return self.tokens.input > 0 and (self.tokens.output > 0 or not wrote)
+
+    def message(self) -> Message:
+        """The reply as the next message of the chat."""
+        message = Message(role="assistant", content=self.text)
+        if self.tool_calls:
+            message["tool_calls"] = self.tool_calls
+        if self.echo is not None:
+            message["echo"] = self.echo
+        return message
+
+
+def told(value: object) -> str | None:
+    """A text that a server tells; None where it tells none."""
+    return value if isinstance(value, str) and value else None
+
+
+def counted(value: object) -> int:
+    """The number of tokens that a server says; 0 where it says none, or one that cannot be."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else 0
+
+
+_LONGEST_REPLY_SHOWN_AGAIN: Final = 4_000
+_DEEPEST: Final = 8
+"""Levels of a form that an example shows."""
+
+
+class Form:
+    """A Pydantic model that a reply has to fill in."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        from instructor.processing.schema import generate_openai_schema
+        from instructor.v2.core.response_model import prepare_response_model
+
+        self.model = model
+        self.wrapped: Any = prepare_response_model(model)
+        """As instructor's clients take it; wrapping it anew for each call would take longer than the call."""
+        self.tool = Tool(**generate_openai_schema(model))
+        self.length = len(json.dumps(self.tool.parameters))
+        """Bytes of its JSON schema."""
+
+    @property
+    def example(self) -> str:
+        """The form as JSON with a description in each place; no such text is ever an answer (`providers.answers.PLACEHOLDER`)."""
+        return json.dumps(_example(self.tool.parameters, self.tool.parameters.get("$defs", {})), ensure_ascii=False)
+
+
+def _example(schema: Mapping[str, Any], defs: Mapping[str, Any], depth: int = 0) -> Any:
+    """A value of the shape that a JSON schema describes."""
+    if "$ref" in schema:
+        schema = {**defs[schema["$ref"].rpartition("/")[2]], **{name: part for name, part in schema.items() if name != "$ref"}}
+    for choice in ("anyOf", "oneOf", "allOf"):
+        if schema.get(choice):
+            return _example(schema[choice][0], defs, depth)
+    if isinstance(schema.get("properties"), dict) and depth < _DEEPEST:
+        return {name: _example(part, defs, depth + 1) for name, part in schema["properties"].items()}
+    if schema.get("type") == "array" and depth < _DEEPEST:
+        return [_example(schema.get("items", {}), defs, depth + 1)]
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return f"<<one of: {', '.join(map(str, schema['enum']))}>>"
+    return f"<<{schema.get('description') or schema.get('type', 'a value')}>>"
+
+
+def reask(form: Form, reply: str, why_not: str, mode: Mode) -> list[Message]:
+    """What is added to the chat so that the model sees what was wrong with its reply, and which form is due.
+
+    Args:
+        form: what the reply must fill in.
+        reply: what the model wrote.
+        why_not: why it is not an answer.
+        mode: how the form is asked for.
+    """
+    due = f"Call the tool {form.tool.name} once, with arguments" if mode == "tools" else "Reply with one JSON object and nothing else, "
+    shown = reply[:_LONGEST_REPLY_SHOWN_AGAIN] or "(nothing)"
+    text = (
+        f"That reply is not an answer: {why_not}.\n{due} of this form. Write your own answer in each place that is marked << >>; "
+        f"do not repeat the marks:\n{form.example}"
+    )
+    return [{"role": "assistant", "content": shown}, {"role": "user", "content": text}]
+
+
+_KEY: Final = re.compile(r'[\s,]*"([^"\\]*)"\s*:\s*')
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+
+def probability_of(completion: Completion, name: str, key: str) -> float | None:
+    """The probability, 0..1, that the model gave to the value of `key` in the object `name` of its reply, given all it had written before.
+
+    None where no probabilities came, where their tokens do not hold the text, or where the value is not there. Some servers leave a fence
+    around the text out of it and not out of the tokens. A token that reaches beyond the value counts whole.
+    """
+    tokens = completion.probabilities
+    span = _span(completion.text, name, key)
+    begins = "".join(token for token, _ in tokens).find(completion.text)
+    if not tokens or span is None or begins < 0:
+        return None
+    total, at = 0.0, -begins
+    for token, logprob in tokens:
+        if at < span[1] and at + len(token) > span[0]:
+            total += logprob
+        at += len(token)
+    return min(1.0, math.exp(total))
+
+
+def _span(text: str, name: str, key: str) -> tuple[int, int] | None:
+    """Where the value stands, the quotes of a text apart."""
+    opened = re.search(rf'"{re.escape(name)}"\s*:\s*\{{', text)
+    at = opened.end() if opened else len(text)
+    while found := _KEY.match(text, at):
+        try:
+            value, at = _DECODER.raw_decode(text, found.end())
+        except ValueError:
+            return None
+        if found[1] == key:
+            quotes = int(isinstance(value, str))
+            return found.end() + quotes, at - quotes
+    return None

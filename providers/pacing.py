@@ -12,11 +12,12 @@ import random
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
-__all__ = ["Crowd", "Gate", "MinuteLimit"]
+from providers.faults import Fault, HopelessError, NodeLost
 
-_FIRST_PAUSE_S = 0.1
-_LONGEST_PAUSE_S = 15.0
+_FIRST_LIMIT_PAUSE_S = 0.1
+_LONGEST_LIMIT_PAUSE_S = 15.0
 _SHORTER_BY_A_SUCCESS = 0.97
 """0.97 ** 23 is one half: two dozen successes undo one doubling."""
 _SPREAD_S = 0.1
@@ -29,7 +30,7 @@ class Gate:
     def __init__(self) -> None:
         self._opens_at = 0.0
         self._closed_at = float("-inf")
-        self._next_pause_s = _FIRST_PAUSE_S
+        self._next_pause_s = _FIRST_LIMIT_PAUSE_S
 
     async def wait(self) -> float:
         """Wait until the gate is open; returns the time to give to `limited` if it comes to that."""
@@ -46,11 +47,11 @@ class Gate:
         elif sent_at >= self._closed_at:
             self._opens_at = max(self._opens_at, now + self._next_pause_s)
             self._closed_at = now
-            self._next_pause_s = min(2 * self._next_pause_s, _LONGEST_PAUSE_S)
+            self._next_pause_s = min(2 * self._next_pause_s, _LONGEST_LIMIT_PAUSE_S)
 
     def succeeded(self) -> None:
         """A request was answered."""
-        self._next_pause_s = max(_FIRST_PAUSE_S, self._next_pause_s * _SHORTER_BY_A_SUCCESS)
+        self._next_pause_s = max(_FIRST_LIMIT_PAUSE_S, self._next_pause_s * _SHORTER_BY_A_SUCCESS)
 
 
 class Crowd:
@@ -103,3 +104,62 @@ class MinuteLimit:
         self._free_at = starts_at + amount * self._seconds_each
         if starts_at > now:
             await asyncio.sleep(starts_at - now)
+
+
+_REQUESTS_TO_BE_ILL: Final = 12
+_CALLS_TO_GIVE_UP: Final = 8
+_FIRST_ILL_PAUSE_S: Final = 0.25
+_LONGEST_ILL_PAUSE_S: Final = 1.0
+_TRIES_WHILE_ILL: Final = 2
+
+
+class Health:
+    """Counts what has gone wrong since the last completion; refusals, limits and faults of one request alone do not count."""
+
+    def __init__(self) -> None:
+        self._requests = 0
+        self._calls = 0
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def is_ill(self) -> bool:
+        """Nothing but failures for a while."""
+        return self._requests >= _REQUESTS_TO_BE_ILL
+
+    def tries(self, usual: int) -> int:
+        """How many requests a call may take now."""
+        return min(usual, _TRIES_WHILE_ILL) if self.is_ill else usual
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Hold a request back until it may go out."""
+        if self.is_ill:
+            async with self._one_at_a_time:
+                if self.is_ill:
+                    await asyncio.sleep(min(_LONGEST_ILL_PAUSE_S, _FIRST_ILL_PAUSE_S * 2 ** (self._requests - _REQUESTS_TO_BE_ILL)))
+                    yield
+                    return
+        yield
+
+    def succeeded(self) -> None:
+        """A completion came."""
+        self._requests = self._calls = 0
+
+    def failed(self, fault: Fault) -> None:
+        """A request came to nothing."""
+        self._requests += _counts(fault)
+
+    def gave_up(self, fault: Fault) -> None:
+        """A call has used up its tries.
+
+        Raises:
+            HopelessError: so have enough before it, with no completion in between.
+        """
+        self._calls += _counts(fault)
+        if self._calls >= _CALLS_TO_GIVE_UP:
+            said = f"the server fails at everything, {self._calls} calls in a row ({fault.reason})"
+            raise HopelessError(f"{said}: start the same command again when it is well")
+
+
+def _counts(fault: Fault) -> bool:
+    return fault.again and not fault.limited and not isinstance(fault, NodeLost)

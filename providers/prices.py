@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from providers.catalogue import PROVIDERS, is_at_own_server
-from providers.completion import Completion, Tokens
 from providers.faults import BudgetSpentError
-from providers.provider import ModelSettings
+from providers.messages import Completion, Tokens
+from providers.provider import PROVIDERS, ModelSettings, is_at_own_server
 from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.yaml_lines import read_yaml

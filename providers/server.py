@@ -20,9 +20,7 @@ from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from providers.answers import Answer, read_answer
-from providers.catalogue import provider_of
 from providers.clients.client import GATE, Sheet, connect
-from providers.completion import NO_TOKENS, Completion, ErrorCameError, Tokens, UnreadableError
 from providers.faults import (
     BudgetSpentError,
     Fault,
@@ -38,12 +36,10 @@ from providers.faults import (
     refused_field,
     wait_after,
 )
-from providers.forms import Form, reask
-from providers.health import Health
-from providers.messages import Message, Tool
-from providers.pacing import Crowd, Gate, MinuteLimit
+from providers.messages import NO_TOKENS, Completion, ErrorCameError, Form, Message, Tokens, Tool, UnreadableError, reask
+from providers.pacing import Crowd, Gate, Health, MinuteLimit
 from providers.prices import Budget, Price, TokenEstimate, cost_of
-from providers.provider import LONGER, Mode, ModelSettings
+from providers.provider import LONGER, Mode, ModelSettings, provider_of
 
 __all__ = ["ModelQuestion", "Server", "Taken"]
 

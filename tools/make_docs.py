@@ -291,7 +291,7 @@ What a model is told can be changed without Python, by `--prompt FILE`; a change
 
 def providers_page() -> str:
     """How each provider is asked."""
-    from providers.catalogue import PROVIDERS
+    from providers.provider import PROVIDERS
     from schemas.extras import EXTRAS
 
     lines = [

@@ -17,15 +17,14 @@ from cotrace import __version__
 from cotrace.options.models import named
 from cotrace.options.shared import Number, say, store_option
 from cotrace.terminal import echo
-from providers.catalogue import PROVIDERS
+from providers.provider import PROVIDERS
 from schemas import wording
 from schemas.errors import CotraceError, UsageError
 from schemas.extras import EXTRAS
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from providers.measuring import Measured
-    from providers.profile import Profile
+    from providers.profile import Measured, Profile
     from providers.provider import ModelSettings
 
 _NEEDED: Final = ("duckdb", "polars", "pyarrow", "pandera", "pydantic", "orjson")
@@ -112,7 +111,7 @@ def of_server(settings: ModelSettings, store: Store, rubrics: tuple[str, ...]) -
 
     from providers import profile
     from providers.faults import HopelessError
-    from providers.measuring import measure
+    from providers.profile import measure
 
     try:
         measured = asyncio.run(measure(settings, lambda step: say(f"asking: {step}")))

@@ -66,8 +66,8 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     from cotrace.judging.provenance import HeldOutTest, provenance
     from judges.optimization.search import expected, optimize, place_of_test, refuse_if_taken, write_new_rubric
     from judges.rubric_files.reading import find
-    from providers.journal_folder import folder_of
-    from providers.request import now
+    from providers.asker import now
+    from providers.journal import folder_of
 
     needed("dspy", "cotrace optimize")
     store.check()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judges.optimization.cases import PARTS
 from judges.optimization.optimizers import OPTIMIZERS
-from providers.request import now
+from providers.asker import now
 
 if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain

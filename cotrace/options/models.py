@@ -176,8 +176,7 @@ def endpoints_of(model: str, options: Mapping[str, Any], questions: int | None =
     Raises:
         UsageError: several servers and keys, but not equally many.
     """
-    from providers.catalogue import endpoints
-    from providers.provider import ModelSettings
+    from providers.provider import ModelSettings, endpoints
 
     limits = {name: options[name] for name in _LIMITS if name in options}
     found = endpoints(ModelSettings(model=model, **asking(options), **limits), options["base_urls"], options["key_variables"])
@@ -209,8 +208,8 @@ def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: 
     Raises:
         UsageError: there is no such provider, or a price file is malformed.
     """
-    from providers.catalogue import is_at_own_server, provider_of
     from providers.prices import price_line, similar_models
+    from providers.provider import is_at_own_server, provider_of
 
     for settings in dict.fromkeys(models):
         protocol, line = provider_of(settings).protocol, price_line(settings, prices)

@@ -84,7 +84,7 @@ def demonstrations_of(options: Mapping[str, Any]) -> int:
 
 def cache_of(options: Mapping[str, Any], store: Store) -> Path:
     """Where answers are kept: beside the store, unless the user says otherwise."""
-    from providers.journal_folder import folder_of, made
+    from providers.journal import folder_of, made
 
     if options["cache"]:
         return Path(options["cache"])

@@ -14,7 +14,7 @@ from games.experiments.plan import Experiment
 from games.players.player import Observation, Player, PlayerReply, ScriptPlayer
 from games.players.running import Job
 from games.players.setup import SCRIPT, is_model
-from providers.event_loop import run_to_end
+from providers.asker import run_to_end
 from providers.prices import price_of
 from schemas.game import state_of_file
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from providers.catalogue import is_at_own_server
 from providers.prices import price_of
-from providers.provider import ModelSettings
+from providers.provider import ModelSettings, is_at_own_server
 
 
 class Contradiction(NamedTuple):

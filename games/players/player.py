@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from games.players.tools import ToolUse, written_out
 from providers.asker import Asker, Request
-from providers.completion import Completion
-from providers.messages import Message
+from providers.messages import Completion, Message
 from schemas.errors import CotraceError
 from schemas.game import CallEntry
 from schemas.records import Call

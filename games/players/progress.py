@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from games.players.player import Observation, Player, PlayerReply, reading_of
-from providers.request import Usage
+from providers.asker import Usage
 from schemas.replies import Read
 
 _EVERY_S: Final = 0.2

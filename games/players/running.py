@@ -19,13 +19,11 @@ from games.players.sampling import with_sampling
 from games.players.setup import PERSON, SCRIPT, is_model
 from games.players.spent import spent_before
 from games.playing import another_game
-from providers.asker import Asker, JournalEntry
+from providers.asker import Asker, JournalEntry, Usage, run_to_end
 from providers.asker import JobTerms as AskerTerms
-from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from providers.request import Usage
 from schemas.cluster import cores, is_used
 from schemas.game import Header, state_of_file
 from schemas.processes import worker_pool

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from providers.request import JournalEntry
+from providers.asker import JournalEntry
 
 
 def spent_before(logs: Iterable[Path], replies: Iterable[JournalEntry]) -> float:

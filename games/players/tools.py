@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from providers.completion import Completion
-from providers.messages import Message, Tool, ToolCall
+from providers.messages import Completion, Message, Tool, ToolCall
 
 
 class Round(NamedTuple):

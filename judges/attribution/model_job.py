@@ -20,15 +20,11 @@ from judges.attribution.job import selected_games
 from judges.evidence.transcript import Transcript, load
 from judges.runs.job import RunStatus
 from judges.runs.verdict_store import Progressed, save
-from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request
-from providers.cache import ReplyCache
-from providers.event_loop import run_to_end
-from providers.journal import Journal
-from providers.journal_folder import folder_of, made
+from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, now, run_to_end
+from providers.journal import Journal, ReplyCache, folder_of, made
 from providers.messages import Message
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from providers.request import added, now
 from schemas.errors import StoreError, UsageError
 from schemas.records import Call, Json, JudgeRun, Verdict
 from schemas.store import Store

@@ -19,16 +19,13 @@ from judges.claims.extraction import read_reply
 from judges.claims.questions import PromptParts, ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
-from providers.batches import batches
-from providers.batches.batches import BatchRefusedError, Sent, taken_of
-from providers.batches.client import batch_client
-from providers.batches.record_files import remember, remembered
-from providers.batches.reply_lines import BatchReply
-from providers.forms import Form
-from providers.journal_folder import folder_of, starting
+from providers import batches
+from providers.asker import Request, call_of, fingerprint, now, shown
+from providers.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
+from providers.journal import folder_of, starting
+from providers.messages import Form
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
-from providers.request import Request, call_of, fingerprint, now, shown
 from providers.server import ModelQuestion
 from schemas.errors import UsageError
 from schemas.records import Call, Claim

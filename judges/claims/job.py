@@ -18,13 +18,9 @@ from judges.claims.extraction import read_reply
 from judges.claims.questions import ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
-from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request
-from providers.cache import ReplyCache
-from providers.event_loop import run_to_end
-from providers.journal import Journal
-from providers.journal_folder import folder_of, made
+from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, run_to_end
+from providers.journal import Journal, ReplyCache, folder_of, made
 from providers.prices import Budget, price_of, refuse_unpriced
-from providers.request import added
 from schemas.records import Call, Claim
 from schemas.store import Store
 

@@ -18,12 +18,11 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, Field
 
-from providers.asker import Asker, JobTerms
-from providers.cache import ReplyCache
+from providers.asker import Asker, JobTerms, Reply, Request
+from providers.journal import ReplyCache
 from providers.messages import Message
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
-from providers.request import Reply, Request
 from schemas.errors import CotraceError
 
 T = TypeVar("T")

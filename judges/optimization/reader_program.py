@@ -21,7 +21,7 @@ from judges.claims.scoring import TEXT, Count, counts
 from judges.evidence.text import clean
 from judges.optimization.dispatcher import Dispatcher
 from judges.optimization.reader_cases import ReaderCase
-from providers.request import Request
+from providers.asker import Request
 from schemas.claims import read_claim, written
 
 _BETA: Final = 0.5

@@ -27,7 +27,7 @@ from judges.optimization.terms import (
     opened,
     refuse_silence,
 )
-from providers.request import Usage
+from providers.asker import Usage
 from schemas.errors import StoreError, UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from judges.optimization.cases import Case
 from judges.optimization.dispatcher import Dispatcher
 from judges.rubric.answer_types import Given, answer_model, given
 from judges.rubric.model import Rubric
-from providers.request import Request
+from providers.asker import Request
 
 Answers = dict[str, Given] | None
 """Question -> answer; None: no usable reply came."""

@@ -32,7 +32,7 @@ from judges.optimization.terms import (
 )
 from judges.rubric.model import Rubric
 from judges.rubric_files.reading import check, shipped
-from providers.request import Usage
+from providers.asker import Usage
 from schemas.errors import StoreError, UsageError
 
 _TOKENS_AN_ANSWER: Final = 45

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple, TypeVar
 
 from judges.optimization.dispatcher import Conditions, Dispatcher, Halted, Manner, Priced, dispatching
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Sizes
+from providers.asker import Usage
 from providers.faults import HopelessError
 from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from providers.request import Usage
 from schemas.errors import UsageError
 
 LONGER_INSTRUCTIONS: Final = 4_000

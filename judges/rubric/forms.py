@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel, model_validator
 from pydantic_core import PydanticCustomError
 
-from providers.forms import Form
+from providers.messages import Form
 from schemas.replies import is_echo
 
 EXAMPLE: Final = "<<example: {}>>"

@@ -17,14 +17,12 @@ from judges.runs.job import JudgeRequest
 from judges.runs.outcomes import CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCalls, new_run
 from judges.runs.verdict_store import Progressed, found_answers, recover, save, take_up, verdicts_of
-from providers.batches import batches
-from providers.batches.batches import BatchRefusedError, Sent, taken_of
-from providers.batches.client import batch_client
-from providers.batches.reply_lines import BatchReply
-from providers.forms import Form
-from providers.journal_folder import folder_of, starting
+from providers import batches
+from providers.asker import Request, call_of, fingerprint, now, shown
+from providers.batches import BatchRefusedError, BatchReply, Sent, batch_client, taken_of
+from providers.journal import folder_of, starting
+from providers.messages import Form
 from providers.prices import price_of
-from providers.request import Request, call_of, fingerprint, now, shown
 from providers.server import ModelQuestion
 from schemas.errors import UsageError
 from schemas.store import Store

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from judges.rubric.model import Rubric
 from judges.runs.journal import JournalHead
 from judges.runs.outcomes import About
-from providers.batches.record_files import remember, remembered
+from providers.batches import remember, remembered
 from providers.prices import Price
 from providers.provider import ModelSettings
 from schemas.errors import UsageError

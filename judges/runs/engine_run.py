@@ -20,7 +20,7 @@ from judges.rubric.model import PROBE
 from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, RunProgress, RunStatus
 from judges.runs.planning import new_run
 from judges.runs.verdict_store import Progressed, save
-from providers.request import now
+from providers.asker import now
 from schemas.records import JudgeRun, Verdict
 from schemas.store import Store
 

@@ -13,8 +13,7 @@ from judges.rubric.answer_types import answer_model, given
 from judges.rubric.model import Group, Rubric
 from providers.answers import read_answer
 from providers.asker import Reply
-from providers.completion import Completion
-from providers.probability import probability_of
+from providers.messages import Completion, probability_of
 from schemas.records import Call
 from schemas.replies import read_of_rule
 

@@ -15,9 +15,9 @@ from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Unit, select
 from judges.runs.job import JudgeRequest, RunPlan
 from judges.runs.verdict_store import KnownCalls, found_answers
+from providers.asker import now
 from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of
-from providers.request import now
 from schemas.records import Json, JudgeRun
 from schemas.store import Store
 

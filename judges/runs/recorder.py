@@ -14,7 +14,7 @@ from judges.runs.job import RunStatus
 from judges.runs.outcomes import CallOutcome
 from judges.runs.planning import Tally
 from judges.runs.verdict_store import Progressed, Replaces, save, verdicts_of
-from providers.request import added, now
+from providers.asker import added, now
 from schemas.records import Call, Json, JudgeRun
 from schemas.store import Store
 

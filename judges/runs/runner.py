@@ -23,14 +23,10 @@ from judges.runs.outcomes import About, CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCall, OpenCalls, new_run
 from judges.runs.recorder import Recorder
 from judges.runs.verdict_store import found_answers, take_up
-from providers.asker import Asker, JobTerms, JournalEntry, Request
-from providers.cache import ReplyCache
-from providers.event_loop import run_to_end
-from providers.journal import Journal
-from providers.journal_folder import starting
+from providers.asker import Asker, JobTerms, JournalEntry, Request, Usage, run_to_end
+from providers.journal import Journal, ReplyCache, starting
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from providers.request import Usage
 from schemas.store import Store
 
 _PROGRESS_EVERY_S = 0.1

@@ -10,7 +10,7 @@ import orjson
 
 from judges.runs.journal import JournalHead, leftovers, set_aside
 from judges.runs.outcomes import CallOutcome
-from providers.request import summed
+from providers.asker import summed
 from schemas.batches import BadRowsError, checked
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store

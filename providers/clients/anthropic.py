@@ -18,12 +18,10 @@ from instructor import AsyncInstructor
 from instructor.processing.schema import generate_openai_schema
 from pydantic import BaseModel
 
-from providers.catalogue import address_of, key_of
 from providers.clients.client import Sheet, Turn, arguments_of, closed, merged, system_text
 from providers.clients.gate import HOOKS, gated, json_wish
-from providers.completion import NO_TOKENS, Completion, Tokens, UnreadableError, counted, told
-from providers.messages import Message, ToolCall
-from providers.provider import Mode, ModelSettings
+from providers.messages import NO_TOKENS, Completion, Message, Tokens, ToolCall, UnreadableError, counted, told
+from providers.provider import Mode, ModelSettings, address_of, key_of
 from providers.wire import Wire
 
 __all__ = ["Connected", "completion_of"]

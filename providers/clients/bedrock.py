@@ -23,13 +23,11 @@ from instructor.processing.schema import generate_openai_schema
 from instructor.v2.core.patch import patch_v2
 from pydantic import BaseModel
 
-from providers.catalogue import address_of, key_in
 from providers.clients.client import Sheet, Turn, arguments_of, merged, system_text
 from providers.clients.gate import HOOKS, gated, json_wish
-from providers.completion import NO_TOKENS, Completion, Tokens, UnreadableError, counted
 from providers.faults import Fault
-from providers.messages import Message, ToolCall
-from providers.provider import Mode, ModelSettings
+from providers.messages import NO_TOKENS, Completion, Message, Tokens, ToolCall, UnreadableError, counted
+from providers.provider import Mode, ModelSettings, address_of, key_in
 from providers.wire import Wire
 from schemas.errors import UsageError
 from schemas.secrets import use_secret

@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 import orjson
 from pydantic import BaseModel
 
-from providers.catalogue import provider_of
-from providers.completion import Completion
-from providers.forms import Form
-from providers.messages import Message, Tool, ToolCall
-from providers.provider import Mode, ModelSettings
+from providers.messages import Completion, Form, Message, Tool, ToolCall
+from providers.provider import Mode, ModelSettings, provider_of
 from schemas.extras import needed
 
 if TYPE_CHECKING:

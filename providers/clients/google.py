@@ -20,12 +20,10 @@ from instructor import AsyncInstructor
 from instructor.processing.schema import generate_openai_schema
 from pydantic import BaseModel
 
-from providers.catalogue import address_of, key_of
 from providers.clients.client import Sheet, Turn, arguments_of, merged, system_text
 from providers.clients.gate import HOOKS, gated, json_wish
-from providers.completion import NO_TOKENS, Completion, Tokens, UnreadableError, counted, told
-from providers.messages import Message, ToolCall
-from providers.provider import Mode, ModelSettings
+from providers.messages import NO_TOKENS, Completion, Message, Tokens, ToolCall, UnreadableError, counted, told
+from providers.provider import Mode, ModelSettings, address_of, key_of
 from providers.wire import Wire
 
 __all__ = ["Connected", "completion_of"]
@@ -89,7 +87,7 @@ class Connected:
         self._settings = settings
         warnings.filterwarnings(
             "ignore", message=".* is not a valid FinishReason"
-        )  # a newer word: `providers.completion` knows what it means
+        )  # a newer word: `providers.messages` knows what it means
         base = (address_of(settings) or "").rstrip("/").removesuffix(f"/{_VERSION}").removesuffix("/v1")
         http = httpx.AsyncClient(transport=Wire(settings, turn), timeout=None)  # noqa: S113 - the wire has the time limit
         options = types.HttpOptions(

@@ -25,13 +25,11 @@ from instructor.processing.schema import generate_openai_schema
 from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
-from providers.catalogue import address_of, key_in, key_of, provider_of
 from providers.clients.client import Sheet, Turn, closed, system_text
 from providers.clients.gate import HOOKS, gated, json_wish
-from providers.completion import Completion, ErrorCameError, Tokens, UnreadableError, counted, told
 from providers.faults import TimedOut, classify
-from providers.messages import Message, ToolCall
-from providers.provider import Mode, ModelSettings
+from providers.messages import Completion, ErrorCameError, Message, Tokens, ToolCall, UnreadableError, counted, told
+from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, provider_of
 from providers.wire import Wire
 from schemas.errors import CotraceError, UsageError
 from schemas.extras import needed

@@ -13,7 +13,7 @@ from cotrace.cli import cli
 from judges.runs.batch import collect, submit
 from judges.runs.batch_record import pending, write
 from judges.runs.runner import run
-from providers.journal_folder import folder_of
+from providers.journal import folder_of
 from schemas.errors import CotraceError, UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server

@@ -16,9 +16,8 @@ from analytics.query import query
 from cotrace.cli import cli
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from providers.catalogue import endpoints
 from providers.faults import HopelessError
-from providers.provider import ModelSettings
+from providers.provider import ModelSettings, endpoints
 from schemas import batches
 from schemas.errors import StoreError, UsageError
 from schemas.records import JudgeRun, Verdict

@@ -20,12 +20,9 @@ from judges.rubric.answer_types import answer_model
 from judges.rubric.model import Group
 from judges.rubric_files.reading import find
 from providers.answers import Answer, read_answer, reading_of
-from providers.batches.batches import taken_of
-from providers.batches.reply_lines import read
+from providers.batches import read_replies, taken_of
 from providers.clients.openai import read_body
-from providers.completion import NO_TOKENS, Completion
-from providers.forms import Form
-from providers.probability import probability_of
+from providers.messages import NO_TOKENS, Completion, Form, probability_of
 
 
 def _anthropic(body: bytes) -> Completion:
@@ -237,7 +234,7 @@ def test_replies_of_batches_pass_the_same_gate(finish: str, status: str) -> None
     filled = {"Q1": {"reason": "so", "answer": "yes"}, "Q2": {"reason": "so", "answer": "no"}}
     body = {"choices": [{"message": {"content": json.dumps(filled)}, "finish_reason": finish}], "usage": {}}
     line = json.dumps({"custom_id": "0", "response": {"body": body}}).encode() + b"\n"
-    (reply,) = read([line], 10_000)
+    (reply,) = read_replies([line], 10_000)
     taken = taken_of(reply, FORMS["answers"], None)
     assert (taken.status, taken.answer is not None and taken.answer.counts) == (status, status == "answered")
     assert status == "answered" or "longest length" in (taken.error or "")

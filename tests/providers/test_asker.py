@@ -16,9 +16,8 @@ from pydantic import BaseModel
 
 from providers import journal as journal_module
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request
-from providers.cache import ReplyCache
 from providers.faults import HopelessError
-from providers.journal import Journal
+from providers.journal import Journal, ReplyCache
 from providers.messages import Message, Tool
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 
 import pytest
 
-from providers.event_loop import run_to_end
+from providers.asker import run_to_end
 
 
 async def loop_of_work() -> asyncio.AbstractEventLoop:

@@ -14,9 +14,9 @@ import pytest
 from aiohttp import web
 
 from providers.asker import JobTerms, Reply, Request
-from providers.cache import ReplyCache
 from providers.clients.client import Sheet, connect
-from providers.completion import NO_TOKENS, Completion
+from providers.journal import ReplyCache
+from providers.messages import NO_TOKENS, Completion
 from providers.provider import ModelSettings
 from tests.providers.test_asker import Verdict, ask_all, said, settings
 from tests.servers.dialects import completion, tool_call

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from providers.asker import JobTerms, Request
-from providers.completion import Tokens
+from providers.messages import Tokens
 from providers.prices import Budget, Price
 from tests.providers.test_answers import PROTOCOLS
 from tests.providers.test_asker import ask_all, said, settings

@@ -9,11 +9,10 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from providers.asker import Asker, Reply, Request
-from providers.catalogue import PROVIDERS
 from providers.faults import HopelessError
 from providers.messages import Message
 from providers.prices import Price
-from providers.provider import ModelSettings
+from providers.provider import PROVIDERS, ModelSettings
 from schemas.errors import UsageError
 from tests.judges.judged_games import counted
 from tests.providers.test_asker import LOOK, Sheet, said

@@ -23,12 +23,10 @@ from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQue
 from games.coordination.qa.reading import read_answer
 from games.players.player import ModelPlayer, Observation, OutOfBudgetError, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.setup import PERSON, SCRIPT, is_model
-from providers.asker import Asker, JobTerms
-from providers.event_loop import run_to_end
+from providers.asker import Asker, JobTerms, run_to_end, summed
 from providers.messages import Message
 from providers.prices import Budget, price_of
 from providers.provider import ModelSettings
-from providers.request import summed
 from schemas.errors import UsageError
 
 ACKNOWLEDGEMENT: Final = "Got it!"

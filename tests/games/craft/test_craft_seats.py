@@ -29,8 +29,7 @@ from games.players.player import Observation
 from games.players.setup import PlayerSetup
 from games.players.tools import written_out
 from ingest.files.run import ingest_paths
-from providers.completion import NO_TOKENS, Completion
-from providers.messages import ToolCall
+from providers.messages import NO_TOKENS, Completion, ToolCall
 from schemas.errors import UsageError
 from schemas.game import Turn
 from schemas.store import Store

@@ -15,7 +15,7 @@ from ingest.files.run import ingest_paths
 from judges.claims.batch import collect_readings, submit_reading
 from judges.claims.job import read_texts
 from judges.claims.questions import ReadingRequest
-from providers.journal_folder import folder_of
+from providers.journal import folder_of
 from providers.provider import ModelSettings
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store

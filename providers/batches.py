@@ -8,42 +8,151 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+import httpx
+import msgspec
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from providers.answers import read_answer
-from providers.batches import reply_lines
-from providers.batches.client import batch_client
-from providers.batches.reply_lines import BatchReply
-from providers.catalogue import provider_of
 from providers.clients.client import Sheet
-from providers.faults import OversizeError, beyond_bounds
+from providers.faults import ForeignRedirectError, OversizeError, beyond_bounds
+from providers.messages import Completion, UnreadableError
 from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
-from providers.provider import ModelSettings
+from providers.provider import ModelSettings, address_of, key_of, provider_of
 from providers.server import ModelQuestion, Taken
-from schemas.errors import CotraceError
-from schemas.secrets import strike
+from providers.wire import Counted
+from schemas.errors import CotraceError, StoreError, UsageError
+from schemas.secrets import strike, strike_bytes
 from schemas.text import excerpt
 
 if TYPE_CHECKING:
     import openai
     from openai.types import Batch
 
-__all__ = [
-    "MOST_BYTES_TOLD",
-    "UNDER_WAY",
-    "BatchRefusedError",
-    "Sent",
-    "affordable",
-    "done_of",
-    "find",
-    "replies",
-    "send",
-    "taken_of",
-    "within_reach",
-]
+
+class BatchReply(NamedTuple):
+    """What came of one request."""
+
+    number: int
+    """The request's place in the batch."""
+    completion: Completion | None
+    """None if none came."""
+    why_not: str | None
+    """Why none came; None if one did."""
+
+
+class _Response(msgspec.Struct):
+    body: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Line(msgspec.Struct):
+    custom_id: str
+    response: _Response | None = None
+    error: Any = None
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_DIGITS = 18
+
+
+def read_replies(chunks: Iterable[bytes], most_bytes: int) -> Iterator[BatchReply]:
+    """The replies in a file's bytes; lines that are none are left out.
+
+    Args:
+        chunks: the file, in pieces.
+        most_bytes: the longest line that a reply can have.
+
+    Raises:
+        CotraceError: a line is longer.
+    """
+    for line in _split(chunks, most_bytes):
+        try:
+            found = _LINE.decode(strike_bytes(line))
+        except (msgspec.DecodeError, RecursionError):
+            continue
+        if found.custom_id.isdecimal() and found.custom_id.isascii() and len(found.custom_id) <= _DIGITS:
+            yield _reply(found)
+
+
+def _split(chunks: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
+    begun = bytearray()
+    for chunk in chunks:
+        *ended, rest = chunk.split(b"\n")
+        for end in ended:
+            yield bytes(begun + end)
+            begun.clear()
+        begun += rest
+        if len(begun) > most_bytes:
+            raise CotraceError(f"the provider's file of replies has a line of more than {most_bytes:,} bytes, which no answer takes")
+    yield bytes(begun)
+
+
+def _reply(line: _Line) -> BatchReply:
+    from providers.clients.openai import read_body
+
+    number = int(line.custom_id)
+    body = bytes(line.response.body) if line.response else b"null"
+    try:
+        return BatchReply(number, read_body(body), None)
+    except UnreadableError as error:
+        what = line.error or excerpt(body.decode("utf-8", "replace")) or error
+        return BatchReply(number, None, f"the provider failed: {excerpt(str(what))}")
+
+
+def batch_client(settings: ModelSettings, most_bytes: int) -> openai.OpenAI:
+    """A client whose replies have at most that many bytes.
+
+    Raises:
+        UsageError: the provider has no batches in the manner of OpenAI, or the key is missing.
+    """
+    import openai
+
+    if provider_of(settings).protocol != "openai" or (settings.base_url is None and settings.provider != "openai"):
+        raise UsageError(
+            f"--batch works with OpenAI and OpenAI-compatible servers (--base-url), not with {settings.provider}: leave it out"
+        )
+    http_client = openai.DefaultHttpxClient()
+    bound(http_client, most_bytes)
+    return openai.OpenAI(base_url=address_of(settings), api_key=key_of(settings), timeout=settings.timeout_s, http_client=http_client)
+
+
+def bound(client: httpx.Client, most_bytes: int) -> None:
+    """Have the client refuse bodies of more bytes than that, unpacked or not, and redirects to other hosts."""
+
+    def ask(request: httpx.Request) -> None:
+        request.headers["accept-encoding"] = "gzip, deflate"
+
+    def look(response: httpx.Response) -> None:
+        _stay(response)
+        assert isinstance(response.stream, httpx.SyncByteStream)
+        response.stream = _Body(response.stream, Counted(most_bytes, response.headers.pop("content-encoding", "")))
+
+    client.event_hooks = {"request": [*client.event_hooks["request"], ask], "response": [*client.event_hooks["response"], look]}
+
+
+def _stay(response: httpx.Response) -> None:
+    if not response.has_redirect_location:
+        return
+    here, there = response.url, response.url.join(response.headers["location"])
+    upgraded = (here.scheme, here.port, there.scheme, there.port) == ("http", None, "https", None)
+    if here.host != there.host or ((here.scheme, here.port) != (there.scheme, there.port) and not upgraded):
+        raise ForeignRedirectError(f"{here.host} sends requests on to {there.scheme}://{there.host}:{there.port or ''}")
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, stream: httpx.SyncByteStream, counted: Counted) -> None:
+        self._stream, self._counted = stream, counted
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            yield self._counted.take(chunk)
+
+    def close(self) -> None:
+        self._stream.close()
+
 
 UNDER_WAY: Final = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
 """States in which there are no replies yet."""
@@ -158,7 +267,7 @@ def replies(batch: Batch, settings: ModelSettings, count: int) -> Iterator[Batch
     with batch_client(settings, settings.most_bytes * count) as client:
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             with client.files.with_streaming_response.content(file) as content:
-                for reply in reply_lines.read(content.iter_bytes(), settings.most_bytes):
+                for reply in read_replies(content.iter_bytes(), settings.most_bytes):
                     if reply.number in left:
                         left.remove(reply.number)
                         yield reply
@@ -192,3 +301,42 @@ def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | Non
 def _told(error: Exception) -> str:
     """What a provider's error says, in one line."""
     return excerpt(strike(str(beyond_bounds(error) or error)))
+
+
+T = TypeVar("T")
+
+_ENDING = ".batch.json"
+
+
+def remember(folder: Path, run_id: str, record: tuple[Any, ...]) -> Path:
+    """Put a record into a folder, made if it is missing, replacing an earlier one of the same run at once or not at all.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    path = folder / f"{run_id}{_ENDING}"
+    unfinished = path.with_suffix(".new")
+    try:
+        folder.mkdir(exist_ok=True)
+        unfinished.write_bytes(orjson.dumps(record, default=_content))
+        unfinished.replace(path)
+    except OSError as error:
+        raise StoreError(f"batch record {path} cannot be written: {error.strerror}; free some space and start again") from error
+    return path
+
+
+def _content(part: Any) -> Any:
+    return part.model_dump(mode="json") if isinstance(part, BaseModel) else tuple(part)
+
+
+def remembered(folder: Path, kind: TypeAdapter[T]) -> Iterator[tuple[Path, T]]:
+    """The records of batches that were submitted and not collected.
+
+    Raises:
+        StoreError: a record is damaged.
+    """
+    for path in sorted(folder.glob(f"*{_ENDING}")):
+        try:
+            yield path, kind.validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise StoreError(f"batch record {path} is damaged: move it away to go on without it") from error

@@ -1,1 +1,0 @@
-"""Batches in the manner of OpenAI: submitted, found again, and their replies."""
