@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPUTED",
+    "GROUPS",
     "NEEDS",
     "OPTIONS",
+    "SOURCES",
     "Computed",
     "Option",
     "columns_of",
     "described",
+    "grouped",
     "report",
     "report_names",
     "shown_columns",
@@ -131,6 +134,100 @@ NEEDS: dict[str, str] = {
 }
 """Computed report -> what a store must have for a row: said where there is none."""
 
+
+class Listed(NamedTuple):
+    """A report in a list of all."""
+
+    text: str
+    """What it answers, in a few words."""
+    needs: str = ""
+    """What it needs apart from logs, in the words of `SOURCES`."""
+
+
+GROUPS: dict[str, dict[str, Listed]] = {
+    "Scores": {
+        "leaderboard": Listed("score and success of each team, with intervals"),
+        "families": Listed("the benchmarks side by side"),
+        "asympuzl": Listed("AsymPuzl: the paper's tables"),
+        "coordination": Listed("LLM-Coordination: the games"),
+        "coordination-qa": Listed("CoordinationQA: accuracy and chance"),
+        "einstein": Listed("Einstein Puzzles: success, subgoals and steps of each run"),
+        "einstein-errors": Listed("Einstein Puzzles: the error categories of Table 2"),
+        "overcooked": Listed("Collab-Overcooked: the statistics of the published script"),
+    },
+    "Failures and losses": {
+        "lost": Listed("who lost how much, when and why, in sentences", "values, attribution"),
+        "attributions": Listed("each part of each turn's loss: agent, failure point, evidence", "values, attribution"),
+        "attribution-accuracy": Listed("how often attributions name the known faulty agent", "values, attribution, labels"),
+        "costly-turns": Listed("the turns that lost something", "values"),
+        "decisive-turns": Listed("the turn that decided each game", "values"),
+        "cost-by-category": Listed("loss by failure category", "values"),
+        "cost-in-spirals": Listed("loss of turns inside and outside correction spirals", "values"),
+        "continuations": Listed("counterfactual continuations and the original games", "values, replay"),
+        "outcomes": Listed("what became of the oracle actions of each turn"),
+        "missed": Listed("turns that had oracle actions and took none"),
+        "action-follows": Listed("each request and the action that fulfilled it", "attribution"),
+        "failures": Listed("how often each failure category occurs"),
+        "failures-common": Listed("failure categories in words that all benchmarks share"),
+        "spirals": Listed("correction spirals"),
+        "remove-gap": Listed("remove gap of each team"),
+        "remove-gap-turns": Listed("remove gap turn by turn"),
+        "remove-gap-instructed": Listed("remove gap of what directors ask for", "claims"),
+    },
+    "Judges and labels": {
+        "judges": Listed("how each judge answered each question", "verdicts"),
+        "agreement": Listed("agreement of judges, people and repeats", "verdicts or labels of two raters"),
+        "confusion": Listed("how often each pair of answers occurs", "verdicts or labels of two raters"),
+        "corrected-rates": Listed("rates corrected for the judge's errors", "verdicts, labels"),
+        "calibration": Listed("whether a judge's probabilities are right", "verdicts, labels"),
+        "calibrated-answers": Listed("how probable each answer is", "verdicts, labels"),
+        "labels-needed": Listed("how many labels an interval needs", "verdicts"),
+        "judges-needed": Listed("how many judges and repeats a score needs", "verdicts"),
+        "panel": Listed("majority and split of several model judges", "verdicts of models"),
+        "panel-disagreements": Listed("units on which model judges disagree", "verdicts of models"),
+        "pairs": Listed("which of two games a judge prefers", "verdicts of models on pairs"),
+        "preferences": Listed("ranking of teams by such preferences", "verdicts of models on pairs"),
+        "probes": Listed("how changed texts and planted defects change verdicts", "verdicts, probe"),
+        "drift": Listed("whether a judge changed over time", "verdicts of models"),
+        "self-preference": Listed("whether a model favours its own texts", "verdicts of models"),
+        "flagged": Listed("texts that try to speak to the judge", "verdicts"),
+        "readers": Listed("precision and recall of readers of messages", "claims"),
+    },
+    "Statistics": {
+        "compare": Listed("differences between teams, with corrected p-values"),
+        "effects": Listed("what goes with the outcome in the same team and task"),
+        "correlations": Listed("correlations within and between teams"),
+        "mediation": Listed("the part of a difference that goes through messages"),
+        "transitions": Listed("which step follows which"),
+        "survival": Listed("when an event happens in the games of a team"),
+        "survival-curves": Listed("the curves of these events"),
+        "ability": Listed("ability of teams and difficulty of tasks"),
+        "profiles": Listed("groups of games with similar failures"),
+        "power": Listed("how many tasks show a difference"),
+        "power-curves": Listed("power by number of tasks"),
+    },
+    "Store and spending": {
+        "rejects": Listed("parts of logs that could not be used"),
+        "disagreements": Listed("places where log and replay differ"),
+        "notes": Listed("people's comments on turns"),
+        "cost": Listed("requests, tokens and cost of judging", "verdicts of models"),
+        "verdict-costs": Listed("cost of each verdict", "verdicts of models"),
+    },
+}
+"""Heading -> report; views of families of other distributions are added to the first group."""
+
+SOURCES: dict[str, str] = {
+    "values": "a benchmark whose states have values (docs/values.md)",
+    "attribution": "cotrace attribute",
+    "verdicts": "cotrace judge",
+    "labels": "cotrace labels import, or notes and labels on the dashboard",
+    "probe": "cotrace probe",
+    "replay": "cotrace replay",
+    "claims": "cotrace claims, or cotrace judge --judge engine",
+    "models": "cotrace judge --model",
+}
+"""What reports need -> where it comes from."""
+
 _USUAL = {"failures": "is_default"}
 """Report -> the rows that are meant where no condition is given: the same in print, on pages and in the demo."""
 _FIRST = "lost"
@@ -157,12 +254,20 @@ def report_names() -> tuple[str, ...]:
     return (_FIRST, *sorted(_views()), *(name for name in COMPUTED if name != _FIRST))
 
 
+def grouped() -> dict[str, dict[str, Listed]]:
+    """Every report of `report_names` under its heading."""
+    known = {name for reports in GROUPS.values() for name in reports}
+    first, *rest = GROUPS
+    others = {name: Listed(described(name).partition(". ")[0]) for name in report_names() if name not in known}
+    return {first: GROUPS[first] | others, **{heading: GROUPS[heading] for heading in rest}}
+
+
 def described(name: str) -> str:
     """What a report's rows are, in one sentence."""
     if name in COMPUTED:
         return (_compute(name).__doc__ or "").partition("\n")[0]
     if name in _TABLES:
-        return next(f"One row is {table.grain}" for table in TABLES if table.name == _TABLES[name][0])
+        return next(f"One row is {table.grain[:1].lower()}{table.grain[1:]}." for table in TABLES if table.name == _TABLES[name][0])
     return next(spec.summary[:1].upper() + spec.summary[1:] for spec in VIEWS if spec.report and spec.report[0] == name)
 
 

@@ -58,7 +58,7 @@ def command(
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
     from analytics.installation import ensure_installed
-    from analytics.reports import COMPUTED, described, report, report_names, shown_columns, units_of
+    from analytics.reports import COMPUTED, report, shown_columns, units_of
     from analytics.statistics.few_games import few_games
     from cotrace.output import SCREEN, emit, tell
     from cotrace.output import chosen as chosen_columns
@@ -68,8 +68,7 @@ def command(
     if name is None:
         raise UsageError("name a report: `cotrace report list` says which there are")
     if name == "list":
-        for one in report_names():
-            tell(f"{one:<22}{described(one)}")
+        _list()
         return
     ensure_installed(store)
     if output_format == "html":
@@ -98,6 +97,19 @@ def command(
     more = "" if printed == len(rows) or most else f"--rows {len(rows)} or a pipe shows all, "
     more += "" if len(shown) == rows.width else f"--wide or --format csv show all {rows.width} columns, "
     say(f"{count} of {name} from {store.path}; {more}{page} explains them")
+
+
+def _list() -> None:
+    """The reports under their headings, each with what it answers and what it needs."""
+    from analytics.reports import SOURCES, grouped
+
+    for heading, reports in grouped().items():
+        echo(f"\n{heading}")
+        for name, (text, needs) in reports.items():
+            echo(f"  {name:<24}{printable(text)}{f' [needs {needs}]' if needs else ''}")
+    echo("\nWhat reports need, and where it comes from")
+    for word, source in SOURCES.items():
+        echo(f"  {word:<24}{source}")
 
 
 def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_table_options: bool) -> None:

@@ -7,7 +7,7 @@ import io
 import polars as pl
 import pytest
 
-from analytics.reports import described, report_names
+from analytics.reports import GROUPS, SOURCES, described, grouped, report_names
 from cotrace.output import SCREEN, chosen, emit, tell
 from schemas.errors import UsageError
 
@@ -100,6 +100,15 @@ def test_a_column_that_is_mistyped_is_guessed() -> None:
 def test_every_report_says_what_it_is() -> None:
     """`cotrace report list`."""
     assert [name for name in report_names() if len(described(name)) < 20] == []
+
+
+def test_every_report_is_listed_once_with_what_it_needs() -> None:
+    """`cotrace report list` has five groups, and says where each needed thing comes from."""
+    listed = [name for reports in GROUPS.values() for name in reports]
+    assert (sorted(listed), len(GROUPS)) == (sorted(report_names()), 5)
+    assert [name for reports in grouped().values() for name in reports] == listed
+    needs = {one.needs for reports in GROUPS.values() for one in reports.values()} - {""}
+    assert [text for text in needs if not any(word in text for word in SOURCES)] == []
 
 
 def test_colours_wanted_by_the_environment_make_no_terminal_of_a_pipe(
