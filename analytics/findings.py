@@ -1,4 +1,4 @@
-"""What a store shows, in sentences: which team failed, where, why, and how sure that is; each with the report that has the numbers."""
+"""The findings of a store in sentences: which team failed, where, why, and how sure that is; each names the report with the numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any, Final, NamedTuple
 
 from analytics.comparison.compare import behind, compare, is_shown
-from analytics.comparison.team_names import short_names, unlike_names
+from analytics.comparison.game_values import short_names, unlike_names
 from analytics.query import query
 from schemas.families import family, games_apart, title_of
 from schemas.store import Store
@@ -26,8 +26,6 @@ from schemas.wording import (
     share_interval,
     signed,
 )
-
-__all__ = ["TOPICS", "Finding", "findings", "headlines"]
 
 TOPICS: Final[Mapping[str, str]] = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
 """Topic of a finding -> as people read it, in order."""

@@ -1,4 +1,4 @@
-"""Taking mistakes out of a store: the verdicts of a judge or a scoring run, an experiment, or what came from a file."""
+"""Delete from a store: the verdicts of a judge or a scoring run, an experiment, or what came from a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from schemas.transaction import Transaction
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["KINDS", "Forgotten", "forget"]
 
 _OUTLIVE_GAMES: Final = frozenset({"notes"})
 _OF_GAMES: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names and spec.name not in _OUTLIVE_GAMES)

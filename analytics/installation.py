@@ -1,4 +1,4 @@
-"""The views in a store: made there, kept up to date, and part of every new store, which begins as a copy of one without rows."""
+"""Install the views in a store and keep them current; a new store begins as a copy of an empty one that has them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from analytics.materialized import BASIS, materialize
-from analytics.views import VIEWS
+from analytics.views import BASIS, VIEWS, materialize
 from schemas.errors import StoreError
 from schemas.store import SCHEMA_VERSION, Store
 from schemas.tables import TABLES
@@ -19,7 +18,6 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["are_current", "blank", "ensure_installed", "install"]
 
 _FINGERPRINT: Final = "views_hash"
 """Name of the row of store_info that says which views a store has."""

@@ -1,4 +1,4 @@
-"""The named reports: views that say so in their header, two tables, and what is computed in Python."""
+"""The named reports: views with a report in their header, two tables, and reports computed in Python."""
 
 from __future__ import annotations
 
@@ -18,33 +18,13 @@ from schemas.text import near
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "COMPUTED",
-    "GROUPS",
-    "NEEDS",
-    "OPTIONS",
-    "SOURCES",
-    "Computed",
-    "Option",
-    "columns_of",
-    "described",
-    "grouped",
-    "report",
-    "report_names",
-    "shown_columns",
-    "units_of",
-    "with_identity",
-]
-
 
 class Computed(NamedTuple):
     """A report that needs more than SQL."""
 
     module: str
     function: str
-    """Takes the store, gives a frame."""
-    columns: str
-    """The module's constant that names the columns which fit a terminal."""
+    """Takes the store, returns a frame; the constant `<FUNCTION>_SUMMARY` next to it names the columns that fit a terminal."""
     options: tuple[str, ...] = ()
     """Keys of `OPTIONS` that it takes beside the store."""
     page: str = "docs/judges.md"
@@ -71,35 +51,35 @@ OPTIONS: dict[str, Option] = {
 """Name, as in Python and with dashes on the command line -> what it is; the reports that take one are named in front of its help."""
 
 
-def _statistic(module: str, function: str, *options: str, columns: str = "SUMMARY") -> Computed:
-    return Computed(module, function, columns, options, "docs/statistics.md")
+def _statistic(module: str, function: str, *options: str) -> Computed:
+    return Computed(module, function, options, "docs/statistics.md")
 
 
 COMPUTED: dict[str, Computed] = {
-    "lost": Computed("analytics.losses.lost", "lost_report", "SUMMARY", page="docs/attribution.md", prose="sentence"),
-    "attribution-accuracy": Computed("analytics.losses.accuracy", "accuracy_report", "SUMMARY", page="docs/attribution.md"),
-    "agreement": Computed("analytics.agreement.report", "agreement_report", "SUMMARY", ("na_score",)),
-    "corrected-rates": Computed("analytics.rates.corrected", "corrected_rates", "SUMMARY"),
-    "calibration": Computed("analytics.rates.calibration", "calibration_report", "SUMMARY"),
-    "calibrated-answers": Computed("analytics.rates.calibrated_answers", "calibrated_answers", "SUMMARY"),
-    "probes": Computed("analytics.judging.probes", "probe_report", "SUMMARY"),
-    "drift": Computed("analytics.drift.report", "drift_report", "SUMMARY"),
-    "self-preference": Computed("analytics.judging.self_preference", "self_preference_report", "SUMMARY"),
-    "labels-needed": Computed("analytics.rates.corrected", "labels_needed_report", "NEEDED_SUMMARY"),
-    "readers": Computed("analytics.reading.report", "readers_report", "SUMMARY", page="docs/claims.md"),
-    "compare": Computed("analytics.comparison.compare", "compare", "SUMMARY", ("metric", "benchmark"), "docs/compare.md"),
-    "effects": _statistic("analytics.associations.effects", "effects", "benchmark"),
-    "correlations": _statistic("analytics.associations.correlations", "correlations", "metric", "benchmark"),
-    "mediation": _statistic("analytics.associations.mediation", "mediation", "metric", "benchmark"),
-    "transitions": _statistic("analytics.courses.transitions", "transitions", "benchmark"),
-    "survival": _statistic("analytics.courses.survival", "survival", "benchmark"),
-    "survival-curves": _statistic("analytics.courses.survival", "survival_curves", "benchmark", columns="CURVES_SUMMARY"),
-    "ability": _statistic("analytics.scales.ability", "ability", "metric", "benchmark"),
-    "preferences": _statistic("analytics.scales.preferences", "preferences"),
-    "profiles": _statistic("analytics.scales.profiles", "profiles", "benchmark"),
-    "power": _statistic("analytics.planning.power", "power", "metric", "benchmark", "difference"),
-    "power-curves": _statistic("analytics.planning.power", "power_curves", "metric", "benchmark", "difference", columns="CURVES_SUMMARY"),
-    "judges-needed": _statistic("analytics.planning.judges_needed", "judges_needed"),
+    "lost": Computed("analytics.losses.lost", "lost_report", page="docs/attribution.md", prose="sentence"),
+    "attribution-accuracy": Computed("analytics.losses.accuracy", "accuracy_report", page="docs/attribution.md"),
+    "agreement": Computed("analytics.agreement.report", "agreement_report", ("na_score",)),
+    "corrected-rates": Computed("analytics.rates.corrected", "corrected_rates"),
+    "calibration": Computed("analytics.rates.calibration", "calibration_report"),
+    "calibrated-answers": Computed("analytics.rates.calibration", "calibrated_answers"),
+    "probes": Computed("analytics.judging.probes", "probe_report"),
+    "drift": Computed("analytics.drift", "drift_report"),
+    "self-preference": Computed("analytics.judging.probes", "self_preference_report"),
+    "labels-needed": Computed("analytics.rates.corrected", "labels_needed_report"),
+    "readers": Computed("analytics.readers", "readers_report", page="docs/claims.md"),
+    "compare": Computed("analytics.comparison.compare", "compare", ("metric", "benchmark"), "docs/compare.md"),
+    "effects": _statistic("analytics.associations", "effects", "benchmark"),
+    "correlations": _statistic("analytics.associations", "correlations", "metric", "benchmark"),
+    "mediation": _statistic("analytics.mediation", "mediation", "metric", "benchmark"),
+    "transitions": _statistic("analytics.courses", "transitions", "benchmark"),
+    "survival": _statistic("analytics.courses", "survival", "benchmark"),
+    "survival-curves": _statistic("analytics.courses", "survival_curves", "benchmark"),
+    "ability": _statistic("analytics.scales", "ability", "metric", "benchmark"),
+    "preferences": _statistic("analytics.scales", "preferences"),
+    "profiles": _statistic("analytics.scales", "profiles", "benchmark"),
+    "power": _statistic("analytics.planning", "power", "metric", "benchmark", "difference"),
+    "power-curves": _statistic("analytics.planning", "power_curves", "metric", "benchmark", "difference"),
+    "judges-needed": _statistic("analytics.planning", "judges_needed"),
 }
 """Name -> what computes it."""
 
@@ -308,7 +288,9 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
 def columns_of(name: str) -> list[str]:
     """The columns of a report that fit a terminal; empty: all do."""
     if name in COMPUTED:
-        return list(getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].columns))
+        computed = COMPUTED[name]
+        shown: str = getattr(importlib.import_module(computed.module), f"{computed.function.upper()}_SUMMARY")
+        return shown.split(", ")
     return [column for spec in VIEWS if spec.report and spec.report[0] == name for column in spec.shows]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analytics.csv_text import as_csv
+from analytics.query import as_csv
 from cotrace.tables import SCREEN, draw, without_ends
 from cotrace.terminal import echo, is_terminal, write
 from schemas.errors import UsageError

@@ -86,7 +86,7 @@ def look(tasks: Sequence[Sequence[Job]], level: float, out: Path) -> list[PairLo
 def _pair(a: Path, b: Path, by_task: Sequence[Mapping[Path, float]], level: float, out: Path) -> PairLook:
     import numpy as np
 
-    from analytics.statistics.sequential import always_valid_p, confidence_sequence
+    from analytics.statistics.shifts import always_valid_p, confidence_sequence
 
     differences = np.array([means[a] - means[b] for means in by_task if a in means and b in means])
     if differences.sum() < 0:

@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 import dash
 from dash import MATCH, Dash, Input, Output, State, html
 
-from analytics.csv_text import as_csv
-from analytics.literals import with_literals
+from analytics.query import as_csv, with_literals
 from dashboards.address import Address
 from dashboards.parts import Part, aria, data
 from dashboards.requests import checked

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
-from analytics.losses.words import amount
+from analytics.losses.lost import amount
 from dashboards.figures.palette import OTHER, SERIES
 from dashboards.markup import svg
 from dashboards.parts import Part

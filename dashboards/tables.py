@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from analytics.literals import literal
-from analytics.query import frame
+from analytics.query import frame, literal
 from dashboards.address import FILTERS
 from dashboards.computed import kept, kept_already
 from dashboards.foreign_sql import MOST_BYTES_OF_A_FILE, MOST_BYTES_OF_A_PAGE, foreign_rows

@@ -16,9 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from analytics.installation import ensure_installed
-from analytics.losses.accuracy import accuracy_report
-from analytics.losses.mended import costs_by_turn
-from analytics.losses.truths import planted_faults, turns_at_work
+from analytics.losses.accuracy import accuracy_report, costs_by_turn, planted_faults, turns_at_work
 from analytics.query import query
 from analytics.statistics.intervals import t_interval, wilson
 from ingest.files.run import ingest_paths

@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from analytics.agreement.measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
-from analytics.agreement.pairs import Comparison
+from analytics.agreement.pairs import Comparison, gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
 from analytics.agreement.report import COEFFICIENTS, coefficients_with_intervals
 from analytics.rates.correction import (
     Corrected,
@@ -31,8 +30,8 @@ from analytics.rates.correction import (
     rogan_gladen_known,
     variance_parts,
 )
-from analytics.statistics.cluster_intervals import cluster_sums
-from analytics.statistics.simulated import all_kinds
+from analytics.statistics.few_games import all_kinds
+from analytics.statistics.intervals import cluster_sums
 from research.held import METHODS as BY_NAME
 from research.held import section
 from research.simulation import ANSWERS, SCORES, Data, Floats, Judged, Rated, agreeing_raters, judged_games

@@ -24,7 +24,7 @@ from unittest import mock
 import numpy as np
 import yaml
 
-from analytics.statistics.cluster_intervals import share_interval
+from analytics.statistics.intervals import share_interval
 from games.craft.players import grammar, speech
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths

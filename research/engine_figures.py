@@ -21,7 +21,7 @@ from unittest import mock
 
 import yaml
 
-from analytics.reading.report import ALL, readers_report
+from analytics.readers import ALL, readers_report
 from games.craft.players import grammar, speech
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths

@@ -12,8 +12,7 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from analytics.installation import ensure_installed
-from analytics.losses.mended import costs_by_turn
-from analytics.losses.truths import planted_faults, turns_at_work
+from analytics.losses.accuracy import costs_by_turn, planted_faults, turns_at_work
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store import Store

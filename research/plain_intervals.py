@@ -11,12 +11,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from analytics.comparison.differences import ValueRange, paired
-from analytics.courses.transitions import Turns, beside_any_order
-from analytics.statistics.cluster_intervals import mean_interval, share_interval
-from analytics.statistics.partial_correlations import correlation
-from analytics.statistics.regressions import clustered_regression, mean_by
-from analytics.statistics.share_differences import share_difference
+from analytics.comparison.compare import ValueRange, paired
+from analytics.courses import Turns, beside_any_order
+from analytics.statistics.intervals import mean_interval, share_interval
+from analytics.statistics.regressions import clustered_regression, correlation, mean_by
+from analytics.statistics.shifts import share_difference
 from research.scenes import TURNS, Drawn, Method, Scene, hits_of, levels_of, sizes_of
 
 Floats = NDArray[np.float64]

@@ -11,17 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from analytics.associations.mediation import mediated
-from analytics.comparison.differences import ValueRange, unpaired
-from analytics.courses.survival import Times, free_curve, hazard_ratio
+from analytics.comparison.compare import ValueRange, unpaired
+from analytics.courses import Times, free_curve, hazard_ratio
 from analytics.losses.lost import losses_interval
-from analytics.planning.power import pooled_spread
-from analytics.scales.ability import AbilityScale, ability_ends, additive_scale, rasch_scale
-from analytics.scales.preferences import bradley_terry
-from analytics.statistics.cluster_intervals import ratio_interval
-from analytics.statistics.intervals import t_interval, wilson
-from analytics.statistics.partial_correlations import correlation, without
-from analytics.statistics.regressions import clustered_regression, dummies, mean_by, mixed_coefficient
+from analytics.mediation import mediated
+from analytics.planning import pooled_spread
+from analytics.scales import AbilityScale, ability_ends, additive_scale, bradley_terry, rasch_scale
+from analytics.statistics.intervals import ratio_interval, t_interval, wilson
+from analytics.statistics.regressions import clustered_regression, correlation, dummies, mean_by, mixed_coefficient, without
 from analytics.statistics.shifts import Cells, group_shift, paired_shift
 from research.label_plans import labels_drawn
 from research.scenes import Drawn, Method, Scene, few_scenes, hits_of, levels_of, many, sizes_of

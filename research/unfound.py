@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from analytics.losses.mended import costs_by_turn
-from analytics.losses.truths import planted_faults, turns_at_work
+from analytics.losses.accuracy import costs_by_turn, planted_faults, turns_at_work
 from analytics.query import query
 from research.attribution import Played, planted_games
 from schemas.families import modules, title_of

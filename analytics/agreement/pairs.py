@@ -1,15 +1,19 @@
-"""Two raters, or one rater's own repeats, as counts ready for the coefficients."""
+"""Two raters, or repeats of one rater: tables of counts and the coefficients of agreement over them.
+
+The coefficients take arrays whose last two axes are a square table of counts (rows: answers of side a, columns: of side b, both in the same
+order), and work over any axes in front, so that the thousand tables of a bootstrap cost one call. Where a coefficient is not defined, it is
+NaN.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from analytics.agreement.answers import numbers_of_answers
-from analytics.agreement.measures import coincidences, cross_pairs, inner_pairs, unit_agreement
-from analytics.agreement.ways import ORDER, Answered, Rater, numbered, sums_by
+from analytics.agreement.answers import ORDER, Answered, Rater, numbered, numbers_of_answers, sums_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +22,156 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-__all__ = ["ALL", "Comparison", "comparisons"]
+Scale = Literal["nominal", "ordinal", "interval"]
+
+
+def cross_pairs(counts_a: Floats, counts_b: Floats) -> Floats:
+    """Tables of all pairs between two sides, one a unit: every answer of side a meets every answer of side b.
+
+    Args:
+        counts_a: shape (units, answers), how often side a gave each answer.
+        counts_b: the same of side b.
+
+    Returns:
+        Shape (units, answers, answers).
+    """
+    table: Floats = counts_a[:, :, None] * counts_b[:, None, :]
+    return table
+
+
+def inner_pairs(counts: Floats) -> Floats:
+    """Tables of all ordered pairs of different raters inside one side; shapes as in `cross_pairs`."""
+    import numpy as np
+
+    own: Floats = counts[:, :, None] * np.eye(counts.shape[1])
+    return cross_pairs(counts, counts) - own
+
+
+def coincidences(counts: Floats) -> Floats:
+    """Coincidence matrices, one a unit: each ordered pair counts 1 / (ratings of the unit - 1); units with one rating count nothing.
+
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", step C of the general form.
+    """
+    import numpy as np
+
+    others = counts.sum(axis=1) - 1
+    shares: Floats = inner_pairs(counts) / np.where(others > 0, others, 1)[:, None, None]
+    return shares
+
+
+def percent_agreement(table: Floats) -> Floats:
+    """Share of pairs with equal answers, 0 to 1."""
+    import numpy as np
+
+    return _ratio(np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1)))
+
+
+def kappa(table: Floats, weights: Floats | None = None) -> Floats:
+    """Cohen's kappa, -1 to 1; of a symmetric table of inner pairs it is Fleiss's.
+
+    1 - (weighted disagreement observed) / (expected from the margins): Cohen (1960), Educational and Psychological Measurement 20; with
+    weights Cohen (1968), Psychological Bulletin 70; Fleiss (1971), Psychological Bulletin 76.
+
+    Args:
+        table: counts, see above.
+        weights: shape (answers, answers), the disagreement of each pair, 0 on the diagonal; None: 1 off the diagonal.
+    """
+    import numpy as np
+
+    apart: Floats = 1 - np.eye(table.shape[-1]) if weights is None else weights
+    n = table.sum(axis=(-2, -1))
+    rows, columns = table.sum(axis=-1), table.sum(axis=-2)
+    observed = (table * apart).sum(axis=(-2, -1)) * n
+    expected = (rows[..., :, None] * columns[..., None, :] * apart).sum(axis=(-2, -1))
+    return 1 - _ratio(observed, expected)
+
+
+def krippendorff_alpha(coincidence: Floats, scale: Scale, values: Floats | None = None) -> Floats:
+    """Krippendorff's alpha, at most 1: 1 - (n - 1) * sum of o_ck d_ck / sum of n_c n_k d_ck.
+
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", general form with missing data; d is 1 for different answers
+    (nominal), the squared number of ranks between two answers, weighted by how often they are used (ordinal), or the squared difference
+    of their values (interval).
+
+    Args:
+        coincidence: sums of `coincidences` over units, or of symmetric tables of pairs.
+        scale: which difference.
+        values: shape (answers,), ascending; for interval.
+    """
+    n_c = coincidence.sum(axis=-1)
+    apart = _differences(n_c, scale, values)
+    observed = (coincidence * apart).sum(axis=(-2, -1)) * (n_c.sum(axis=-1) - 1)
+    expected = (n_c[..., :, None] * n_c[..., None, :] * apart).sum(axis=(-2, -1))
+    return 1 - _ratio(observed, expected)
+
+
+def _differences(n_c: Floats, scale: Scale, values: Floats | None) -> Floats:
+    import numpy as np
+
+    size = n_c.shape[-1]
+    if scale == "nominal":
+        return 1 - np.eye(size)
+    if scale == "interval":
+        assert values is not None
+        return np.subtract.outer(values, values) ** 2
+    middle = n_c.cumsum(axis=-1) - n_c / 2  # ranks between c and k: all answers from c to k, half of c and half of k left out
+    squared: Floats = (middle[..., :, None] - middle[..., None, :]) ** 2
+    return squared
+
+
+def unit_agreement(counts: Floats) -> tuple[Floats, Floats]:
+    """What `gwet_ac1` is made of, one a unit.
+
+    Returns:
+        Shape (units, 2): the share of agreeing pairs of raters (0 where fewer than two answered) and whether two answered; and shape
+        (units, answers): the share of each answer (0 where nobody answered).
+    """
+    import numpy as np
+
+    ratings = counts.sum(axis=1)
+    pairs = ratings * (ratings - 1)
+    agreeing = (counts * (counts - 1)).sum(axis=1) / np.where(pairs > 0, pairs, 1)
+    shares: Floats = counts / np.where(ratings > 0, ratings, 1)[:, None]
+    return np.column_stack([agreeing, (pairs > 0).astype(float)]), shares
+
+
+def gwet_ac1(agreeing: Floats, shares: Floats, scale: int | None = None) -> Floats:
+    """Gwet's AC1, -1 to 1: (p_a - p_e) / (1 - p_e) with p_e = sum of pi (1 - pi) / (answers - 1).
+
+    Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, for several raters and missing ratings as in Gwet,
+    "Handbook of Inter-Rater Reliability" (4th ed. 2014, chapter 5). The number of answers is that of the scale, used or not: an answer that
+    nobody happened to give would else change the agreement that is expected by chance.
+
+    Args:
+        agreeing: shape (..., 2), sums over units as `unit_agreement` gives.
+        shares: shape (..., answers), sums over units.
+        scale: answers that could be given; None: those of the table.
+    """
+    size = max(shares.shape[-1], scale or 0)
+    if size < 2:  # noqa: PLR2004 - one possible answer: nothing can differ
+        return _ratio(agreeing[..., 0] * 0, agreeing[..., 0] * 0)
+    observed = _ratio(agreeing[..., 0], agreeing[..., 1])
+    share = _ratio(shares, shares.sum(axis=-1, keepdims=True))
+    chance = (share * (1 - share)).sum(axis=-1) / (size - 1)
+    return _ratio(observed - chance, 1 - chance)
+
+
+def rate_of_answer(table: Floats, answer: int, other: int) -> Floats:
+    """Of the pairs in which a said `answer` and b `answer` or `other`, the share in which b said `answer` too, 0 to 1.
+
+    With yes and no this is the sensitivity of b against a, with no and yes its specificity.
+    """
+    right = table[..., answer, answer]
+    return _ratio(right, right + table[..., answer, other])
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """NaN where the whole is 0."""
+    import numpy as np
+
+    found: Floats = np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=np.asarray(whole) != 0)
+    return found
+
 
 ALL = "ALL"
 """Rubric or question of a comparison that pools all."""
@@ -266,3 +419,109 @@ def _pooled(found: Sequence[tuple[_Asked, _Pair]], names: Sequence[str], games: 
     keys = np.concatenate(places) * len(different) + way.ravel()[np.concatenate(ways)]
     keys, units = sums_by(keys, np.concatenate([pair.units for _, pair in found]), len(games) * len(different))
     return _Pair(keys // len(different), keys % len(different), units, different, sum(pair.unanswered for _, pair in found))
+
+
+_MIDDLE = 0.5
+_CORRELATIONS = ("pearson", "pearson_p", "spearman", "spearman_p")
+_CONSTANT = 1e-12
+
+COLUMNS: tuple[str, ...] = (
+    "mean_a",
+    "mean_b",
+    "mean_answer_n",
+    *(f"mean_answer_{name}" for name in _CORRELATIONS),
+    "mean_mean_n",
+    *(f"mean_mean_{name}" for name in _CORRELATIONS),
+    "consensus_n",
+    "consensus_agreement",
+    "consensus_kappa",
+)
+
+
+def score_columns(compared: Comparison, na_score: float | None) -> dict[str, float | int | None]:
+    """The columns named in `COLUMNS`; None where a number is not defined. Inside one side only `mean_a` and `mean_b` are.
+
+    ``mean_answer_*`` correlates side a's mean of a unit with every answer of side b about it (the procedure of CRAFT's human validation,
+    formats section 9), ``mean_mean_*`` the means of both. ``consensus_*`` compares, over units, whether each side's mean is above, at or
+    below 0.5. The p-values take all pairs for independent, which they are not: they are here to be compared with published ones.
+
+    Args:
+        compared: the two sides.
+        na_score: the number of an answer without one; None: it is left out. The published numbers take N/A for 0.5.
+    """
+    import numpy as np
+
+    scores = compared.scores if na_score is None else np.where(np.isnan(compared.scores), na_score, compared.scores)
+    counted = ~np.isnan(scores)
+    values, a, b, units = scores[counted], compared.counts_a[:, counted], compared.counts_b[:, counted], compared.weights
+    found: dict[str, float | int | None] = dict.fromkeys(COLUMNS)
+    found["mean_a"], found["mean_b"] = _mean(units @ a, values), _mean(units @ b, values)
+    if compared.within:
+        return found
+    both = (a.sum(axis=1) > 0) & (b.sum(axis=1) > 0)
+    a, b, units = a[both], b[both], units[both]
+    if not len(a):
+        return found
+    means_a, means_b = (a @ values) / a.sum(axis=1), (b @ values) / b.sum(axis=1)
+    found |= _correlated("mean_answer", np.repeat(means_a, len(values)), np.tile(values, len(a)), (b * units[:, None]).ravel())
+    found |= _correlated("mean_mean", means_a, means_b, units)
+    table = np.zeros((3, 3))
+    np.add.at(table, (_side(means_a), _side(means_b)), units)
+    found["consensus_n"] = int(units.sum())
+    found["consensus_agreement"] = _defined(percent_agreement(table))
+    found["consensus_kappa"] = _defined(kappa(table))
+    return found
+
+
+def _side(means: Floats) -> NDArray[np.int64]:
+    """0 below the middle, 1 at it, 2 above; a mean of thirds that should be at it is not pushed off by rounding."""
+    import numpy as np
+
+    return (np.sign(np.round(means - _MIDDLE, 9)) + 1).astype(np.int64)
+
+
+def _mean(counts: Floats, values: Floats) -> float | None:
+    """Of numbers that stand there so often."""
+    total = float(counts.sum())
+    return float(counts @ values) / total if total else None
+
+
+def _correlated(name: str, first: Floats, second: Floats, times: Floats) -> dict[str, float | int | None]:
+    """Correlations of pairs that stand there so often: Pearson's, and Spearman's, which is Pearson's of the ranks."""
+    import numpy as np
+
+    found: dict[str, float | int | None] = {f"{name}_{column}": None for column in _CORRELATIONS}
+    there = times > 0
+    first, second, times = first[there], second[there], times[there]
+    n = int(times.sum())
+    found[f"{name}_n"] = n
+    if n > 2 and min(np.ptp(first), np.ptp(second)) > _CONSTANT:  # noqa: PLR2004 - through two points goes any line
+        numbers = (*_pearson(first, second, times), *_pearson(_ranks(first, times), _ranks(second, times), times))
+        found |= {f"{name}_{column}": float(number) for column, number in zip(_CORRELATIONS, numbers, strict=True)}
+    return found
+
+
+def _pearson(first: Floats, second: Floats, times: Floats) -> tuple[float, float]:
+    """The correlation, and its p-value by Student's t with two degrees of freedom less than pairs."""
+    import numpy as np
+    from scipy import special
+
+    n = times.sum()
+    x, y = (values - times @ values / n for values in (first, second))
+    r = float(np.clip(times @ (x * y) / math.sqrt((times @ x**2) * (times @ y**2)), -1, 1))
+    t = r * math.sqrt((n - 2) / ((1 - r) * (1 + r))) if abs(r) < 1 else math.inf
+    return r, float(2 * special.stdtr(n - 2, -abs(t)))
+
+
+def _ranks(values: Floats, times: Floats) -> Floats:
+    """Mean ranks of numbers that stand there so often."""
+    import numpy as np
+
+    _, place = np.unique(values, return_inverse=True)
+    counts = np.bincount(place, weights=times)
+    ranks: Floats = (counts.cumsum() - (counts - 1) / 2)[place]
+    return ranks
+
+
+def _defined(value: Floats) -> float | None:
+    return None if math.isnan(float(value)) else float(value)

@@ -1,8 +1,8 @@
-"""Who answered what about the same units, matched and counted by game where the answers are: a unit's answers are the digits of a number.
+"""Answers about the same units, matched and counted by game where the answers are: a unit's answers are the digits of a number.
 
-A rater's answers about a unit are one row, with a field of a few bits for every question and answer of the rubric in which is counted how
-often it was given. So millions of answers are numbers that DuckDB sums, joins and groups faster than it could the texts, and what comes out
-is a row for each way in which units of a game were answered.
+A rater's answers about a unit are one row. It has a field of a few bits for every question and answer of the rubric, which counts how
+often the answer was given. So millions of answers are numbers that DuckDB sums, joins and groups faster than texts. The result is one row
+for each way in which units of a game were answered.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from analytics.agreement.answers import BY_DISAGREEMENT, numbers_of_answers
-from analytics.agreement.ways import ORDER, Answered, Layout, Pair, Rater, layout_for
+from analytics.agreement.answers import BY_DISAGREEMENT, ORDER, Answered, Layout, Pair, Rater, layout_for, numbers_of_answers
 from analytics.query import frame, query
 from schemas.store import Store
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-__all__ = ["answered", "asked_units"]
 
 _RUBRICS: Final = "SELECT rubric FROM labels UNION SELECT rubric FROM verdicts ORDER BY rubric"
 _ANSWER: Final = "replace(lower(answer), '/', '')"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Note, PaperItem, TableCell, given, ratios, units
+from analytics.papers import Note, PaperItem, TableCell, given, ratios, units
 from schemas.store import Store
-
-__all__ = ["ITEMS", "NOTES"]
 
 _MODEL: Final = "CASE WHEN model_a = model_b THEN model_a ELSE model_a || ' + ' || model_b END"
 _FEEDBACK: Final = (

@@ -1,26 +1,215 @@
-"""The report `compare`: which team is ahead of which, by how much, and what of it holds."""
+"""The report `compare`: which team is ahead of which, by how much, and what of it holds.
+
+Differences between two teams: on the tasks they share, or between their tasks where they share none.
+
+A task counts once, however often it was played: what varies is the task. Differences on shared tasks have Student's interval over tasks,
+others Welch's. Where values are only yes or no, or differ on all shared tasks alike, a task at either end is added first: of differences
+one fully won and one fully lost (Bonett and Price 2012, Journal of Educational and Behavioral Statistics 37), of each team's values one yes
+and one no (Agresti and Caffo 2000, American Statistician 54). A team that always succeeds has no variance of its own, and without them the
+interval of ten tasks held a true difference of 0.1 in 65 %. Where a task has several games, so much less of it is added: one game's worth.
+Tests are exact permutations (`analytics.statistics.shifts`).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analytics.comparison.differences import FEWEST, MeanDifference, ValueRange, paired, unpaired
-from analytics.comparison.game_values import game_values, judge_of
-from analytics.comparison.judge_bias import NOT_CORRECTED, corrected_differences
-from analytics.comparison.team_names import short_names
+from analytics.comparison.game_values import game_values, judge_of, short_names
+from analytics.query import query
+from analytics.rates.corrected import rates_of
+from analytics.rates.correction import Corrected, difference_of_rates
+from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
 from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_QUANTILE: Final = 1.959964
+"""Of the normal distribution: what turns the width of a 95 % interval into a standard error."""
+
+
+class CorrectedDifference(NamedTuple):
+    """First team's rate minus the second's, both corrected by labels; None where one of them is not corrected."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+
+
+NOT_CORRECTED: Final = CorrectedDifference(None, None, None, None, None)
+
+
+def corrected_differences(
+    store: Store, name: str, judge: str, games: pl.DataFrame, pairs: Iterable[Mapping[str, Any]]
+) -> list[CorrectedDifference]:
+    """Of each pair of teams, in order: the difference of the rates that `corrected-rates` gives of the games of either.
+
+    Rates are prediction-powered, with games as clusters; none is given where labels are no random sample of the team's units or the judge
+    leaves units unanswered. The interval is that of `analytics.rates.correction.difference_of_rates`.
+
+    Args:
+        store: a store with the views.
+        name: rubric and question, `spatial_grounding.SG1`.
+        judge: whose answers.
+        games: as `game_values` gives them.
+        pairs: rows of `compare`: condition_a, max_turns_a, team_a and the same of b.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
     import polars as pl
 
-__all__ = ["SUMMARY", "behind", "compare", "is_shown"]
+    rubric, _, question = name.rpartition(".")
+    hashes = query(store, "SELECT episode_id, hash(episode_id) AS game FROM episodes")
+    sides = {side: str(place) for place, side in enumerate(games.select(_SIDE).unique().rows())}
+    groups = games.with_columns(pl.Series("model", [sides[side] for side in games.select(_SIDE).rows()], dtype=pl.String))
+    rates = rates_of(
+        store, rubric, question, judge, groups.select("episode_id", "model").join(hashes, on="episode_id").select("game", "model")
+    )
+    found = [_difference(*(rates.get(sides[_judge_bias_side(pair, end)], {}) for end in "ab")) for pair in pairs]
+    corrected = holm([one.p for one in found])
+    return [one._replace(p_holm=p) for one, p in zip(found, corrected, strict=True)]
 
-SUMMARY: Final = ("benchmark", "team_a", "team_b", "tasks", "difference", "low", "high", "wins", "losses", "p_holm")
+
+def _judge_bias_side(pair: Mapping[str, Any], end: str) -> tuple[Any, ...]:
+    return pair[f"condition_{end}"], pair[f"max_turns_{end}"], pair[f"team_{end}"]
+
+
+def _difference(first: Mapping[str, Any], second: Mapping[str, Any]) -> CorrectedDifference:
+    import numpy as np
+
+    if first.get("rate") is None or second.get("rate") is None:
+        return NOT_CORRECTED
+    sides = (Corrected(*(np.asarray(side[name]) for name in ("rate", "rate_low", "rate_high"))) for side in (first, second))
+    value, low, high = map(float, difference_of_rates(*sides))
+    half = value - low if value > 0 else high - value  # of the side on which 0 is
+    p = math.erfc(abs(value) * _QUANTILE / half / math.sqrt(2)) if half else float(value == 0)  # without a width nothing is in doubt
+    return CorrectedDifference(value, low, high, p, None)
+
+
+FEWEST: Final = 6
+"""Shared tasks below which no p below 0.05 is possible: 2 / 2^5 = 0.0625."""
+
+_STEADY: Final = 1e-12
+
+
+class ValueRange(NamedTuple):
+    """What values there can be."""
+
+    span: float | None
+    """How far apart two can be; None: nobody knows."""
+    yes_or_no: bool = False
+    """Whether there are only the two ends."""
+    low: float = 0.0
+    """The lower end, where `span` is known."""
+
+
+class MeanDifference(NamedTuple):
+    """First minus second; None where there is too little."""
+
+    value: float
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+def paired(first: Floats, second: Floats, scale: ValueRange, runs: float = 1.0) -> MeanDifference:
+    """Mean difference over shared tasks.
+
+    Args:
+        first: mean value of each task, shape (tasks,), one or more.
+        second: the same tasks of the other team.
+        scale: of the values.
+        runs: games of a task, on average over tasks and teams.
+    """
+    from analytics.statistics.shifts import sign_flip_p
+
+    differences = first - second
+    mean = float(differences.mean())
+    if len(differences) < 2:  # noqa: PLR2004 - a variance needs two
+        return MeanDifference(mean, None, None, None)
+    p = sign_flip_p(differences) if len(differences) >= FEWEST else None
+    estimate, span = _estimate(differences), scale.span
+    if span is not None and (scale.yes_or_no or estimate.variance <= _STEADY**2):
+        estimate = _estimate(differences, (-span, span), 1 / runs)
+    elif estimate.variance <= _STEADY**2:
+        return MeanDifference(mean, None, None, p)
+    return MeanDifference(mean, *_ends(mean, estimate, span), p)
+
+
+def unpaired(first: Floats, second: Floats, scale: ValueRange, runs: float = 1.0) -> MeanDifference:
+    """Difference of the means over the tasks of either, with Welch's interval (1947, Biometrika 34).
+
+    Args:
+        first: mean value of each task, shape (tasks,), one or more.
+        second: other tasks.
+        scale: of the values.
+        runs: as in `paired`.
+    """
+    from analytics.statistics.shifts import exchange_p
+
+    mean = float(first.mean() - second.mean())
+    if min(len(first), len(second)) < 2:  # noqa: PLR2004
+        return MeanDifference(mean, None, None, None)
+    p = exchange_p(first, second)
+    added = (scale.low, scale.low + scale.span) if scale.span is not None and scale.yes_or_no else ()
+    one, other = (_estimate(side, added, 1 / runs) for side in (first, second))
+    variance = one.variance + other.variance
+    if variance <= _STEADY:
+        return MeanDifference(mean, *_of_steady(mean, min(len(first), len(second)), scale.span), p)
+    freedom = variance**2 / (one.variance**2 / one.freedom + other.variance**2 / other.freedom)
+    return MeanDifference(mean, *_ends(mean, _Estimate(one.mean - other.mean, variance, freedom), scale.span), p)
+
+
+class _Estimate(NamedTuple):
+    mean: float
+    variance: float
+    """Of the mean."""
+    freedom: float
+
+
+def _estimate(values: Floats, added: tuple[float, ...] = (), times: float = 0.0) -> _Estimate:
+    """Mean of values, and of others that stand there so many times."""
+    n = len(values) + times * len(added)
+    mean = (float(values.sum()) + times * sum(added)) / n
+    squares = float(((values - mean) ** 2).sum()) + times * sum((value - mean) ** 2 for value in added)
+    return _Estimate(mean, squares / (n * (n if added else n - 1)), n - 1)
+
+
+def _ends(mean: float, estimate: _Estimate, span: float | None) -> tuple[float, float]:
+    """By Student's t; the mean of the values alone is between them, and what cannot be is beyond."""
+    from scipy import stats
+
+    half = float(stats.t.ppf((1 + LEVEL) / 2, estimate.freedom)) * math.sqrt(estimate.variance)
+    return _inside(min(estimate.mean - half, mean), max(estimate.mean + half, mean), span)
+
+
+def _of_steady(mean: float, tasks: int, span: float | None) -> tuple[float | None, float | None]:
+    """Nothing varies on either side: what may hide behind so few tasks."""
+    from analytics.statistics.intervals import wilson
+
+    unseen = wilson(0, tasks)
+    if span is None or unseen is None:
+        return None, None
+    return _inside(mean - unseen.high * span, mean + unseen.high * span, span)
+
+
+def _inside(low: float, high: float, span: float | None) -> tuple[float, float]:
+    return (low, high) if span is None else (max(low, -span), min(high, span))
+
+
+COMPARE_SUMMARY: Final = "benchmark, team_a, team_b, tasks, difference, low, high, wins, losses, p_holm"
 """The columns that fit a terminal, beside the advice."""
 
 _SURE: Final = 0.05
@@ -48,13 +237,13 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
     - tasks: shared ones, or those of both; games_a, games_b: on them. mean_a, mean_b: means over tasks. difference: a minus b; low, high:
       its 95 % interval over tasks; null below two tasks.
     - wins, ties, losses: shared tasks on which a is above, equal, below; null if unpaired.
-    - p: of no difference, by exact permutation (`analytics.comparison.differences`); null below six shared tasks, where no test could
+    - p: of no difference, by exact permutation (`analytics.comparison.compare`); null below six shared tasks, where no test could
       give one below 0.05. p_holm, p_bh: corrected for all rows of the game: Holm's (1979) holds the chance of a single false claim to
       5 %, Benjamini and Hochberg's (1995, Journal of the Royal Statistical Society B 57) the expected share of false ones.
     - tests: rows of the game with a p. tasks_needed: shared tasks from which on a team that wins all of them can have p_holm below
       0.05 among so many rows; null if unpaired.
     - corrected, corrected_low, corrected_high: of a metric `judge:...` the difference of the two teams' rates, corrected by labels, with
-      its 95 % interval (`analytics.comparison.judge_bias`); null where labels do not correct both. The other numbers of such a row are of
+      its 95 % interval (`analytics.comparison.compare`); null where labels do not correct both. The other numbers of such a row are of
       the judge's answers.
     - advice: what follows, and what does not.
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Note, PaperItem, TableCell, given, units
+from analytics.papers import Note, PaperItem, TableCell, given, units
 from analytics.query import query
 from schemas.store import Store
-
-__all__ = ["ITEMS", "NOTES"]
 
 _LAYOUT: Final = (
     "CASE variant WHEN 'cramped_room' THEN 'CR' WHEN 'asymmetric_advantages' THEN 'AA' WHEN 'coordination_ring' THEN 'Ring' "

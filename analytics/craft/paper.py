@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Note, PaperItem, TableCell, units
+from analytics.papers import Note, PaperItem, TableCell, units
 from analytics.query import query
 from schemas.store import Store
-
-__all__ = ["ITEMS", "NOTES"]
 
 _TEAM: Final = (
     "CASE WHEN condition LIKE '%oracle5_no_tools' AND condition NOT LIKE '%no_oracle5%' THEN model ELSE model || ' (' || "

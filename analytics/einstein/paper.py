@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Note, PaperItem, ratios, units
-
-__all__ = ["ITEMS", "NOTES"]
+from analytics.papers import Note, PaperItem, ratios, units
 
 _MODE: Final = (
     "CASE {} WHEN 'provide_seek' THEN 'Information Providing & Seeking' WHEN 'provide' THEN 'Information Providing Only' "

@@ -1,7 +1,7 @@
-"""Games as chats for fine-tuning: what an agent was shown and what it answered, one line a call, or pairs of a better and a worse answer.
+"""Games as chats for fine-tuning: what an agent received and answered, one line per call, or pairs of a better and a worse answer.
 
-The lines are those that trainers take (`messages`; `prompt`, `chosen`, `rejected`), in JSON Lines by split: a folder that the library
-`datasets` loads. A puzzle is in one split alone, whoever plays it and under whatever name: the split hangs on the goal.
+The lines have the fields that trainers take (`messages`; `prompt`, `chosen`, `rejected`), in JSON Lines by split: a folder that the library
+`datasets` loads. A puzzle is in one split only, whoever plays it and under whatever name: the split depends on the goal.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from ingest.cotrace_log.logged_game import logged_game
 from schemas.errors import BadInputError, UsageError
 from schemas.game import Header, ReplyEntry, Turn
 from schemas.store import Store
-
-__all__ = ["SPLITS", "Chats", "Wanted", "export_chats"]
 
 Keep = Literal["all", "successful", "lossless"]
 SPLITS: Final = ("train", "validation", "test")

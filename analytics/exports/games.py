@@ -1,4 +1,4 @@
-"""Games with their messages, actions, scores and verdicts, as the formats of others want them: one after the other."""
+"""Games with messages, actions, scores and verdicts for other formats, as dataset folders and Parquet tables; labels as CSV."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from analytics.query import condition, query
+from analytics.views import VIEWS
+from ingest.labels.files import COLUMNS
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.tables import TABLES, table
+from schemas.text import in_markdown
 
-__all__ = ["AgentMessage", "GameOut", "ensure_some_game", "games", "messages_of"]
+if TYPE_CHECKING:
+    import polars as pl
 
 Row = Mapping[str, Any]
 
@@ -143,3 +149,141 @@ def _placed(found: list[AgentMessage], action: Row) -> list[AgentMessage]:
         return found
     before = sum(message.turn <= action["turn"] for message in found)
     return [*found[:before], AgentMessage(action["turn"], action["agent"], "public", [], "", None, [action]), *found[before:]]
+
+
+def export_tables(store: Store, folder: Path, *, views: bool = False) -> Iterator[tuple[Path, int]]:
+    """Write each table, and on demand each view, into a folder of its own, as zstd Parquet; gives each file with its rows when written.
+
+    Raises:
+        StoreError: the store cannot be read.
+        OSError: a file cannot be written.
+    """
+    store.check()
+    names = [spec.name for spec in TABLES] + ([spec.name for spec in VIEWS if spec.kind == "view"] if views else [])
+    for name in names:
+        yield write_rows(store, f"SELECT * FROM {name}", folder / name / "part-0.parquet")
+
+
+def write_rows(store: Store, sql: str, path: Path) -> tuple[Path, int]:
+    """Write the rows of a query as zstd Parquet; gives the file and its rows.
+
+    Raises:
+        StoreError: the store cannot be read.
+        OSError: the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = query(store, sql)
+    rows.write_parquet(path, compression="zstd")
+    return path, len(rows)
+
+
+_TABLES: Final = ("turns", "utterances", "actions", "verdicts", "labels", "failures", "turn_values", "episode_metrics", "agents")
+_DOCS: Final = {
+    "games": "One game a row, its conversation a list of messages (turn, agent, channel, audience, text, thought).",
+}
+
+
+def export_dataset(store: Store, folder: Path, where: str = "true") -> Iterator[tuple[Path, int]]:
+    """Write the files, then the card; gives each with its rows.
+
+    Raises:
+        UsageError: the condition is none.
+        OSError: a file cannot be written.
+    """
+    written = [_games(store, folder / "data" / "games.parquet", where)]
+    chosen = f"SELECT episode_id FROM episodes WHERE {condition(where)}"
+    for name in _TABLES:
+        source = "verdicts_latest" if name == "verdicts" else name
+        count = query(store, f"SELECT count(*) AS n FROM {source} WHERE episode_id IN ({chosen})")["n"][0]
+        if count:
+            written.append(write_rows(store, f"SELECT * FROM {source} WHERE episode_id IN ({chosen})", folder / "data" / f"{name}.parquet"))
+    yield from written
+    (folder / "README.md").write_text(_card(store, written), encoding="utf-8")
+    yield folder / "README.md", 0
+
+
+def _games(store: Store, path: Path, where: str) -> tuple[Path, int]:
+    import polars as pl
+
+    rows = [_row(game) for game in games(store, where)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pl.DataFrame(rows, schema=_schema()).write_parquet(path, compression="zstd")
+    return path, len(rows)
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    texts = dict.fromkeys(("agent", "channel", "text", "thought"), pl.String)
+    message: dict[str, Any] = {"turn": pl.Int64, **texts, "audience": pl.List(pl.String)}
+    named = ("episode_id", "benchmark", "run", "condition", "task_id", "level", "model", "team")
+    return {
+        **dict.fromkeys(named, pl.String),
+        "seed": pl.Int64,
+        "turns_taken": pl.Int64,
+        "success": pl.Boolean,
+        "score": pl.Float64,
+        "messages": pl.List(pl.Struct(message)),
+    }
+
+
+def _row(game: GameOut) -> dict[str, Any]:
+    facts = game.facts
+    same = ("episode_id", "benchmark", "task_id", "level", "model", "seed", "turns_taken", "success", "score")
+    said = [{key: getattr(one, key) for key in ("turn", "agent", "channel", "audience", "text", "thought")} for one in messages_of(game)]
+    return {key: facts[key] for key in same} | {
+        "run": game.run["name"],
+        "condition": json.dumps(game.run["condition"]),
+        "team": json.dumps(facts["team"]),
+        "messages": said,
+    }
+
+
+def _card(store: Store, written: list[tuple[Path, int]]) -> str:
+    """The card that hubs show: which files there are, what they hold, where they come from."""
+    benchmarks = query(store, "SELECT benchmark, count(*) AS games FROM episodes GROUP BY ALL ORDER BY ALL").rows()
+    configs = "".join(_config(path) for path, _ in written)
+    lines = "".join(f"| `{path.stem}` | {count} | {_DOCS.get(path.stem) or table(path.stem).grain} |\n" for path, count in written)
+    counted = ", ".join(f"{in_markdown(name)} ({count})" for name, count in benchmarks)
+    return (
+        f"---\nconfigs:\n{configs}tags:\n- multi-agent\n- llm-evaluation\n- cotrace\n---\n\n"
+        "# Games of teams of LLM agents\n\n"
+        f"Written by `cotrace export --format dataset` from a store of cotrace: {counted}.\n\n"
+        "| configuration | rows | one row is |\n|---|---|---|\n"
+        f"{lines}\n"
+        "`episode_id` joins them. Verdicts have a `judge` (`engine` or `llm:<model>`) and a `status`: only answered ones have an answer,\n"
+        "and N/A is an answer without a score. JSON columns are text.\n\n"
+        "Licence and terms are those of the logs that were read: add them here before you share this folder.\n"
+    )
+
+
+def _config(path: Path) -> str:
+    default = "  default: true\n" if path.stem == "games" else ""
+    return f"- config_name: {path.stem}\n  data_files: data/{path.name}\n{default}"
+
+
+_LABELS = f"""
+SELECT {", ".join(COLUMNS)}, score, source
+FROM labels
+WHERE
+    ($annotator IS NULL OR annotator = $annotator)
+    AND CASE
+        WHEN $source IS NULL THEN source != 'planted' AND NOT starts_with(source, 'planted:') AND NOT starts_with(annotator, 'llm:')
+        ELSE source = $source
+    END
+ORDER BY ALL
+"""
+
+
+def exported(store: Store, *, annotator: str | None = None, source: str | None = None) -> pl.DataFrame:
+    """One row a label.
+
+    Args:
+        store: where to read.
+        annotator: only this person's; None: everybody's.
+        source: only labels of this source; None: all that people gave.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    return query(store, _LABELS, {"annotator": annotator, "source": source})

@@ -1,7 +1,7 @@
-"""Games as OpenTelemetry spans in OTLP JSON, one document a game and line: a span a message, verdicts as `gen_ai.evaluation.result` events.
+"""Games as OpenTelemetry spans in OTLP JSON, one game per line: a span per message, verdicts as `gen_ai.evaluation.result` events.
 
-Attributes are those of the semantic conventions for generative AI 1.39 (in development there). Where a log has no times, messages stand a
-second apart.
+Attributes follow the semantic conventions for generative AI 1.39 (in development there). Where a log has no times, messages are one second
+apart.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from analytics.exports.games import AgentMessage, GameOut, Row, games, messages_of
 from schemas.store import Store
-
-__all__ = ["export_otlp"]
 
 _SECOND: Final = 1_000_000_000
 

@@ -1,6 +1,6 @@
 """Whether an optimised rubric agrees better with labels than the one it was made from: on held-out games, with an interval.
 
-Both rubrics are asked about the same units, so the comparison is paired: each game is left out of both, and swapped between both.
+Both rubrics answer the same units, so the comparison is paired: each game is left out of both, and swapped between both.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from analytics.agreement.measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement
-from analytics.statistics.cluster_intervals import NUDGE, PSEUDO, Pushed, Varied, coefficient_interval
-from analytics.statistics.intervals import LEVEL, Estimate
+from analytics.agreement.pairs import gwet_ac1, kappa, krippendorff_alpha, percent_agreement
+from analytics.statistics.intervals import LEVEL, NUDGE, PSEUDO, Estimate, Pushed, Varied, coefficient_interval
 from schemas import wording
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ALL", "METRICS", "Gain", "Judged", "conclusion", "corrected_p", "gains", "mean_agreement"]
 
 ALL: Final = "ALL"
 """Stands for the mean over the questions."""
@@ -60,7 +58,7 @@ METRICS: Final[Mapping[str, AgreementCoefficient]] = {
     "ac1": AgreementCoefficient(_ac1, least=-1, corrects_for_answers=False, doc="Gwet's AC1"),
     "accuracy": AgreementCoefficient(percent_agreement, least=0, corrects_for_answers=False, doc="share of equal answers"),
 }
-"""Name on the command line -> coefficient; formulas and sources: `analytics.agreement.measures`."""
+"""Name on the command line -> coefficient; formulas and sources: `analytics.agreement.pairs`."""
 
 Possible = Mapping[str, Sequence[str]]
 
@@ -278,7 +276,7 @@ def _gain(question: str, judged: Sequence[Judged], least: float, varied: _Varied
 
 
 def _level(variants: Floats, least: float, sizes: Floats) -> Estimate | None:
-    """With the interval of `analytics.statistics.cluster_intervals`, on Fisher's z, which for shares is half the log odds."""
+    """With the interval of `analytics.statistics.intervals`, on Fisher's z, which for shares is half the log odds."""
     import numpy as np
 
     values = (variants - least) * 2 / (1 - least) - 1

@@ -1,36 +1,121 @@
-"""The report `attribution-accuracy`: how often judges, rules of thumb and the engine name the decisive error."""
+"""How good the attribution is.
+
+The report `attribution-accuracy`: the decisive error by judges, rules of thumb and the engine. The report of `cotrace replay`: how much of
+a cost comes back when its failure point is fixed and the turn is played again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analytics.losses.truths import RUBRIC, LossTruth, truths
 from analytics.query import query
 from analytics.statistics.intervals import wilson
+from games.players.planted import FaultyPlayer
 from judges.attribution.thumb import RULES, Guess, chance
 from judges.evidence.transcript import load
+from schemas.families import module
 from schemas.store import Store
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SUMMARY", "accuracy_report"]
+RUBRIC: Final = "decisive_error"
+"""Rubric of labels and verdicts: question `agent` has a name, question `step` a turn, from 1."""
 
-SUMMARY: Final = (
-    "truth",
-    "benchmark",
-    "length",
-    "judge",
-    "games",
-    "answered",
-    "agent",
-    "agent_low",
-    "agent_high",
-    "step",
-    "within_1",
-    "within_5",
-)
+_LABELS: Final = """
+    SELECT episode_id, benchmark, max(answer) FILTER (question = 'agent'), max(answer) FILTER (question = 'step')
+    FROM labels INNER JOIN episodes USING (episode_id) WHERE rubric = $rubric GROUP BY ALL ORDER BY ALL
+    """
+_SCRIPTS: Final = "SELECT episode_id, benchmark, agent, persona FROM agents INNER JOIN episodes USING (episode_id) ORDER BY ALL"
+_PLANTED: Final = """
+    SELECT DISTINCT episode_id, turn, agent, planted FROM labels
+    WHERE source = 'planted' AND turn IS NOT NULL AND coalesce(planted, '') <> ''
+    """
+_COSTS: Final = "SELECT episode_id, turn, cost FROM turn_costs WHERE cost > 1e-9 AND isfinite(cost) ORDER BY episode_id, cost DESC, turn"
+
+
+class LossTruth(NamedTuple):
+    """The decisive error of a game."""
+
+    episode_id: str
+    benchmark: str
+    agent: str
+    turn: int | None
+    """None where people named no step that is one."""
+
+    source: str
+    """`people` or `planted`."""
+
+
+def truths(store: Store) -> list[LossTruth]:
+    """All that are known, people's first.
+
+    Of a game with one planted fault the agent is the faulty one, and the turn the costliest of those in which its fault is known to be at
+    work (or, where logs of the benchmark do not tell turn by turn, of those from its beginning on). Games in which no such turn cost
+    anything have no decisive error, and are left out.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    return [*_of_people(store), *_of_planted(store)]
+
+
+def _of_people(store: Store) -> Iterator[LossTruth]:
+    for episode, benchmark, agent, step in query(store, _LABELS, {"rubric": RUBRIC}).rows():
+        if agent is not None:
+            yield LossTruth(episode, benchmark, agent, int(step) if step is not None and step.isdecimal() else None, "people")
+
+
+def _of_planted(store: Store) -> Iterator[LossTruth]:
+    faults = planted_faults(store)
+    at_work = turns_at_work(store, faults)
+    telling = {faults[episode][0] for episode in at_work}
+    found: set[str] = set()
+    for episode, turn, _ in query(store, _COSTS).rows():
+        if episode in faults and episode not in found:
+            benchmark, fault = faults[episode]
+            if turn >= fault.turn and (benchmark not in telling or turn in at_work.get(episode, ())):
+                found.add(episode)
+                yield LossTruth(episode, benchmark, fault.agent, turn, "planted")
+
+
+def turns_at_work(store: Store, faults: Mapping[str, tuple[str, FaultyPlayer]]) -> dict[str, set[int]]:
+    """Game -> the turns in which its planted fault shows, of games whose log tells that turn by turn."""
+    at_work: dict[str, set[int]] = {}
+    for episode, turn, agent, planted in query(store, _PLANTED).rows():
+        if episode in faults and _is_of(faults[episode][1], agent, planted):
+            at_work.setdefault(episode, set()).add(turn)
+    return at_work
+
+
+def planted_faults(store: Store) -> dict[str, tuple[str, FaultyPlayer]]:
+    """Game -> its benchmark and its one faulty player."""
+    scripts: dict[tuple[str, str], dict[str, str | None]] = {}
+    for episode, benchmark, agent, script in query(store, _SCRIPTS).rows():
+        scripts.setdefault((episode, benchmark), {})[agent] = script
+    faults: dict[str, tuple[str, FaultyPlayer]] = {}
+    for (episode, benchmark), team in scripts.items():
+        family = module(benchmark, "games", "planted")
+        fault = None if family is None else family.fault_in(team)
+        if fault is not None:
+            faults[episode] = benchmark, fault
+    return faults
+
+
+_TRUTHFUL: Final = frozenset(("none", "sense", "apparent_size", "think_other_wall", "view_complete", "clarify"))
+"""Marks of planted truth that are no faults."""
+_SLIP: Final = "builder_slip:"
+
+
+def _is_of(fault: FaultyPlayer, agent: str | None, planted: str) -> bool:
+    marks = [mark for mark in planted.split("|") if mark not in _TRUTHFUL]
+    if agent is None:  # of the group: only the builder's slips are told there alone
+        return fault.agent == "Builder" and any(mark.startswith(_SLIP) for mark in marks)
+    return agent == fault.agent and any(not mark.startswith(_SLIP) for mark in marks)
+
+
+ACCURACY_REPORT_SUMMARY: Final = "truth, benchmark, length, judge, games, answered, agent, agent_low, agent_high, step, within_1, within_5"
 """The columns that fit a terminal."""
 
 _WITHIN: Final = (1, 3, 5)
@@ -164,3 +249,85 @@ def _share(name: str, values: Sequence[float]) -> dict[str, float | None]:
     whole = all(value in (0.0, 1.0) for value in values)
     ends = wilson(round(sum(values)), len(values)) if whole else None
     return {name: _mean(values), f"{name}_low": ends.low if ends else None, f"{name}_high": ends.high if ends else None}
+
+
+ALL: Final = "ALL"
+"""Link of the rows that pool all."""
+_HALF: Final = 0.5
+_NOTHING: Final = 1e-9
+_COUNTS: Final = ("turns", "games")
+_RATES: Final = ("came_back", "came_back_low", "came_back_high", "little", "little_low", "little_high")
+
+
+class Mended(NamedTuple):
+    """A turn that was played again with one link mended."""
+
+    benchmark: str
+    episode_id: str
+    turn: int
+    agent: str
+    link: str
+    ideal: str
+    """What the agent said or did instead."""
+    charged: float
+    """What it had been charged with."""
+    promised: float
+    """What its ideal would have kept, by the attribution; more than it was charged with where several share a turn."""
+    back: float
+    """What the game lost less in the turns that were played again."""
+
+
+def costs_by_turn(store: Store) -> dict[str, dict[int, float]]:
+    """Game -> turn -> what it cost, not below 0, where that is known."""
+    found: dict[str, dict[int, float]] = {}
+    for episode, turn, cost in query(store, "SELECT episode_id, turn, greatest(cost, 0) FROM turn_costs WHERE isfinite(cost)").rows():
+        found.setdefault(episode, {})[turn] = cost
+    return found
+
+
+def lost_since(costs: Mapping[int, float], turn: int, turns: int | None) -> float:
+    """What a game lost from a turn on, in so many turns; None: to its end."""
+    last = float("inf") if turns is None else turn + turns - 1
+    return sum(cost for when, cost in costs.items() if turn <= when <= last)
+
+
+def mended_report(found: Sequence[Mended]) -> pl.DataFrame:
+    """One row a benchmark and link, `ALL` first.
+
+    Columns, in order: benchmark, link; turns that were mended, and of how many games; came_back: share of what the ideals would have kept,
+    by the attribution, that came back (below 0 where more was lost); little: share of the turns in which less than half of it did, whose
+    cost then was put down wrongly; `_low`, `_high`: their 95 % intervals over games, null below two games and where more than all or less
+    than nothing came back in a game.
+    """
+    import polars as pl
+
+    rows = []
+    for benchmark in dict.fromkeys(one.benchmark for one in found):
+        own = [one for one in found if one.benchmark == benchmark]
+        rows.append(_row(benchmark, ALL, own))
+        rows += [_row(benchmark, link, [one for one in own if one.link == link]) for link in sorted({one.link for one in own})]
+    schema: dict[str, Any] = {"benchmark": pl.String(), "link": pl.String()} | dict.fromkeys(_COUNTS, pl.Int64())
+    return pl.DataFrame(rows, schema=schema | dict.fromkeys(_RATES, pl.Float64()), orient="row")
+
+
+def _row(benchmark: str, link: str, found: Sequence[Mended]) -> tuple[Any, ...]:
+    games: dict[str, list[Mended]] = {}
+    for one in found:
+        games.setdefault(one.episode_id, []).append(one)
+    promised = [sum(one.promised for one in game) for game in games.values()]
+    back = [sum(one.back for one in game) for game in games.values()]
+    little = [float(sum(one.back < _HALF * one.promised for one in game)) for game in games.values()]
+    sizes = [float(len(game)) for game in games.values()]
+    return (benchmark, link, len(found), len(games), *_mended_share(back, promised), *_mended_share(little, sizes))
+
+
+def _mended_share(right: Sequence[float], of: Sequence[float]) -> tuple[float, float | None, float | None]:
+    import numpy as np
+
+    from analytics.statistics.intervals import share_interval
+
+    value = sum(right) / sum(of)
+    if len(of) <= 1 or not all(-_NOTHING <= one <= whole + _NOTHING for one, whole in zip(right, of, strict=True)):
+        return value, None, None
+    ends = share_interval(np.clip(right, 0, of), np.array(of))
+    return value, float(ends.low), float(ends.high)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Note, PaperItem, units
-
-__all__ = ["ITEMS", "NOTES"]
+from analytics.papers import Note, PaperItem, units
 
 _RUNS: Final = "ten runs of each of the 30 orders"
 _CUT: Final = "(variant = 'truncated_1_5' OR file NOT IN (SELECT file FROM overcooked_games WHERE variant = 'truncated_1_5'))"

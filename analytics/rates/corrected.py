@@ -1,4 +1,4 @@
-"""The reports `corrected-rates` and `labels-needed`: what a judge's rates are worth once labels correct them, by model and question."""
+"""The reports `corrected-rates` and `labels-needed`: a judge's rates corrected by labels, by model and question."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.agreement.answers import Role
+from analytics.agreement.answers import Answered, Matched, Rater, Role
 from analytics.agreement.units import answered, asked_units
-from analytics.agreement.ways import Answered, Matched, Rater
 from analytics.query import query
-from analytics.rates.balance import Balance, balance_of
 from analytics.rates.correction import (
+    Balance,
     Corrected,
     ErrorCounts,
     Labelled,
     Spread,
     Units,
+    balance_of,
     judge_weight,
     labels_needed,
     prediction_powered,
@@ -25,8 +25,7 @@ from analytics.rates.correction import (
     tails,
     variance_parts,
 )
-from analytics.statistics.cluster_intervals import believed, mean_interval
-from analytics.statistics.intervals import LEVEL
+from analytics.statistics.intervals import LEVEL, believed, mean_interval
 from schemas.store import Store
 from schemas.wording import counted, p_is
 
@@ -37,48 +36,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "NEEDED_SUMMARY",
-    "SUMMARY",
-    "Asked",
-    "Judged",
-    "corrected_rates",
-    "labels_needed_report",
-    "needed_ends",
-    "rate_row",
-    "spread_of",
-]
 
-SUMMARY: Final = (
-    "rubric",
-    "question",
-    "judge",
-    "model",
-    "units",
-    "labels",
-    "judge_rate",
-    "rate",
-    "rate_low",
-    "rate_high",
-    "rogan_gladen",
-    "rogan_gladen_low",
-    "rogan_gladen_high",
-    "least_possible",
-    "most_possible",
+CORRECTED_RATES_SUMMARY: Final = (
+    "rubric, question, judge, model, units, labels, judge_rate, rate, rate_low, rate_high, rogan_gladen, rogan_gladen_low, "
+    "rogan_gladen_high, least_possible, most_possible"
 )
 """Columns of `corrected_rates` that fit a terminal, beside the advice."""
 
-NEEDED_SUMMARY: Final = (
-    "rubric",
-    "question",
-    "judge",
-    "model",
-    "units",
-    "labels",
-    "half_width",
-    "labels_for_0_10",
-    "labels_for_0_05",
-    "labels_for_0_02",
+LABELS_NEEDED_REPORT_SUMMARY: Final = (
+    "rubric, question, judge, model, units, labels, half_width, labels_for_0_10, labels_for_0_05, labels_for_0_02"
 )
 """Columns of `labels_needed_report` that fit a terminal, beside the advice."""
 
@@ -162,7 +128,7 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     (it says nothing that labels do not) to 1; sensitivity, specificity of the judge over the labels
     of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; abstained: further
     units that it was asked about and did not answer; unbalanced: in what labelled units differ from the others, null where no difference is
-    shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.rates.balance`); least_possible,
+    shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.rates.correction`); least_possible,
     most_possible: where the rate of all units that were asked about can lie, instead of a corrected rate; advice. Null where there is too
     little.
 

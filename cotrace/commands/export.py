@@ -68,11 +68,9 @@ def exported(store: Store, folder: Path, form: str, where: str = "true", *, view
     Raises:
         UsageError: there is no such form, what it needs is not installed, or the condition is none, or fits no game.
     """
-    from analytics.exports.dataset import export_dataset
-    from analytics.exports.games import ensure_some_game
+    from analytics.exports.games import ensure_some_game, export_dataset, export_tables
     from analytics.exports.inspect_log import export_inspect
     from analytics.exports.otlp import export_otlp
-    from analytics.exports.tables import export_tables
     from analytics.installation import ensure_installed
 
     ensure_installed(store)

@@ -99,7 +99,7 @@ def export(annotator: str | None, source: str | None, store: Store, output_forma
     Example:
       cotrace labels export --annotator ann > ann.csv
     """
-    from analytics.judging.labels_export import exported
+    from analytics.exports.games import exported
     from cotrace.output import emit
 
     rows = exported(store, annotator=annotator, source=source)

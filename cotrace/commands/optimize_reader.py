@@ -19,7 +19,7 @@ from schemas.store import Store
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
-    from analytics.reading.gain import ReadingGain
+    from analytics.readers import ReadingGain
     from analytics.statistics.intervals import Estimate
     from judges.optimization.reader_search import ReaderOptimization
     from judges.optimization.terms import SearchEstimate
@@ -51,7 +51,7 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
       cotrace optimize-reader --model openai/gpt-4o-mini --max-cost 5 --dry-run
       cotrace optimize-reader --model openai/gpt-4o-mini --optimizer bootstrap --out my_prompt.yaml
     """
-    from analytics.reading.gain import conclusion, reading_gain
+    from analytics.readers import conclusion, reading_gain
     from judges.optimization.reader_search import expected, optimize_reader, write_prompt
 
     needed("dspy", "cotrace optimize-reader")

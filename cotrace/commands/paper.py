@@ -11,7 +11,7 @@ from cotrace.terminal import echo
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from analytics.papers.tables import PaperTable
+    from analytics.papers import PaperTable
 
 
 @click.command()
@@ -38,8 +38,7 @@ def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str
       cotrace paper craft --table 1 --format tex > table1.tex
     """
     from analytics.installation import ensure_installed
-    from analytics.papers.layout import as_csv, as_html, as_notes, as_tex, as_text
-    from analytics.papers.tables import items_of, notes_of, paper_table
+    from analytics.papers import as_csv, as_html, as_notes, as_tex, as_text, items_of, notes_of, paper_table
 
     items = items_of(name)
     ensure_installed(store)

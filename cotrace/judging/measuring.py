@@ -86,11 +86,12 @@ def _store_of(family: FamilyMessages, found: AnnotatedMessages, reader: Reader, 
 def _show(messages: Store, reader: Reader, output_format: str) -> int:
     import polars as pl
 
-    from analytics.reading.report import SUMMARY, readers_report
+    from analytics.readers import readers_report
+    from analytics.reports import columns_of
     from cotrace.output import emit
 
     rows = readers_report(messages).filter(pl.col("reader") == reader.name)
     if rows.is_empty():
         raise UsageError(f"{reader.name} has read none of the messages yet: ask again once its batch is done, with --collect")
-    emit(rows, output_format, columns=SUMMARY)
+    emit(rows, output_format, columns=columns_of("readers"))
     return 0

@@ -11,7 +11,7 @@ from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from analytics.losses.mended import Mended
+    from analytics.losses.accuracy import Mended
     from games.players.running import Job, RunTerms
     from games.players.setup import PlayerSetup
     from judges.attribution.findings import Finding
@@ -49,7 +49,7 @@ def mend(store: Store, where: str, most: int, seats: Sequence[str], turns: int |
     Raises:
         UsageError: the condition is none, or no turn can be mended.
     """
-    from analytics.losses.mended import mended_report
+    from analytics.losses.accuracy import mended_report
     from cotrace.output import emit
 
     charges = _charges(store, where, most)
@@ -139,7 +139,7 @@ def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
 
 def _held_against(store: Store, trials: Sequence[_Trial], turns: int | None, folder: Path) -> list[Mended]:
     from analytics.installation import ensure_installed
-    from analytics.losses.mended import Mended, costs_by_turn, lost_since
+    from analytics.losses.accuracy import Mended, costs_by_turn, lost_since
     from analytics.query import query
     from ingest.files.run import ingest_paths
 
@@ -163,7 +163,7 @@ def _held_against(store: Store, trials: Sequence[_Trial], turns: int | None, fol
 def _write(found: Sequence[Mended], path: Path) -> None:
     import polars as pl
 
-    from analytics.csv_text import as_csv
-    from analytics.losses.mended import Mended
+    from analytics.losses.accuracy import Mended
+    from analytics.query import as_csv
 
     path.write_text(as_csv(pl.DataFrame(found, schema=list(Mended._fields), orient="row")), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.comparison.team_names import short_names
+from analytics.comparison.game_values import short_names
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from schemas.text import printable
 from schemas.wording import count, counted, in_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from analytics.comparison.team_names import short_names
+from analytics.comparison.game_values import short_names
 from dashboards.figures.curves import Curve, curves
 from schemas.text import printable
 from schemas.wording import in_words, number

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from dash import html
 
-from analytics.drift.report import drift_report
+from analytics.drift import drift_report
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
 from dashboards.grid import Grid, fold

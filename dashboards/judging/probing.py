@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from dash import html
 
-from analytics.judging.probes import probe_report
-from analytics.judging.self_preference import self_preference_report
+from analytics.judging.probes import probe_report, self_preference_report
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
 from dashboards.grid import Grid, fold

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from analytics.comparison.compare import compare
-from analytics.comparison.game_values import game_values
-from analytics.comparison.team_names import short_names
+from analytics.comparison.game_values import game_values, short_names
 from dashboards.comparison.side_by_side import side_by_side
 from dashboards.computed import kept
 from dashboards.figures.palette import SERIES

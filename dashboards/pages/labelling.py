@@ -9,8 +9,8 @@ import dash
 from dash import ALL, Dash, Input, Output, State, dcc, html
 from pydantic import BaseModel
 
-from analytics.csv_text import as_csv
-from analytics.judging.labels_export import exported
+from analytics.exports.games import exported
+from analytics.query import as_csv
 from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, ORDERS, next_task, progress
 from dashboards.parts import Part, card, data, link_choices, note

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dash import html
 
-from analytics.losses.words import amount, of_link
+from analytics.losses.lost import amount, of_link
 from dashboards.address import game_at
 from dashboards.figures.palette import OTHER, SERIES
 from dashboards.figures.theme import color_of, plain, styled

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 from dash import html
 
-from analytics.losses.words import of_link
+from analytics.losses.lost import of_link
 from dashboards.boards import Drawing, prose
 from dashboards.costs import cost_in_words
 from dashboards.parts import Part, data

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
-from analytics.agreement.measures import (
+from analytics.agreement.pairs import (
     Scale,
     coincidences,
     cross_pairs,

@@ -15,9 +15,8 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from analytics.agreement.pairs import ALL, Comparison
+from analytics.agreement.pairs import ALL, Comparison, score_columns
 from analytics.agreement.report import agreement_report, coefficients_with_intervals
-from analytics.agreement.scores import score_columns
 from analytics.installation import ensure_installed
 from cotrace.cli import cli
 from ingest.labels.load import import_labels

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from analytics.agreement.answers import answers
+from analytics.agreement.answers import Rater, answers, layout_for
 from analytics.agreement.units import answered
-from analytics.agreement.ways import Rater, layout_for
 from schemas import batches
 from schemas.records import Label, Verdict
 from schemas.store import Store

@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from analytics.query import query
-from analytics.rates.calibrated_answers import QuestionData, calibrated_answers
-from analytics.rates.calibration import _row, calibration_report
+from analytics.rates.calibration import QuestionData, _row, calibrated_answers, calibration_report
 from cotrace.cli import cli
 from schemas import batches
 from schemas.records import Label

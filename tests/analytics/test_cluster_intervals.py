@@ -13,7 +13,8 @@ from scipy import stats
 
 import cotrace
 from analytics.reports import report_names, units_of
-from analytics.statistics.cluster_intervals import (
+from analytics.statistics.few_games import Kind, all_kinds, held_of
+from analytics.statistics.intervals import (
     NUDGE,
     Pushed,
     Varied,
@@ -22,9 +23,8 @@ from analytics.statistics.cluster_intervals import (
     mean_interval,
     ratio_interval,
     share_interval,
+    t_interval,
 )
-from analytics.statistics.intervals import t_interval
-from analytics.statistics.simulated import Kind, all_kinds, held_of
 from research.coverage import agreement_coverage, measured, which_is_which
 from research.held import held
 from research.scenes import Scene

@@ -12,11 +12,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from analytics.drift.report import drift_report
+from analytics.drift import drift_report
 from analytics.installation import ensure_installed
 from analytics.query import query
-from analytics.statistics.cluster_intervals import clustered_share
-from analytics.statistics.intervals import wilson
+from analytics.statistics.intervals import clustered_share, wilson
 from analytics.statistics.shifts import Cells, Shift, group_shift, holm, paired_shift
 from cotrace.cli import cli
 from judges.rubric_files.reading import find

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from analytics.drift.answers import compared_answers
+from analytics.drift import compared_answers
 from schemas import batches
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from analytics.comparison.compare import behind, compare
-from analytics.comparison.team_names import unlike_names
+from analytics.comparison.game_values import unlike_names
 from analytics.findings import Finding, findings
 from dashboards.address import Address
 from dashboards.pages.failures import Bars, chart

@@ -8,9 +8,8 @@ import pytest
 
 import ingest.files.run
 from analytics.forgetting import forget
-from analytics.materialized import materialize
 from analytics.query import query
-from analytics.views import VIEWS
+from analytics.views import VIEWS, materialize
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.played import played_store

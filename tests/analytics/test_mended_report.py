@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.losses.mended import Mended, lost_since, mended_report
+from analytics.losses.accuracy import Mended, lost_since, mended_report
 
 TURNS = (
     Mended("craft", "g1", 1, "D1", "not_said", "say", 0.2, 0.4, 0.3),

@@ -9,8 +9,7 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy import stats
 
-from analytics.statistics.partial_correlations import correlation, ranks, without
-from analytics.statistics.regressions import clustered_regression, dummies, mean_by, mixed_coefficient
+from analytics.statistics.regressions import clustered_regression, correlation, dummies, mean_by, mixed_coefficient, ranks, without
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from analytics.installation import ensure_installed
-from analytics.judging.self_preference import preference_shift, self_preference_report
+from analytics.judging.probes import preference_shift, self_preference_report
 from cotrace.cli import cli
 from judges.runs.runner import run
 from schemas import batches

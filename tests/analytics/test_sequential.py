@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analytics.statistics.sequential import always_valid_p, confidence_sequence
+from analytics.statistics.shifts import always_valid_p, confidence_sequence
 
 DATA_SETS, TASKS, LEVEL = 1000, 80, 0.05
 

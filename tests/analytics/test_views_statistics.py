@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analytics.statistics.cluster_intervals import mean_interval
-from analytics.statistics.intervals import clustered_sem, wilson
+from analytics.statistics.intervals import clustered_sem, mean_interval, wilson
 from schemas.errors import UsageError
 from tests.analytics.view_files import VIEW_OF
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from analytics.query import query
-from analytics.statistics.cluster_intervals import mean_interval
-from analytics.statistics.intervals import wilson
+from analytics.statistics.intervals import mean_interval, wilson
 from tests.analytics.little_games import Game, Move, Step, store_with
 
 DONE = Move("place")

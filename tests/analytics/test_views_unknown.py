@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from analytics.comparison.game_values import game_values
-from analytics.courses.survival import survival
+from analytics.courses import survival
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.drawing import draw_page

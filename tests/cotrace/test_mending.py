@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analytics.losses.mended import ALL, Mended, costs_by_turn, mended_report
+from analytics.losses.accuracy import ALL, Mended, costs_by_turn, mended_report
 from cotrace.cli import main
 from schemas.store import Store
 from tests.masters import held_open

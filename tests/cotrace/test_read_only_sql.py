@@ -246,8 +246,8 @@ def test_no_query_takes_all_memory(sql: str, told: str, store: Store, tmp_path: 
     """One line, without advice that no one can follow here."""
     store = Store(shutil.copyfile(store.path, tmp_path / "s.duckdb"))  # what is open has its limit already
     monkeypatch.setattr(Store, "_sealed_with", SEALED | {"memory_limit": "100MB"})
-    monkeypatch.setattr("analytics.values._ALWAYS", 2**20)
-    monkeypatch.setattr("analytics.values.most_bytes", lambda: 2**22)
+    monkeypatch.setattr("analytics.query._ALWAYS", 2**20)
+    monkeypatch.setattr("analytics.query.most_bytes", lambda: 2**22)
     with pytest.raises(UsageError) as found:
         query(store, sql)
     assert told in str(found.value)

@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 from polars.testing import assert_frame_equal
 
 from analytics.agreement.report import agreement_report
-from analytics.drift.report import drift_report
+from analytics.drift import drift_report
 from analytics.installation import ensure_installed
 from analytics.judging.probes import probe_report
 from analytics.query import query

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from analytics.exports.games import exported
 from analytics.installation import ensure_installed
-from analytics.judging.labels_export import exported
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, next_task, progress

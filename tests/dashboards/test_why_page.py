@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from plotly.io.json import to_json_plotly as to_plotly_json
 
-from analytics.losses.words import amount
+from analytics.losses.lost import amount
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.boards import drawing_of

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from analytics.comparison.metrics import METRICS
+from analytics.comparison.game_values import METRICS
 from cotrace.commands.export import command as export
 from cotrace.commands.optimize import command as optimize
 from games.craft.players.builders import BUILDERS

@@ -10,10 +10,9 @@ import polars as pl
 import pytest
 
 from analytics.agreement.answers import answers
-from analytics.csv_text import as_csv
+from analytics.exports.games import exported
 from analytics.installation import ensure_installed
-from analytics.judging.labels_export import exported
-from analytics.query import query
+from analytics.query import as_csv, query
 from ingest.files.run import ingest_paths
 from ingest.labels.load import LabelReport, import_labels
 from judges.evidence.labelling import label_template

@@ -10,9 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analytics.csv_text import as_csv
 from analytics.installation import ensure_installed
-from analytics.query import query
+from analytics.query import as_csv, query
 from cotrace.output import emit
 from judges.claims import generic
 from judges.craft import reading as craft_reading

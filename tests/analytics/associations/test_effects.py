@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import cotrace
-from analytics.associations.correlations import KINDS, correlations
-from analytics.associations.effects import effects
+from analytics.associations import KINDS, correlations, effects
 from cotrace.cli import cli
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with

@@ -9,7 +9,7 @@ import pytest
 import statsmodels.api as sm
 from numpy.typing import NDArray
 
-from analytics.associations.mediation import mediated, mediation
+from analytics.mediation import mediated, mediation
 from tests.analytics.little_games import Game, Move, Step, store_with
 
 Floats = NDArray[np.float64]

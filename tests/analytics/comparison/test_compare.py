@@ -18,18 +18,15 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import cotrace
-from analytics.associations.correlations import correlations
-from analytics.associations.effects import effects
-from analytics.comparison.compare import compare
-from analytics.comparison.differences import MeanDifference, ValueRange, paired, unpaired
-from analytics.comparison.game_values import game_values
-from analytics.comparison.team_names import short_names
+from analytics.associations import correlations, effects
+from analytics.comparison.compare import MeanDifference, ValueRange, compare, paired, unpaired
+from analytics.comparison.game_values import game_values, short_names
 from analytics.findings import headlines
-from analytics.planning.power import power, power_curves
+from analytics.planning import power, power_curves
 from analytics.reports import report
-from analytics.scales.ability import ability
+from analytics.scales import ability
 from analytics.statistics.intervals import wilson
-from analytics.statistics.permutation import exchange_p, sign_flip_p
+from analytics.statistics.shifts import exchange_p, sign_flip_p
 from cotrace.cli import cli
 from schemas.errors import UsageError
 from schemas.store import Store

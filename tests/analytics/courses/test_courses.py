@@ -12,9 +12,8 @@ import pytest
 from scipy import stats
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from analytics.courses.survival import survival, survival_curves
-from analytics.courses.transitions import PROGRESS, Turns, beside_any_order, transitions
-from analytics.statistics.share_differences import share_difference
+from analytics.courses import PROGRESS, Turns, beside_any_order, survival, survival_curves, transitions
+from analytics.statistics.shifts import share_difference
 from tests.analytics.little_games import Game, Move, Step, store_with
 
 

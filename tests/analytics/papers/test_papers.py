@@ -14,9 +14,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
-from analytics.papers.item import PaperItem, units
-from analytics.papers.layout import as_csv, as_notes, as_tex
-from analytics.papers.tables import PaperTable, items_of, notes_of, paper_table, papers
+from analytics.papers import PaperItem, PaperTable, as_csv, as_notes, as_tex, items_of, notes_of, paper_table, papers, units
 from analytics.query import query
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths

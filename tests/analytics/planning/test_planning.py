@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from analytics.comparison.differences import ValueRange, paired
-from analytics.planning.judges_needed import effective_judges, judges_needed
-from analytics.planning.power import detectable, power, power_curves, power_of, tasks_needed
+from analytics.comparison.compare import ValueRange, paired
+from analytics.planning import detectable, effective_judges, judges_needed, power, power_curves, power_of, tasks_needed
 from analytics.rates.corrected import labels_needed_report
 from schemas import batches
 from schemas.errors import UsageError

@@ -11,9 +11,7 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
-from analytics.scales.ability import ability, additive_scale, rasch_scale
-from analytics.scales.preferences import bradley_terry, preferences
-from analytics.scales.profiles import STABLE, grouped, profiles
+from analytics.scales import STABLE, ability, additive_scale, bradley_terry, grouped, preferences, profiles, rasch_scale
 from schemas import batches
 from schemas.records import Verdict
 from tests.analytics.little_games import Game, Move, Step, store_with

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analytics.installation import ensure_installed
-from analytics.papers.tables import items_of, paper_table
+from analytics.papers import items_of, paper_table
 from analytics.query import query
 from games.einstein.engine.generator import generate
 from games.einstein.engine.modes import ActionMode

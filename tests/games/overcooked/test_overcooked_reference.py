@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from analytics.installation import ensure_installed
-from analytics.papers.tables import paper_table
+from analytics.papers import paper_table
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from schemas.store import Store

@@ -13,8 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 from pydantic import BaseModel
 
-from analytics.losses.accuracy import accuracy_report
-from analytics.losses.truths import truths
+from analytics.losses.accuracy import accuracy_report, truths
 from analytics.query import query
 from cotrace.cli import cli
 from games.einstein.planted import play_planted

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from analytics.losses.truths import truths
+from analytics.losses.accuracy import truths
 from analytics.query import query
 from games.asympuzl import planted as asympuzl
 from games.coordination import planted as coordination

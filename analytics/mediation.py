@@ -1,4 +1,4 @@
-"""The report `mediation`: how much of the difference between two teams passes through what they say."""
+"""The report `mediation`: how much of the difference between two teams passes through their messages."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analytics.associations.unit_values import codes, judge_columns, with_judges
-from analytics.comparison.game_values import game_values
-from analytics.comparison.team_names import short_names
+from analytics.comparison.game_values import codes, game_values, judge_columns, short_names, with_judges
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
 from schemas import wording
@@ -21,9 +19,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["SUMMARY", "Mediated", "mediated", "mediation"]
 
-SUMMARY: Final = ("benchmark", "team_a", "team_b", "mediator", "tasks", "total", "direct", "indirect", "low", "high", "p_holm", "rho_zero")
+MEDIATION_SUMMARY: Final = "benchmark, team_a, team_b, mediator, tasks, total, direct, indirect, low, high, p_holm, rho_zero"
 """The columns that fit a terminal, beside the advice."""
 
 _DRAWS: Final = 2000

@@ -1,1 +1,0 @@
-"""What goes with what: effects, correlations, and what passes through messages."""

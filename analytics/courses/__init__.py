@@ -1,1 +1,0 @@
-"""How games run: turns until something happens, and what follows on what."""

@@ -1,1 +1,0 @@
-"""Whether a judge answers otherwise than it did."""

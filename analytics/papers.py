@@ -1,0 +1,471 @@
+"""The tables and figures of the papers from the store's logs, next to the printed numbers: their cells, and how they are shown."""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+from analytics.query import as_csv as rows_as_csv
+from analytics.query import query
+from schemas.errors import UsageError
+from schemas.families import family, offered
+from schemas.store import Store
+from schemas.text import in_sql, near
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy import float64
+    from numpy.typing import NDArray
+
+    Floats = NDArray[float64]
+
+
+class TableCell(NamedTuple):
+    """A number of a table; None where the logs have too little."""
+
+    row: str
+    column: str
+    value: float | None
+    sem: float | None = None
+    """As the paper forms it; None where it prints none."""
+    low: float | None = None
+    """95 % interval over tasks; the paper has none."""
+    high: float | None = None
+    n: int = 0
+    """Units."""
+
+
+TableCells = Callable[[Store], list[TableCell]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperItem:
+    """A table or figure."""
+
+    kind: str
+    """table or figure."""
+    number: str
+    title: str
+    needs: str
+    """What the logs must hold; of one that no logs can give, what it is instead."""
+    cells: TableCells | None = None
+    """None: no log can give it."""
+
+    @property
+    def name(self) -> str:
+        """As in `paper_numbers.csv`: `table 1`, `figure 3a`."""
+        return f"{self.kind} {self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something that does not add up in the published results, with the query that shows it."""
+
+    title: str
+    says: str
+    """What is wrong, and what it changes."""
+    sql: str | None = None
+    """Run on the store; None: no query can show it, and `says` tells where to look."""
+    printed: tuple[str, ...] = ()
+    """Items of the paper, such as `table 8`, whose printed numbers the query reads as `printed`: item, row, column, value, sem."""
+
+
+def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str, ...] = (), by_cluster: bool = False) -> TableCells:
+    """Cells that are means of units, with intervals over clusters.
+
+    The interval is that of a bounded mean where all values are between 0 and 1 (`analytics.statistics.intervals.mean_interval`),
+    else Student's over clusters, which ends at 0 where no value is below, and is left out where all clusters are alike.
+
+    Args:
+        sql: gives row, col, cluster (the task), and value, one row a unit.
+        ddof: of the standard error over units: 1, or 0 as some of the published scripts have it.
+        with_sem: whether the paper prints one.
+        percent: ends of the columns that the paper prints as a hundredfold.
+        by_cluster: whether the paper takes the mean of the clusters' means.
+    """
+    grouped = (
+        f'SELECT "row"::VARCHAR AS r, col::VARCHAR AS c, "cluster"::VARCHAR AS task, sum(value)::DOUBLE AS total, count(value) AS n, '
+        "sum(value * value)::DOUBLE AS squares, min(value) >= 0 AND max(value) <= 1 AS is_share, min(value) < 0 AS falls_below "
+        f"FROM ({sql}) WHERE value IS NOT NULL GROUP BY ALL ORDER BY ALL"
+    )
+
+    def cells(store: Store) -> list[TableCell]:
+        found = query(store, grouped)
+        parts = found.group_by("r", "c", maintain_order=True)
+        return [_cell(str(row), str(column), part, _How(ddof, with_sem, percent, by_cluster)) for (row, column), part in parts]
+
+    return cells
+
+
+def ratios(sql: str, *, percent: tuple[str, ...] = ()) -> TableCells:
+    """Cells that are shares of many units, counted by cluster, with the interval of `units`; the paper prints no standard error.
+
+    Args:
+        sql: gives row, col, cluster, hits and n, the units they are of; several rows of one cluster are summed.
+        percent: as in `units`.
+    """
+    grouped = (
+        'SELECT "row"::VARCHAR AS r, col::VARCHAR AS c, "cluster"::VARCHAR AS task, sum(hits)::DOUBLE AS total, sum(n) AS n, '
+        f"sum(hits)::DOUBLE AS squares, true AS is_share, false AS falls_below FROM ({sql}) GROUP BY ALL HAVING sum(n) > 0 ORDER BY ALL"
+    )
+    how = _How(1, with_sem=False, percent=percent, by_cluster=False)
+
+    def cells(store: Store) -> list[TableCell]:
+        parts = query(store, grouped).group_by("r", "c", maintain_order=True)
+        return [_cell(str(row), str(column), part, how) for (row, column), part in parts]
+
+    return cells
+
+
+class _How(NamedTuple):
+    ddof: int
+    with_sem: bool
+    percent: tuple[str, ...]
+    by_cluster: bool
+
+
+def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> TableCell:
+    import numpy as np
+
+    sums, sizes = part["total"].to_numpy().astype(float), part["n"].to_numpy().astype(float)
+    n = float(sizes.sum())
+    mean = float(sums.sum() / n)
+    spread = max(float(part["squares"].sum()) / n - mean**2, 0.0) * n / (n - how.ddof) if n > how.ddof else None
+    sem = float(np.sqrt(spread / n)) if spread is not None and how.with_sem and n > 1 else None
+    if how.by_cluster:
+        sums, sizes = sums / sizes, np.ones(len(sizes))
+        mean = float(sums.mean())
+    low, high = _ends(sums, sizes, is_share=bool(part["is_share"].all()))
+    low = low if low is None or part["falls_below"].any() else max(low, 0.0)
+    scale = 100 if column.endswith(how.percent) else 1
+    value, sem, low, high = (None if number is None else number * scale for number in (mean, sem, low, high))
+    return TableCell(row, column, value, sem, low, high, int(n))
+
+
+def _ends(sums: Floats, sizes: Floats, *, is_share: bool) -> tuple[float | None, float | None]:
+    import numpy as np
+    from scipy import stats
+
+    from analytics.statistics.intervals import LEVEL, mean_interval
+
+    clusters, total = len(sums), float(sizes.sum())
+    if clusters < 2:  # noqa: PLR2004 - one task says nothing about others
+        return None, None
+    if is_share:
+        ends = mean_interval(sums, sizes)
+        return float(ends.low), float(ends.high)
+    mean = float(sums.sum()) / total
+    error = float(np.sqrt(clusters / (clusters - 1) * ((sums - mean * sizes) ** 2).sum())) / total
+    if error <= 1e-12 * max(abs(mean), 1.0):  # one without width would say that other tasks give the same
+        return None, None
+    half = float(stats.t.ppf((1 + LEVEL) / 2, clusters - 1)) * error
+    return mean - half, mean + half
+
+
+def given(sql: str) -> TableCells:
+    """Cells as a query gives them: row, col, value, sem, low, high, n."""
+
+    def cells(store: Store) -> list[TableCell]:
+        return list(_read(query(store, f'SELECT "row"::VARCHAR, col::VARCHAR, value, sem, low, high, n::BIGINT FROM ({sql}) ORDER BY ALL')))
+
+    return cells
+
+
+def _read(rows: pl.DataFrame) -> Iterator[TableCell]:
+    for row, column, *numbers, n in rows.iter_rows():
+        value, sem, low, high = (None if number is None else float(number) for number in numbers)
+        yield TableCell(str(row), str(column), value, sem, low, high, n or 0)
+
+
+_NUMBERS = "paper_numbers.csv"
+
+
+class PaperTable(NamedTuple):
+    """An item, filled."""
+
+    item: PaperItem
+    cells: pl.DataFrame
+    """One row a cell: row, column; value, sem, low, high, n: of the store; paper, paper_sem: as printed; difference: value minus paper,
+    null where either is. Rows and columns in the paper's order, then those that only the store has."""
+    missing: str
+    """What is not there, and why; empty: nothing."""
+
+
+def papers() -> tuple[str, ...]:
+    """Families with a paper."""
+    return tuple(name for name, _ in offered("analytics", "paper", "ITEMS"))
+
+
+def items_of(name: str) -> tuple[PaperItem, ...]:
+    """Tables, then figures, of a family's paper.
+
+    Raises:
+        UsageError: the family has none.
+    """
+    found = dict(offered("analytics", "paper", "ITEMS"))
+    if name not in found:
+        raise UsageError(f"no paper {name!r}{near(name, found)}")
+    items: tuple[PaperItem, ...] = found[name]
+    return items
+
+
+def notes_of(name: str) -> tuple[Note, ...]:
+    """What does not add up in a family's paper; numbers that the paper prints stand in the queries, so that anybody can run them."""
+    notes: tuple[Note, ...] = dict(offered("analytics", "paper", "NOTES")).get(name, ())
+    return tuple(replace(note, sql=_with_printed(name, note)) if note.printed else note for note in notes)
+
+
+def _with_printed(name: str, note: Note) -> str:
+    values = ", ".join(
+        f"({', '.join(_literal(part) for part in (item, one.row, one.column, one.value, one.sem))})"
+        for item in note.printed
+        for one in _printed(name, item)
+    )
+    return f'WITH printed(item, "row", "column", value, sem) AS (VALUES {values}) {note.sql}'
+
+
+def _literal(value: str | float | None) -> str:
+    if value is None:
+        return "NULL::DOUBLE"
+    return f"{value}::DOUBLE" if isinstance(value, float) else in_sql(value)
+
+
+def paper_table(store: Store, name: str, kind: str, number: str) -> PaperTable:
+    """One table or figure.
+
+    Args:
+        store: a store with the views.
+        name: the family.
+        kind: table or figure.
+        number: as printed, such as 1 or 3a.
+
+    Raises:
+        UsageError: the paper has no such item.
+    """
+    items = {item.name: item for item in items_of(name)}
+    if f"{kind} {number}" not in items:
+        raise UsageError(f"paper {name}: no {kind} {number}: there are {', '.join(items)}")
+    item = items[f"{kind} {number}"]
+    ours = item.cells(store) if item.cells else []
+    printed = list(_printed(name, item.name))
+    return PaperTable(item, _joined(ours, printed), _missing(item, ours, printed))
+
+
+class _Printed(NamedTuple):
+    row: str
+    column: str
+    value: float | None
+    sem: float | None
+
+
+def _printed(name: str, item: str) -> Iterator[_Printed]:
+    known = family(name)
+    path = files(known.package or "analytics").joinpath(*(("analytics",) if known.package else (name,)), _NUMBERS) if known else None
+    if path is None or not path.is_file():
+        return
+    for line in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+        if line["item"] == item:
+            value, sem = (float(line[key]) if re.fullmatch(r"-?[\d.]+", line[key]) else None for key in ("value", "sem"))
+            yield _Printed(line["row"], line["column"], value, sem)
+
+
+def _joined(ours: list[TableCell], printed: list[_Printed]) -> pl.DataFrame:
+    import polars as pl
+
+    by_key = {(_key(cell.row), _key(cell.column)): cell for cell in ours}
+    beside = {(_key(one.row), _key(one.column)): one for one in printed}
+    rows = _order([one.row for one in printed], [cell.row for cell in ours])
+    columns = _order([one.column for one in printed], [cell.column for cell in ours])
+    found = []
+    for row_key, row in rows.items():
+        for column_key, column in columns.items():
+            cell, one = by_key.get((row_key, column_key)), beside.get((row_key, column_key))
+            if cell is not None or one is not None:
+                found.append(_tables_cell(row, column, cell, one))
+    numbers = ("value", "sem", "low", "high", "paper", "paper_sem", "difference")
+    schema = {"row": pl.String(), "column": pl.String(), **dict.fromkeys(numbers, pl.Float64()), "n": pl.Int64()}
+    return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _tables_cell(row: str, column: str, cell: TableCell | None, one: _Printed | None) -> dict[str, object]:
+    value, paper = (None if cell is None else cell.value), (None if one is None else one.value)
+    return {
+        "row": row,
+        "column": column,
+        "value": value,
+        "sem": cell and cell.sem,
+        "low": cell and cell.low,
+        "high": cell and cell.high,
+        "paper": paper,
+        "paper_sem": one and one.sem,
+        "difference": value - paper if value is not None and paper is not None else None,
+        "n": cell.n if cell else 0,
+    }
+
+
+def _order(printed: list[str], ours: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in (*printed, *ours):
+        found.setdefault(_key(name), name)
+    return found
+
+
+def _key(name: str) -> str:
+    """Names that are the same but for case, signs and the provider in front: `openai/gpt-4o` is GPT-4o."""
+    return re.sub(r"[^a-z0-9:+|]", "", name.rpartition("/")[2].lower())
+
+
+def _missing(item: PaperItem, ours: list[TableCell], printed: list[_Printed]) -> str:
+    if item.cells is None:
+        return f"{item.name} cannot come from logs: {item.needs}"
+    if not ours:
+        return f"the store has nothing for {item.name}: it needs {item.needs}"
+    rows = {_key(cell.row) for cell in ours}
+    absent = list(dict.fromkeys(one.row for one in printed if _key(one.row) not in rows))
+    return f"not in the store: {', '.join(absent)}; they need {item.needs}" if absent else ""
+
+
+_MOST_NOTE_ROWS = 12
+_ROUNDING = 1e-9
+_TEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "±": r"$\pm$", "–": "--"}
+)
+_LAYOUT_NUMBERS = ("value", "sem", "low", "high", "n", "paper", "paper_sem", "difference")
+
+
+def as_csv(family: str, found: Sequence[PaperTable]) -> str:
+    """One row a cell, all numbers in full."""
+    import polars as pl
+
+    texts = dict.fromkeys(("family", "item", "row", "column"), pl.String)
+    cells = [
+        (family, one.item.name, cell["row"], cell["column"], *(cell[name] for name in _LAYOUT_NUMBERS))
+        for one in found
+        for cell in one.cells.iter_rows(named=True)
+    ]
+    return rows_as_csv(pl.DataFrame(cells, schema={**texts, **dict.fromkeys(_LAYOUT_NUMBERS, pl.Float64)}, orient="row"))
+
+
+def as_text(family: str, found: Sequence[PaperTable]) -> str:
+    """In the paper's layout, rows below one another; what is missing below each."""
+    return "\n\n".join(_text(family, one) for one in found)
+
+
+def _text(family: str, one: PaperTable) -> str:
+    grid = _grid(one)
+    widths = [max(len(row[place]) for row in grid) for place in range(len(grid[0]))] if grid else []
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in grid]
+    return "\n".join([_title(family, one), "", *lines, *([f"({one.missing})"] if one.missing else [])])
+
+
+def as_tex(family: str, found: Sequence[PaperTable]) -> str:
+    """A `tabular` for each item, its title and what is missing as comments."""
+    return "\n\n".join(_tex(family, one) for one in found)
+
+
+def _tex(family: str, one: PaperTable) -> str:
+    grid = [[_escaped(cell) for cell in row] for row in _grid(one)]
+    comments = [f"% {_title(family, one)}", *([f"% {one.missing}"] if one.missing else [])]
+    if not grid:
+        return "\n".join(comments)
+    head, *body = [" & ".join(row) + r" \\" for row in grid]
+    start = rf"\begin{{tabular}}{{l{'r' * (len(grid[0]) - 1)}}}"
+    return "\n".join([*comments, start, r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"])
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_TEX)
+
+
+def as_html(family: str, found: Sequence[PaperTable]) -> str:
+    """One page that needs nothing beside it."""
+    sections = "\n".join(_section(family, one) for one in found)
+    style = "body{font:15px sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}td:first-child,th:first-child{text-align:left}"
+    head = f"<head><meta charset='utf-8'><title>{html.escape(family)}</title><style>{style}</style></head>"
+    return f"<!doctype html><html lang='en'>{head}<body>{sections}</body></html>"
+
+
+def _section(family: str, one: PaperTable) -> str:
+    grid = [[html.escape(cell) for cell in row] for row in _grid(one)]
+    table = ""
+    if grid:
+        head, *body = [
+            "".join(f"<{tag}>{cell}</{tag}>" for cell in row) for tag, row in zip(["th", *["td"] * (len(grid) - 1)], grid, strict=True)
+        ]
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>"
+    missing = f"<p>{html.escape(one.missing)}</p>" if one.missing else ""
+    return f"<section><h2>{html.escape(_title(family, one))}</h2>{table}{missing}</section>"
+
+
+def _title(family: str, one: PaperTable) -> str:
+    ends = " (± standard error as the paper forms it, [95 % interval])" if one.cells["low"].is_not_null().any() else ""
+    return f"{family}, {one.item.name}: {one.item.title}{ends}"
+
+
+def _grid(one: PaperTable) -> list[list[str]]:
+    """Head and rows as texts; rows of the store first, since they are what was asked for."""
+    columns = list(dict.fromkeys(one.cells["column"]))
+    cells = {(cell["row"], cell["column"]): cell for cell in one.cells.iter_rows(named=True)}
+    rows = list(dict.fromkeys(one.cells["row"]))
+    known = {row for row, _ in cells if any(cells.get((row, column), {}).get("value") is not None for column in columns)}
+    ordered = [row for row in rows if row in known] + [row for row in rows if row not in known]
+    return [["", *columns], *([row, *(_shown(cells.get((row, column))) for column in columns)] for row in ordered)] if columns else []
+
+
+def _shown(cell: dict[str, float | None] | None) -> str:
+    """`0.675 ± 0.052 [0.57, 0.77]; paper 0.675 ± 0.052 (+0.000)`; without an interval `0.193 (n = 1)`."""
+    if cell is None:
+        return ""
+    told = []
+    if cell["value"] is not None:
+        sem = "" if cell["sem"] is None else f" ± {_number(cell['sem'])}"
+        ends = "" if cell["low"] is None or cell["high"] is None else f" [{_number(cell['low'])}, {_number(cell['high'])}]"
+        told.append(f"{_number(cell['value'])}{sem}{ends or _of(cell['n'])}")
+    if cell["paper"] is not None:
+        sem = "" if cell["paper_sem"] is None else f" ± {_number(cell['paper_sem'])}"
+        apart = "" if cell["difference"] is None else f" ({cell['difference']:+.3g})"
+        told.append(f"paper {_number(cell['paper'])}{sem}{apart}")
+    return "; ".join(told)
+
+
+def _of(n: float | None) -> str:
+    """On how little a number without an interval stands, beside a paper's mean of many."""
+    return f" (n = {n:.0f})" if n else ""
+
+
+def _plain(value: object) -> str:
+    """Four digits that count, and 0 for what only rounding makes differ from it: no powers of ten."""
+    if not isinstance(value, float):
+        return "" if value is None else str(value)
+    return "0" if abs(value) < _ROUNDING else f"{value:.4g}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}"
+
+
+def as_notes(store: Store, notes: Sequence[Note]) -> str:
+    """Each with its query, and what that gives on this store."""
+    return "\n\n".join(_note(store, number, note) for number, note in enumerate(notes, start=1)) or "no notes on this paper"
+
+
+def _note(store: Store, number: int, note: Note) -> str:
+    lines = [f"{number}. {note.title}", f"   {note.says}"]
+    if note.sql is None:
+        return "\n".join(lines)
+    rows = query(store, note.sql)
+    lines.append(f"   query: {note.sql}")
+    if rows.is_empty():
+        return "\n".join([*lines, "   (the store has no such rows)"])
+    shown = rows.head(_MOST_NOTE_ROWS)
+    lines.append("   " + ", ".join(shown.columns))
+    lines += ["   " + ", ".join(_plain(value) for value in row) for row in shown.iter_rows()]
+    more = len(rows) - len(shown)
+    return "\n".join([*lines, *([f"   and {more} rows more: cotrace sql with this query"] if more else [])])

@@ -1,1 +1,0 @@
-"""How much is enough: games, tasks, judges."""

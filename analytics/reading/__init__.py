@@ -1,1 +1,0 @@
-"""How well readers of texts do."""

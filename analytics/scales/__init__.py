@@ -1,1 +1,0 @@
-"""Teams, tasks and games on scales and in groups: ability, preference, profiles of failure."""
