@@ -37,7 +37,7 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute(spec.sql)
         except duckdb.Error as error:
             first_line = str(error).splitlines()[0]
-            raise StoreError(f"{spec.kind} {spec.name} cannot be made ({first_line}): correct {spec.name}.sql") from error
+            raise StoreError(f"{spec.kind} {spec.name} cannot be made ({first_line}): correct {spec.file}") from error
         if spec.kind == "view":
             connection.execute(f"comment on view {spec.name} is {_quoted(spec.summary)}")
     connection.execute(_comments())

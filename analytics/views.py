@@ -1,39 +1,42 @@
-"""The named views: one commented ``.sql`` file each, in a folder a subject, put into order by what each one reads.
+"""The named views: commented ``.sql`` files, one folder per subject, put into order by what each view reads.
 
 What a family adds to a view of all benchmarks is a view of its own, `<family>_<piece>`; `every_family('<piece>')` in the view of all stands
 for the rows of all families that have one, `list_of_families()` for the list itself. Families from other distributions bring their views in
 `<package>/analytics`.
 
-The header of each file is its documentation, and data: ``docs/views.md`` and the checks are made from it. Its grammar::
+A file has one or more views. The header of each view is its documentation, and data: ``docs/views.md`` and the checks are made from it.
+Its grammar::
 
     -- <name>: <what it is>
     -- One row is <grain>
-    -- Materialized: by game                      (its rows are kept: `analytics.views`)
+    -- Materialized: by game                      (its rows are stored, see below)
     -- Parameters: <name: what it is>            (table macros)
     --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning)
+    --   <column>, <column>, ...                  (their units and meanings are in `columns.csv` of this folder, or of `common`)
     -- Columns as in: <view or table>.           (instead, or for those that are not listed)
     -- Report: <name>, ordered by <columns>      (of one that `cotrace report` prints)
     -- Shows: <columns>                          (those of a report that fit a terminal)
     -- Reads: <what it builds on>.               (also: every family's <piece>)
 
-Views whose rows are kept: what follows from the logs of a game alone is found out once, when the game has come, and not by every reader.
-
-A view whose header says `Materialized: by game` has its rows in a table of the schema `materialized`. They count for games that are as
-they were then: same source, read by the same version of its adapter at the same time. All others, such as those of a log that has been
-read again, are computed by whoever asks, by the same SQL: `unmaterialized('<table or view>')` in it stands for the rows of such games.
-So no writer has to keep anything up to date, and a store that was never materialized (a lake is not) gives the same numbers.
+`Materialized: by game`: what follows from the logs of a game alone is computed once, after ingestion, and not by every reader. The rows are
+in a table of the schema `materialized`. They are valid for games that did not change: same source, read by the same version of its adapter
+at the same time. The rows of all other games, such as those of a log that was read again, are computed by the same SQL at every query:
+`unmaterialized('<table or view>')` in it means the rows of such games. So no writer has to update anything, and a store that was never
+materialized (a lake is not) gives the same numbers.
 """
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from schemas.errors import StoreError
 from schemas.families import families
@@ -113,7 +116,11 @@ _SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Column
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _READS_EVERY = re.compile(r"every family's (\w+)")
+_NAME = re.compile(r"-- ([a-z]\w*): ")
+_COLUMNS = "columns.csv"
 _LIST = "list_of_families()"
+_LISTED = re.compile(r"^-- {3}(\w+(?:, \w+)*)$")
+_NEXT_VIEW = re.compile(r"(?m)(?<=;\n)\n+(?=-- [a-z]\w*: )")
 _MORE = re.compile(r"^-- {4,}(\S.*)$")
 
 
@@ -130,9 +137,11 @@ class ViewColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class ViewFile:
-    """One ``.sql`` file."""
+    """One view, table macro or set of macros."""
 
     name: str
+    file: str
+    """The ``.sql`` file that has it, such as ``craft/turns.sql``."""
     kind: str
     """``view``, ``table macro`` or ``macros``."""
     summary: str
@@ -149,20 +158,24 @@ class ViewFile:
     sql: str
 
 
-def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> ViewFile:
-    header = _header(sql)
-    sections, columns = _parse(header)
-    if not header[0].startswith(f"-- {name}: "):
-        raise ValueError(f"{name}.sql: the header must begin with `-- {name}: ` and say what it is")
-    own = {column.name for column in columns}
+class _Statement(NamedTuple):
+    file: Path
+    sql: str
+
+
+def _load(name: str, statement: _Statement, known: dict[str, tuple[ViewColumn, ...]]) -> ViewFile:
+    file, sql = statement
+    sections, columns = _parse(_header(sql), _shared_columns(file.parent))
+    documented = {column.name for column in columns}
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else ()
     grain = f"One row is {sections['One row is']}" if "One row is" in sections else ""
     return ViewFile(
         name=name,
+        file=f"{file.parent.name}/{file.name}",
         kind=_kind(sql, grain),
         summary=f"{sections['summary']} {grain}".strip(),
-        columns=(*(column for column in inherited if column.name not in own and _selected(sql, column.name)), *columns),
-        reads=_reads(sections),
+        columns=(*(column for column in inherited if column.name not in documented and _selected(sql, column.name)), *columns),
+        reads=_names(sections["Reads:"]),
         parameters=sections.get("Parameters:", ""),
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
@@ -170,7 +183,7 @@ def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> View
     )
 
 
-def _parse(header: list[str]) -> tuple[dict[str, str], tuple[ViewColumn, ...]]:
+def _parse(header: list[str], shared: Mapping[str, ViewColumn]) -> tuple[dict[str, str], tuple[ViewColumn, ...]]:
     """Sections by their first words, and the columns, of a header's lines."""
     sections: dict[str, str] = {"summary": header[0].partition(": ")[2]}
     columns: list[ViewColumn] = []
@@ -179,6 +192,11 @@ def _parse(header: list[str]) -> tuple[dict[str, str], tuple[ViewColumn, ...]]:
         if found := _SECTION.match(line):
             current = found[1]
             sections[current] = found[2]
+        elif found := _LISTED.match(line):
+            listed = found[1].split(", ")
+            if unknown := [name for name in listed if name not in shared]:
+                raise ValueError(f"{header[0]}: {', '.join(unknown)} needs a unit and a meaning here or in {_COLUMNS}")
+            columns += [shared[name] for name in listed]
         elif found := _COLUMN.match(line):
             columns.append(ViewColumn(name=found[1], unit=found[2], doc=found[3]))
         elif found := _MORE.match(line):
@@ -187,6 +205,17 @@ def _parse(header: list[str]) -> tuple[dict[str, str], tuple[ViewColumn, ...]]:
         else:
             sections[current] += " " + line.removeprefix("-- ")
     return sections, tuple(columns)
+
+
+@cache
+def _shared_columns(folder: Path) -> Mapping[str, ViewColumn]:
+    """Columns that several views have: those of all views, and those of this folder's."""
+    found: dict[str, ViewColumn] = {}
+    for path in (Path(__file__).parent / "common" / _COLUMNS, folder / _COLUMNS):
+        if path.exists():
+            with path.open(encoding="utf-8", newline="") as lines:
+                found |= {name: ViewColumn(name=name, unit=unit, doc=doc) for name, unit, doc in csv.reader(lines)}
+    return found
 
 
 def _kind(sql: str, grain: str) -> str:
@@ -203,10 +232,6 @@ def _selected(sql: str, column: str) -> bool:
 
 def _header(sql: str) -> list[str]:
     return [line for line in sql.split("create or replace", 1)[0].split("\n") if line]
-
-
-def _reads(sections: dict[str, str]) -> tuple[str, ...]:
-    return _names(sections["Reads:"])
 
 
 def _names(section: str) -> tuple[str, ...]:
@@ -226,18 +251,22 @@ def _report(name: str, section: str) -> tuple[str, str]:
     return report, order
 
 
-def _texts() -> dict[str, str]:
-    """The text of each ``.sql`` file below this folder, by name.
+def _statements() -> dict[str, _Statement]:
+    """The views of each ``.sql`` file below the folders, by name.
 
     Raises:
-        ValueError: two files have one name.
+        ValueError: two views have one name, or a header does not begin with the name.
     """
-    texts: dict[str, str] = {}
+    found: dict[str, _Statement] = {}
     for path in (path for folder in _folders() for path in sorted(folder.rglob("*.sql"))):
-        if path.stem in texts:
-            raise ValueError(f"two files are named {path.name} ({path.parent}): a view has one home")
-        texts[path.stem] = path.read_text(encoding="utf-8")
-    return {name: _united(sql, texts) for name, sql in texts.items()}
+        for sql in _NEXT_VIEW.split(path.read_text(encoding="utf-8")):
+            name = _NAME.match(sql)
+            if name is None:
+                raise ValueError(f"{path}: a view must begin with `-- <name>: ` and its meaning")
+            if name[1] in found:
+                raise ValueError(f"two views are named {name[1]} ({found[name[1]].file} and {path}): rename one")
+            found[name[1]] = _Statement(path, sql)
+    return {name: statement._replace(sql=_united(statement.sql, found)) for name, statement in found.items()}
 
 
 def _folders() -> Iterator[Path]:
@@ -247,36 +276,37 @@ def _folders() -> Iterator[Path]:
             yield Path(str(files(known.package))) / "analytics"
 
 
-def _united(sql: str, texts: Mapping[str, str]) -> str:
+def _united(sql: str, names: Collection[str]) -> str:
     """The statement with the rows of every family's piece in the place of `every_family`."""
 
     def pieces(piece: str) -> list[str]:
-        return [name for known in families() if (name := f"{known.name}_{piece}") in texts]
+        return [name for known in families() if (name := f"{known.name}_{piece}") in names]
 
     sql = sql.replace(_LIST, _families_as_rows())
     sql = _READS_EVERY.sub(lambda found: ", ".join(pieces(found[1])), sql)
     return _EVERY.sub(lambda found: f"({' union all by name '.join(f'from {name}' for name in pieces(found[1]))})", sql)
 
 
-def _in_order(texts: dict[str, str]) -> list[str]:
-    """Names so that each stands after the macros and after what it reads."""
-    sections = {name: _parse(_header(sql))[0] for name, sql in texts.items()}
+def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
+    """Names in such an order that each is after the macros and after what it reads."""
+    sections = {name: _parse(_header(found.sql), _shared_columns(found.file.parent))[0] for name, found in statements.items()}
     macros = [name for name, found in sections.items() if "One row is" not in found]
     after = {
-        name: {*macros, *_reads(found), found.get("Columns as in:", "").rstrip(".")} & texts.keys() for name, found in sections.items()
+        name: {*macros, *_names(found["Reads:"]), found.get("Columns as in:", "").rstrip(".")} & statements.keys()
+        for name, found in sections.items()
     }
     return list(TopologicalSorter({name: set() if name in macros else wanted for name, wanted in after.items()}).static_order())
 
 
 def _load_all() -> tuple[ViewFile, ...]:
     known = {spec.name: tuple(ViewColumn(name=c.name, unit=c.unit, doc=c.doc) for c in spec.columns) for spec in TABLES}
-    texts = _texts()
+    statements = _statements()
     loaded: list[ViewFile] = []
-    for name in _in_order(texts):
-        loaded.append(_load(name, texts[name], known))
+    for name in _in_order(statements):
+        loaded.append(_load(name, statements[name], known))
         known[name] = loaded[-1].columns
     return tuple(loaded)
 
 
 VIEWS: tuple[ViewFile, ...] = _load_all()
-"""All ``.sql`` files, each after those it reads."""
+"""All views, each after those it reads."""

@@ -57,10 +57,17 @@ def _allowed(column: Column) -> str:
 
 
 def views_page() -> str:
-    """Every view, from the header of its .sql file."""
+    """Every view, from its header in a .sql file."""
     from analytics.views import VIEWS
 
-    lines = ["# The views", "", MADE, "", "Each view is one commented file in `analytics/`. Every rate stands beside its counts.", ""]
+    lines = [
+        "# The views",
+        "",
+        MADE,
+        "",
+        "Each view is a commented statement in a `.sql` file of `analytics/`. Every rate has its counts next to it.",
+        "",
+    ]
     for view in VIEWS:
         lines += [f"## {view.name}", "", view.summary, "", "| column | unit | meaning |", "|---|---|---|"]
         lines += [f"| {column.name} | {column.unit} | {column.doc} |" for column in view.columns]

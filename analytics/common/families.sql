@@ -3,7 +3,7 @@
 --   benchmark  text  its name
 --   games  count  games in the store; one that it has twice counts once
 --   tasks  count  tasks of the games with an end
---   broken  count  games that could not be set up; in no other number of the row
+--   broken
 --   cut  count  games whose end is not known (see `games`); in no number of success or score
 --   successes  count  games that reached the goal, of those neither broken nor cut
 --   success_n  count  games neither broken nor cut of which the log says whether the goal was reached
@@ -16,7 +16,7 @@
 --   score_mean  number  mean of the main metric over the n games; null if n is 0
 --   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard: playing a task again does not make it narrower; null
 --                      below two games
---   score_high  number  upper end; null below two games
+--   score_high
 --   score_max  number  upper bound of the score, whose lower one is 0; null where none is known
 --   commonest_failure  text  the kind of failure on most turns, as in failure_map; null if no turn failed or none is classified
 --   failing_turns  count  turns with that kind of failure; null with it

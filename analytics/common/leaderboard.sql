@@ -1,3 +1,252 @@
+-- leaderboard_by: how far each team got, with its uncertainty, over the tasks of some tiers; a table macro: `from leaderboard_by(['simple'])`.
+-- One row is (benchmark, condition, model, team, team_name, max_turns). Tasks are what is sampled: intervals are over them, so that playing one
+-- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
+-- once (compared_games).
+-- Parameters: levels: list of the tiers that count, null for all.
+--   benchmark
+--   condition  text  the condition of the runs, as in run_conditions
+--   model, team, team_name
+--   max_turns  turns  turn limit; null if the logs do not say
+--   game
+--   tasks  count  tasks of the games that ended
+--   games  count  games, those that could not be set up included
+--   broken
+--   cut  count  games whose end is not known (see `games`); in no other number of the row
+--   n  count  games that ended with a score (an own log may say success alone)
+--   score_mean  number  mean over the n games of the benchmark's main end-to-end metric (CRAFT: overall_progress, 0..1); null if n is 0
+--   score_sem  number  its standard error over tasks (clustered_sem; with one game a task sample standard deviation, ddof 1, / sqrt(n)); null
+--                      below two tasks or games
+--   score_low  number  lower end of its 95 % interval over tasks: clustered_low where the score has an upper bound (score_max of compared_games), else
+--                      Student's t, cut to no bounds and null where all are alike; null below two games
+--   score_high
+--   score_max  number  upper bound of the score, whose lower one is 0; null where none is known (score_max of compared_games)
+--   successes  count  games that reached the goal, of those that ended
+--   success_n  count  games that ended of which the log says whether they reached it (a foreign log may give a score alone)
+--   success_rate  0..1  successes / success_n; null if that is 0
+--   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low); null as the rate
+--   success_high  0..1  upper end; null as the rate
+--   ceiling_n  count  games whose reachable score is known
+--   ceiling_share_mean  number  mean over them of score over what verified actions can reach; null if there are none
+--   ceiling_share_sem  number  its standard error over tasks, as score_sem; null below two games
+--   turns  count  turns of the games that ended
+--   attempted  count  actions that the engine had to accept or refuse
+--   failed  count  actions among them that it refused; without those that the harness chose or tried too early (failure_map: harness); null
+--                  if attempted is 0
+--   failed_rate  0..1  failed / attempted; null if attempted is 0
+--   clarify  count  turns on which somebody asked and nobody acted; null if no game records states or actions (spiral_games)
+--   clarify_rate  0..1  clarify / turns of the games that do; null if there are none
+--   oracle_turns  count  turns with listed candidates and an attempt
+--   followed  count  turns among them on which what was tried is one of the candidates in every part (`outcomes`)
+--   adherence  0..1  followed / oracle_turns; null if that is 0
+--   followed_action_position_layer  count  CRAFT: turns among them with a candidate of the same action, position and layer, whatever the
+--                                          block: what published logs call followed; null elsewhere
+--   adherence_action_position_layer  0..1  that over oracle_turns; null if that is 0, and elsewhere
+--   undoing  count  attempted moves that take back earlier work, at most one a turn
+--   undoing_rate  0..1  undoing / turns with a move; null if there are none
+-- Reads: compared_games, episode_metrics, actions, failures, failure_map, outcomes, spiral_games, intervals.
+create or replace macro leaderboard_by(levels := null) as table
+
+with ceilings as (
+    select episode_id, value as ceiling_share
+    from episode_metrics
+    where metric like '%.progress_share_of_ceiling'
+),
+
+-- what the harness chose or tried too early is no attempt of the team
+by_harness as (
+    select distinct failures.episode_id, failures.turn, failures.agent
+    from failures
+    inner join failure_map on failures.taxonomy = failure_map.taxonomy and failures.category = failure_map.category
+    where failure_map.common = 'harness' and failures.category <> 'dropped_plan'
+),
+
+attempts as (
+    select actions.episode_id, count(actions.accepted) as attempted, count(*) filter (not actions.accepted) as failed
+    from actions
+    left join by_harness
+        on actions.episode_id = by_harness.episode_id
+            and actions.turn = by_harness.turn
+            and actions.agent = by_harness.agent
+            and not actions.accepted
+    where by_harness.agent is null
+    group by all
+),
+
+turn_counts as (
+    select
+        episode_id,
+        count(*) as turns,
+        count(*) filter (episode_id in (select episode_id from spiral_games)) as seen,
+        count(*) filter (outcome = 'clarify') as clarify,
+        count(*) filter (outcome in ('followed', 'not_followed')) as oracle_turns,
+        count(*) filter (outcome = 'followed') as followed,
+        count(*) filter (followed_action_position_layer) as followed_action_position_layer,
+        count(followed_action_position_layer) > 0 as has_looser_reading,
+        count(*) filter (undoes) as undoing,
+        count(undoes) as moves
+    from outcomes
+    group by all
+),
+
+-- games that did not end are counted, and have nothing else to add
+played as (
+    select
+        * exclude (score, success, episode_id),
+        case when ending = 'ended' then episode_id end as episode_id,
+        case when ending = 'ended' then score end as score,
+        case when ending = 'ended' then success end as success
+    from compared_games
+    where levels is null or list_contains(levels, level)
+),
+
+-- of a row with a single task what varies is the game
+clustered as (
+    select *, case when min(task) over row_of_board = max(task) over row_of_board then episode_id else task end as cluster
+    from played
+    where episode_id is not null
+    window row_of_board as (partition by benchmark, condition, model, team, team_name, max_turns)
+),
+
+by_task as (
+    select
+        benchmark,
+        condition,
+        model,
+        team,
+        team_name,
+        max_turns,
+        cluster,
+        any_value(task) as task,
+        max(score_max) as score_max,
+        count(score) as n,
+        coalesce(sum(score), 0) as total,
+        count(ceiling_share) as ceiling_n,
+        coalesce(sum(ceiling_share), 0) as ceiling_total,
+        coalesce(sum(score), 0) / max(score_max) as share,
+        count(*) filter (success) as successes,
+        count(success) as success_n
+    from clustered
+    left join ceilings using (episode_id)
+    group by all
+),
+
+over_tasks as (
+    select
+        benchmark,
+        condition,
+        model,
+        team,
+        team_name,
+        max_turns,
+        count(distinct task) as tasks,
+        sum(n) as n,
+        max(success_n) as most,
+        max(score_max) as score_max,
+        clustered_sem(sum(total), sum(n), count(*) filter (n > 0), sum(total * total), sum(total * n), sum(n * n)) as score_sem,
+        clustered_low(sum(share), sum(n), count(*) filter (n > 0), sum(share * share), sum(share * n), sum(n * n)) as share_low,
+        clustered_high(sum(share), sum(n), count(*) filter (n > 0), sum(share * share), sum(share * n), sum(n * n)) as share_high,
+        clustered_sem(
+            sum(ceiling_total), sum(ceiling_n), count(*) filter (ceiling_n > 0), sum(ceiling_total * ceiling_total),
+            sum(ceiling_total * ceiling_n), sum(ceiling_n * ceiling_n)
+        ) as ceiling_share_sem,
+        t_critical(greatest(sum(n) ** 2 / nullif(sum(n * n), 0) - 1, 1)) as t,
+        clustered_low(
+            sum(successes), sum(success_n), count(*) filter (success_n > 0), sum(successes * successes), sum(successes * success_n),
+            sum(success_n * success_n)
+        ) as success_low,
+        clustered_high(
+            sum(successes), sum(success_n), count(*) filter (success_n > 0), sum(successes * successes), sum(successes * success_n),
+            sum(success_n * success_n)
+        ) as success_high
+    from by_task
+    group by all
+),
+
+summed as (
+    select
+        played.benchmark,
+        played.condition,
+        played.model,
+        played.team,
+        played.team_name,
+        played.max_turns,
+        any_value(played.game) as game,  -- a condition is of one
+        count(*) as games,
+        count(*) filter (played.ending = 'not_set_up') as broken,
+        count(*) filter (played.ending = 'cut') as cut,
+        count(played.score) as n,
+        avg(played.score) as score_mean,
+        count(*) filter (played.success) as successes,
+        count(played.success) as success_n,
+        count(ceilings.ceiling_share) as ceiling_n,
+        avg(ceilings.ceiling_share) as ceiling_share_mean,
+        coalesce(sum(turn_counts.turns), 0)::bigint as turns,
+        coalesce(sum(attempts.attempted), 0)::bigint as attempted,
+        coalesce(sum(attempts.failed), 0)::bigint as failed,
+        sum(turn_counts.seen) as seen,
+        coalesce(sum(turn_counts.clarify), 0)::bigint as clarify,
+        coalesce(sum(turn_counts.oracle_turns), 0)::bigint as oracle_turns,
+        coalesce(sum(turn_counts.followed), 0)::bigint as followed,
+        case
+            when bool_or(turn_counts.has_looser_reading) then sum(turn_counts.followed_action_position_layer)::bigint
+        end as followed_action_position_layer,
+        coalesce(sum(turn_counts.undoing), 0)::bigint as undoing,
+        sum(turn_counts.moves) as moves
+    from played
+    left join ceilings using (episode_id)
+    left join attempts using (episode_id)
+    left join turn_counts using (episode_id)
+    group by played.benchmark, played.condition, played.model, played.team, played.team_name, played.max_turns
+)
+
+select
+    summed.benchmark,
+    summed.condition,
+    summed.model,
+    summed.team,
+    summed.team_name,
+    summed.max_turns,
+    summed.game,
+    coalesce(over_tasks.tasks, 0) as tasks,
+    games,
+    broken,
+    cut,
+    summed.n,
+    score_mean,
+    over_tasks.score_sem,
+    case when over_tasks.score_max is null then score_mean - t * nullif(over_tasks.score_sem, 0) else share_low * over_tasks.score_max end as score_low,
+    case when over_tasks.score_max is null then score_mean + t * nullif(over_tasks.score_sem, 0) else share_high * over_tasks.score_max end as score_high,
+    over_tasks.score_max,
+    summed.successes,
+    summed.success_n,
+    summed.successes / nullif(summed.success_n, 0) as success_rate,
+    case when most > 1 then success_low else wilson_low(summed.successes, summed.success_n) end as success_low,
+    case when most > 1 then success_high else wilson_high(summed.successes, summed.success_n) end as success_high,
+    ceiling_n,
+    ceiling_share_mean,
+    over_tasks.ceiling_share_sem,
+    turns,
+    attempted,
+    case when attempted > 0 then failed end as failed,
+    summed.failed / nullif(attempted, 0) as failed_rate,
+    case when seen > 0 then clarify end as clarify,
+    summed.clarify / nullif(seen, 0) as clarify_rate,
+    oracle_turns,
+    followed,
+    followed / nullif(oracle_turns, 0) as adherence,
+    followed_action_position_layer,
+    followed_action_position_layer / nullif(oracle_turns, 0) as adherence_action_position_layer,
+    undoing,
+    undoing / nullif(moves, 0) as undoing_rate
+from summed
+left join over_tasks
+    on summed.benchmark = over_tasks.benchmark
+    and summed.condition is not distinct from over_tasks.condition
+    and summed.model is not distinct from over_tasks.model
+    and summed.team is not distinct from over_tasks.team
+    and summed.team_name is not distinct from over_tasks.team_name
+    and summed.max_turns is not distinct from over_tasks.max_turns;
+
 -- leaderboard: how far each team got, with its uncertainty.
 -- One row is (benchmark, condition, model, team, team_name, max_turns).
 -- Columns as in: leaderboard_by.

@@ -1,12 +1,291 @@
+-- answer_pairs: two raters' answers to one question about one thing, side by side.
+-- One row is a pair: a label and a verdict, or two verdicts. Every answer of one rater meets every answer of the other. Judges are paired with
+-- themselves too, over repeats.
+--   rubric, question
+--   kind  text  label_judge, judge_judge or self (one judge, two repeats)
+--   rater_a  text  the labels' source, or the judge whose name comes first
+--   variant_a, rater_b, variant_b, episode_id, turn, agent
+--   answer_a  text  lower case, without slashes (`N/A` is `na`); null unless answered
+--   answer_b
+--   status_a  text  answered, undecided, failed or skipped; labels are answered
+--   status_b  text  likewise
+-- Reads: verdicts_latest, labels, episodes.
+create or replace view answer_pairs as
+
+with verdict_answers as (
+    select
+        rubric,
+        question,
+        judge as rater,
+        variant,
+        coalesce(variant, '') as variant_order,
+        episode_id,
+        turn,
+        agent,
+        unit_id,
+        repeat,
+        replace(lower(answer), '/', '') as answer,
+        status
+    from verdicts_latest
+),
+
+label_answers as (
+    select
+        labels.rubric,
+        labels.question,
+        labels.source as rater,
+        labels.episode_id,
+        labels.turn,
+        labels.agent,
+        replace(lower(labels.answer), '/', '') as answer
+    from labels
+    inner join episodes using (episode_id)
+    -- answers of judges that came in a label file are for `cotrace report agreement`
+    where not starts_with(labels.annotator, 'llm:')
+),
+
+with_labels as (
+    select
+        l.rubric,
+        l.question,
+        'label_judge' as kind,
+        l.rater as rater_a,
+        null::varchar as variant_a,
+        v.rater as rater_b,
+        v.variant as variant_b,
+        l.episode_id,
+        l.turn,
+        l.agent,
+        l.answer as answer_a,
+        v.answer as answer_b,
+        'answered' as status_a,
+        v.status as status_b
+    from label_answers as l
+    inner join verdict_answers as v
+        on l.rubric = v.rubric
+        and l.question = v.question
+        and l.episode_id = v.episode_id
+        and l.turn is not distinct from v.turn
+        and l.agent is not distinct from v.agent
+),
+
+with_judges as (
+    select
+        a.rubric,
+        a.question,
+        case when a.rater = b.rater and a.variant_order = b.variant_order then 'self' else 'judge_judge' end as kind,
+        a.rater as rater_a,
+        a.variant as variant_a,
+        b.rater as rater_b,
+        b.variant as variant_b,
+        a.episode_id,
+        a.turn,
+        a.agent,
+        a.answer as answer_a,
+        b.answer as answer_b,
+        a.status as status_a,
+        b.status as status_b
+    from verdict_answers as a
+    inner join verdict_answers as b on a.rubric = b.rubric and a.question = b.question and a.unit_id = b.unit_id
+    where
+        (a.rater, a.variant_order) < (b.rater, b.variant_order)
+        or (a.rater = b.rater and a.variant_order = b.variant_order and a.repeat < b.repeat)
+)
+
+select * from with_labels
+union all
+select * from with_judges;
+
+-- pair_preferences: which of two games a judge prefers, asked in both orders.
+-- One row is (rubric, question, judge, variant, repeat, episode_a, episode_b), the episode whose id comes first being a.
+--   rubric, question, judge, variant, repeat
+--   episode_a  text  one game
+--   episode_b  text  the other
+--   model_a  text  evaluated model of a
+--   model_b  text  evaluated model of b
+--   score_a_first  0..1  the score of a when a was shown first; null if there is none
+--   score_a_second  0..1  the score of a when b was shown first: 1 minus the score of b; null if there is none
+--   score_a  0..1  mean of both orders, free of a liking for a place; null unless both are there
+--   consistent  flag  both orders prefer the same game, or neither prefers one; null unless both are there
+--   leans_first  number  (score of whoever was shown first, mean over both orders) - 0.5: above 0, the first place is liked; null likewise
+-- Report: pairs, ordered by rubric, question, judge, variant, episode_a, episode_b, repeat
+-- Shows: question, judge, episode_a, episode_b, score_a, consistent
+-- Reads: verdicts_latest, episodes.
+create or replace view pair_preferences as
+
+with placed as (
+    select
+        rubric,
+        question,
+        judge,
+        variant,
+        repeat,
+        least(split_part(unit_id, ' vs ', 1), split_part(unit_id, ' vs ', 2)) as episode_a,
+        greatest(split_part(unit_id, ' vs ', 1), split_part(unit_id, ' vs ', 2)) as episode_b,
+        unit_id,
+        score
+    from verdicts_latest
+    where contains(unit_id, ' vs ')
+),
+
+both_orders as (
+    select
+        rubric,
+        question,
+        judge,
+        variant,
+        repeat,
+        episode_a,
+        episode_b,
+        max(score) filter (starts_with(unit_id, episode_a || ' vs ')) as score_a_first,
+        1 - max(score) filter (starts_with(unit_id, episode_b || ' vs ')) as score_a_second
+    from placed
+    group by all
+)
+
+select
+    both_orders.rubric,
+    both_orders.question,
+    both_orders.judge,
+    both_orders.variant,
+    both_orders.repeat,
+    both_orders.episode_a,
+    both_orders.episode_b,
+    a.model as model_a,
+    b.model as model_b,
+    both_orders.score_a_first,
+    both_orders.score_a_second,
+    (both_orders.score_a_first + both_orders.score_a_second) / 2 as score_a,
+    sign(both_orders.score_a_first - 0.5) = sign(both_orders.score_a_second - 0.5) as consistent,
+    (both_orders.score_a_first - both_orders.score_a_second) / 2 as leans_first
+from both_orders
+inner join episodes as a on both_orders.episode_a = a.episode_id
+inner join episodes as b on both_orders.episode_b = b.episode_id;
+
+-- panel: what the model judges together say of a unit: majority, mean, and how much they split.
+-- One row is (rubric, question, variant, unit_id) with at least one answer of a model. Every model has one vote, which its repeats share: asking
+-- one model oftener gives it no more weight. The engine has none.
+--   rubric, question, variant, unit_id, episode_id, turn, agent
+--   judges  count  models that answered
+--   answers  count  answers of all models and repeats
+--   votes  text  each answer with its votes, the most frequent first
+--   majority  text  the answer with the most votes, lower case, without slashes; null if two have equally many
+--   majority_share  0..1  its votes / judges; of the leading answers if they tie
+--   score_mean  0..1  mean over models of the mean of their scored answers; null if there is none
+--   entropy  number  bits of the votes' distribution (Shannon 1948): 0 if all agree, log2 of the number of answers at most
+--   split  text  none; judges: each model agrees with itself over its repeats but not with the others; repeats: a model disagrees with itself
+-- Report: panel, ordered by rubric, question, variant, unit_id
+-- Shows: question, unit_id, judges, votes, majority, entropy
+-- Reads: verdicts_latest.
+create or replace view panel as
+
+with asked as (
+    select
+        rubric,
+        question,
+        variant,
+        unit_id,
+        episode_id,
+        turn,
+        agent,
+        judge,
+        score,
+        replace(lower(answer), '/', '') as plain
+    from verdicts_latest
+    where status = 'answered' and starts_with(judge, 'llm:')
+),
+
+shared as (
+    select *, 1 / count(*) over (partition by rubric, question, variant, unit_id, judge) as vote
+    from asked
+),
+
+counted as (
+    select
+        rubric,
+        question,
+        variant,
+        unit_id,
+        plain,
+        round(sum(vote), 6) as n
+    from shared
+    group by all
+),
+
+voted as (
+    select
+        rubric,
+        question,
+        variant,
+        unit_id,
+        string_agg(plain || ' ' || printf('%g', round(n, 2)), ', ' order by n desc, plain) as votes,
+        sum(n) as total,
+        max(n) as most,
+        count(*) as different,
+        log2(sum(n)) - sum(n * log2(n)) / sum(n) as entropy,
+        list(n) as numbers,
+        arg_max(plain, n) as leading
+    from counted
+    group by all
+),
+
+by_judge as (
+    select
+        rubric,
+        question,
+        variant,
+        unit_id,
+        judge,
+        count(distinct plain) as own,
+        count(*) as answers,
+        avg(score) as score,
+        any_value(episode_id) as episode_id,
+        any_value(turn) as turn,
+        any_value(agent) as agent
+    from asked
+    group by all
+),
+
+together as (
+    select
+        rubric,
+        question,
+        variant,
+        unit_id,
+        any_value(episode_id) as episode_id,
+        any_value(turn) as turn,
+        any_value(agent) as agent,
+        count(*) as judges,
+        sum(answers)::bigint as answers,
+        avg(score) as score_mean,
+        max(own) = 1 as is_steady
+    from by_judge
+    group by all
+)
+
+select
+    t.rubric,
+    t.question,
+    t.variant,
+    t.unit_id,
+    t.episode_id,
+    t.turn,
+    t.agent,
+    t.judges,
+    t.answers,
+    v.votes,
+    case when len(list_filter(v.numbers, lambda n: n = v.most)) = 1 then v.leading end as majority,
+    v.most / v.total as majority_share,
+    t.score_mean,
+    greatest(v.entropy, 0) as entropy,
+    case when v.different = 1 then 'none' when t.is_steady then 'judges' else 'repeats' end as split
+from together as t
+inner join voted as v
+    on t.rubric = v.rubric and t.question = v.question and t.unit_id = v.unit_id and t.variant is not distinct from v.variant;
+
 -- agreement: how far a judge agrees with labels, with another judge, and with itself.
 -- One row is (rubric, question, kind, rater_a, variant_a, rater_b, variant_b). The counts of single answers: agreement_confusion.
---   rubric  text  name of the rubric
---   question  text  question inside the rubric
---   kind  text  label_judge, judge_judge or self, as in answer_pairs
---   rater_a  text  the labels' source, or a judge
---   variant_a  text  variant of that judge; null: none, or labels
---   rater_b  text  the judge
---   variant_b  text  variant of that judge; null: none
+--   rubric, question, kind, rater_a, variant_a, rater_b, variant_b
 --   pairs  count  pairs of answers asked for
 --   n  count  pairs in which both answered (N/A is an answer)
 --   undecided  count  other pairs in which one could not tell; in no rate
@@ -159,3 +438,64 @@ select
     expected,
     (agreement - expected) / nullif(1 - expected, 0) as kappa
 from rated;
+
+-- agreement_confusion: how often each pair of answers occurs between two raters.
+-- One row is (rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, answer_b) that occurs.
+--   rubric, question, kind, rater_a, variant_a, rater_b, variant_b
+--   answer_a  text  lower case, without slashes
+--   answer_b
+--   n  count  pairs
+-- Report: confusion, ordered by rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, n desc, answer_b
+-- Shows: question, rater_a, rater_b, answer_a, answer_b, n
+-- Reads: answer_pairs.
+create or replace view agreement_confusion as
+
+select rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, answer_b, count(*) as n
+from answer_pairs
+where answer_a is not null and answer_b is not null
+group by all;
+
+-- panel_disagreements: where the model judges split, with what each of them says.
+-- One row is (rubric, question, variant, unit_id) whose votes are not all the same.
+-- Columns as in: panel.
+--   said  text  each model with its answers over the repeats, such as `llm:a: yes yes | llm:b: no yes`
+-- Report: panel-disagreements, ordered by entropy desc, rubric, question, variant, unit_id
+-- Shows: question, unit_id, judges, votes, entropy
+-- Reads: panel, verdicts_latest.
+create or replace view panel_disagreements as
+
+with per_judge as (
+    select
+        rubric,
+        question,
+        variant,
+        unit_id,
+        judge,
+        string_agg(replace(lower(answer), '/', ''), ' ' order by repeat) as own
+    from verdicts_latest
+    where status = 'answered' and starts_with(judge, 'llm:')
+    group by all
+),
+
+told as (
+    select
+        rubric,
+        question,
+        variant,
+        unit_id,
+        string_agg(judge || ': ' || own, ' | ' order by judge) as said
+    from per_judge
+    group by all
+)
+
+select
+    panel.*,
+    told.said
+from panel
+inner join told
+    on
+        panel.rubric = told.rubric
+        and panel.question = told.question
+        and panel.unit_id = told.unit_id
+        and panel.variant is not distinct from told.variant
+where panel.split <> 'none';

@@ -1,0 +1,223 @@
+-- asympuzl_failure_map: the part of failure_map that is about AsymPuzl; a table of data, one line a category.
+-- One row is (taxonomy, category).
+--   taxonomy, category, common, meaning, source
+-- Reads: nothing.
+create or replace view asympuzl_failure_map as
+
+select *
+from (values
+        ('asympuzl_derived', 'no_json', 'format', 'the answer is no JSON', 'AsymPuzl formats section 9'),
+        ('asympuzl_derived', 'invalid_action', 'infeasible_action', 'an action names no position, shape or colour of the puzzle', 'AsymPuzl formats section 9'),
+        ('asympuzl_derived', 'repeated_message', 'redundant_talk', 'the same message again', 'AsymPuzl formats section 9'),
+        ('asympuzl_derived', 'ignored_partner', 'unanswered_request', 'a true fact of the partner changes nothing', 'AsymPuzl formats section 9; the paper''s example of no cooperation'),
+        ('asympuzl_derived', 'overcorrection', 'wrong_inference', 'a right entry is made wrong', 'AsymPuzl formats section 9; the paper''s over-correction'),
+        ('asympuzl_derived', 'wasted_write', 'no_progress', 'an action that changes nothing', 'AsymPuzl formats section 9'),
+        ('asympuzl_derived', 'correction_spiral', 'no_progress', 'a position is changed again and again and stays wrong', 'AsymPuzl formats section 9'),
+        ('asympuzl_derived', 'out_of_knowledge_claim', 'unhelpful_message', 'states what it cannot know', 'AsymPuzl formats section 9; the paper''s miscommunication'),
+        ('asympuzl_derived', 'wrong_statement', 'unhelpful_message', 'states what its own clues contradict', 'cotrace; the paper''s miscommunication'),
+        ('asympuzl_harness', 'lost_reply', 'harness', 'a call failed or its reply was cut, so there was no answer', 'cotrace, docs/attribution.md, harness'),
+        ('asympuzl_derived', 'correct', 'none', 'no label applies', 'AsymPuzl formats section 9')
+) as lines (taxonomy, category, common, meaning, source);
+
+-- asympuzl_turn_costs: the part of turn_costs that is about AsymPuzl.
+-- One row is a turn.
+--   episode_id, turn, measure, value_before, value_after, cost
+--   unit  text  turns
+--   kind, lost_before, lost
+-- Reads: turn_values, episodes.
+create or replace view asympuzl_turn_costs as
+
+select
+    turn_values.*,
+    turn_values.turn - 1 + turn_values.value_before > episodes.max_turns as lost_before,
+    turn_values.turn + turn_values.value_after > episodes.max_turns as lost
+from turn_values
+inner join episodes using (episode_id)
+where turn_values.measure = 'asympuzl.know';
+
+-- asympuzl_turns: AsymPuzl turns, agent by agent.
+-- One row is an agent's turn.
+--   benchmark, condition, model, level, file, episode_id, size, feedback_mode, seed, turn, agent, agent_model
+--   parse_ok  flag  the answer has a JSON object; as read if the log does not say
+--   parse_strict  flag  the answer ends with it; null if the log does not say
+--   message  text  what the partner got; may be empty
+--   repeated_message  flag  the same as this agent's message before, apart from case, blanks and punctuation
+--   sufficient_message  flag  the message gives all that this agent knows, as far as a rule can read it
+--   writes
+--   changes  count  valid actions that changed a value
+--   invalid_actions, overcorrections, undoing_actions
+--   wrong_positions  count  wrong positions of this agent after the turn
+--   output_tokens  tokens  length of the raw answer; null if the log does not count
+--   message_tokens  tokens  length of the message; null if the log does not count
+--   tokenizer
+--   progress  0..1  share of right entries of both agents after the turn
+-- Reads: episodes, runs, run_conditions, turns, agents, turn_metrics, utterances, actions.
+create or replace view asympuzl_turns as
+
+-- a metric of an agent's turn is called asympuzl.<name>_a or asympuzl.<name>_b
+with named as (
+    select
+        episode_id,
+        turn,
+        upper(right(metric, 1)) as agent,
+        metric[length('asympuzl.') + 1:-3] as name,
+        value
+    from turn_metrics
+    where starts_with(metric, 'asympuzl.') and right(metric, 2) in ('_a', '_b')
+),
+
+measured as (
+    select
+        episode_id,
+        turn,
+        agent,
+        max(value) filter (name = 'parse_ok') = 1 as parse_ok,
+        max(value) filter (name = 'parse_strict') = 1 as parse_strict,
+        max(value) filter (name = 'repeated_message') = 1 as repeated_message,
+        max(value) filter (name = 'sufficient_message') = 1 as sufficient_message,
+        max(value) filter (name = 'writes')::bigint as writes,
+        max(value) filter (name = 'changes')::bigint as changes,
+        max(value) filter (name = 'invalid_actions')::bigint as invalid_actions,
+        max(value) filter (name = 'overcorrections')::bigint as overcorrections,
+        max(value) filter (name = 'wrong_positions')::bigint as wrong_positions,
+        max(value) filter (name = 'output_tokens')::bigint as output_tokens,
+        max(value) filter (name = 'message_tokens')::bigint as message_tokens
+    from named
+    group by all
+),
+
+undone as (
+    select episode_id, turn, agent, count(*) as undoing_actions
+    from actions
+    where undoes
+    group by all
+)
+
+select
+    episodes.benchmark,
+    run_conditions.condition,
+    episodes.model,
+    episodes.level,
+    episodes.file,
+    measured.episode_id,
+    (runs.condition ->> 'size')::int as size,
+    runs.condition ->> 'feedback_mode' as feedback_mode,
+    episodes.seed,
+    measured.turn,
+    measured.agent,
+    agents.model as agent_model,
+    measured.parse_ok,
+    measured.parse_strict,
+    utterances.text as message,
+    measured.repeated_message,
+    measured.sufficient_message,
+    measured.writes,
+    measured.changes,
+    measured.invalid_actions,
+    measured.overcorrections,
+    coalesce(undone.undoing_actions, 0) as undoing_actions,
+    measured.wrong_positions,
+    measured.output_tokens,
+    measured.message_tokens,
+    runs.condition ->> 'tokenizer' as tokenizer,
+    turns.progress
+from measured
+inner join episodes using (episode_id)
+inner join runs using (run_id)
+inner join run_conditions using (run_id)
+inner join turns using (episode_id, turn)
+inner join agents using (episode_id, agent)
+left join utterances
+    on measured.episode_id = utterances.episode_id
+    and measured.turn = utterances.turn
+    and measured.agent = utterances.agent
+    and utterances.channel = 'public'
+left join undone
+    on measured.episode_id = undone.episode_id and measured.turn = undone.turn and measured.agent = undone.agent
+where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'false') = 'false';
+
+-- values_asympuzl: what each turn of AsymPuzl games cost (docs/values.md).
+-- One row is a turn of both agents, or of A alone where the log ends in the middle.
+--   condition, model, size, feedback_mode, seed, episode_id, turn
+--   turns_left  turns  turns left before it, its own included; null if the log does not say the limit
+--   hands_before  turns  fewest turns to the end for players who know everything
+--   hands_after  turns  the same after the turn
+--   cost  turns  1 + hands_after - hands_before: turns lost against perfect hands
+--   know_before  turns  fewest turns to the end for players who know what they were told
+--   know_after  turns  the same after the turn
+--   know_cost  turns  1 + know_after - know_before: turns lost against the best the team could do; less than 0 only by luck
+--   known_a_before  count  positions that A has right or could set right by what it was told
+--   known_a_after  count  the same after the turn
+--   known_b_before  count  positions that B has right or could set right by what it was told
+--   known_b_after  count  the same after the turn
+--   lost_after  flag  what is left takes longer than the game lasts; null if the log does not say the limit
+-- Reads: episodes, run_conditions, runs, turn_values.
+create or replace view values_asympuzl as
+
+with measured as (
+    select
+        episode_id,
+        turn,
+        max(value_before) filter (measure = 'asympuzl.hands') as hands_before,
+        max(value_after) filter (measure = 'asympuzl.hands') as hands_after,
+        max(cost) filter (measure = 'asympuzl.hands') as cost,
+        max(value_before) filter (measure = 'asympuzl.know') as know_before,
+        max(value_after) filter (measure = 'asympuzl.know') as know_after,
+        max(cost) filter (measure = 'asympuzl.know') as know_cost,
+        max(value_before) filter (measure = 'asympuzl.known_a') as known_a_before,
+        max(value_after) filter (measure = 'asympuzl.known_a') as known_a_after,
+        max(value_before) filter (measure = 'asympuzl.known_b') as known_b_before,
+        max(value_after) filter (measure = 'asympuzl.known_b') as known_b_after
+    from turn_values
+    where starts_with(measure, 'asympuzl.')
+    group by all
+)
+
+select
+    run_conditions.condition,
+    episodes.model,
+    (runs.condition ->> 'size')::bigint as size,
+    runs.condition ->> 'feedback_mode' as feedback_mode,
+    episodes.seed,
+    measured.episode_id,
+    measured.turn,
+    greatest(episodes.max_turns - measured.turn + 1, 0) as turns_left,
+    measured.* exclude (episode_id, turn, known_a_before, known_a_after, known_b_before, known_b_after),
+    measured.known_a_before,
+    measured.known_a_after,
+    measured.known_b_before,
+    measured.known_b_after,
+    measured.turn + measured.know_after > episodes.max_turns as lost_after
+from measured
+inner join episodes using (episode_id)
+inner join runs using (run_id)
+inner join run_conditions using (run_id);
+
+-- asympuzl_positions: how often AsymPuzl agents wrote each position on each turn.
+-- One row is (game, agent, turn, position) with at least one valid action.
+--   benchmark, condition, model, level, episode_id, size, feedback_mode, agent, agent_model, turn
+--   position  number  from 1
+--   writes
+--   undoing_actions  count  those that took back a right entry or changed a position again
+-- Reads: asympuzl_games, actions, agents.
+create or replace view asympuzl_positions as
+
+select
+    asympuzl_games.benchmark,
+    asympuzl_games.condition,
+    asympuzl_games.model,
+    asympuzl_games.level,
+    actions.episode_id,
+    asympuzl_games.size,
+    asympuzl_games.feedback_mode,
+    actions.agent,
+    agents.model as agent_model,
+    actions.turn,
+    (actions.arguments ->> 'position')::int as position,
+    count(*) as writes,
+    count(*) filter (actions.undoes) as undoing_actions
+from asympuzl_games
+inner join actions using (episode_id)
+inner join agents using (episode_id, agent)
+where actions.accepted and actions.verb = 'replace'
+group by all;

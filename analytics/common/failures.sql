@@ -1,0 +1,284 @@
+-- failure_map: which categories of the benchmarks' taxonomies are the same kind of failure; a table of data, each family has its part.
+-- One row is (taxonomy, category).
+--   taxonomy, category, common, meaning, source
+--   common_before  text  the name that `common` had until version 0.1 (limited_search, inefficient_inference, flawed_pragmatics), for queries
+--                        written with it; these are CRAFT's names of other failures, so the column goes with version 0.2
+-- Reads: every family's failure_map.
+create or replace view failure_map as
+
+-- a family from another package may still use the former names
+select
+    taxonomy,
+    category,
+    case common
+        when 'limited_search' then 'no_progress'
+        when 'inefficient_inference' then 'wrong_inference'
+        when 'flawed_pragmatics' then 'unhelpful_message'
+        else common
+    end as common,
+    meaning,
+    source,
+    case common
+        when 'no_progress' then 'limited_search'
+        when 'unsupported_guess' then case category when 'misplay' then 'inefficient_inference' else 'limited_search' end
+        when 'wrong_inference' then 'inefficient_inference'
+        when 'unhelpful_message' then 'flawed_pragmatics'
+        else common
+    end as common_before
+from every_family('failure_map');
+
+-- game_failures: on how many turns of each game each kind of failure occurs, in the same words for every benchmark.
+-- One row is (episode_id, common).
+-- Materialized: by game
+--   episode_id
+--   common  text  kind of failure, as in failure_map, `none` too; `unmapped` for categories of mapped taxonomies that failure_map does not list
+--   turns  count  turns with at least one category of this kind
+--   classified_turns  count  turns of the game that a mapped taxonomy classifies and that count (failure_turns.counted)
+-- Reads: failures, failure_map.
+create or replace view game_failures as
+
+with mapped_taxonomies as (
+    select distinct taxonomy from failure_map
+),
+
+classified as (
+    select failures.episode_id, failures.turn, coalesce(failure_map.common, 'unmapped') as common
+    from unmaterialized('failures') as failures
+    inner join mapped_taxonomies using (taxonomy)
+    left join failure_map using (taxonomy, category)
+    where failures.category <> 'no_oracle_or_attempt'
+),
+
+sizes as (
+    select episode_id, count(distinct turn) as classified_turns
+    from classified
+    group by all
+)
+
+select classified.episode_id, classified.common, count(distinct classified.turn) as turns, sizes.classified_turns
+from classified
+inner join sizes using (episode_id)
+group by all;
+
+-- failure_turns: the category each turn has in each taxonomy.
+-- One row is a row of `failures`: (turn, agent, taxonomy, category).
+--   episode_id, turn
+--   agent  text  whose failure; null for the team
+--   benchmark, condition, model, level, task_id
+--   taxonomy  text  name of the taxonomy
+--   category
+--   counted  flag  the turn belongs to the denominator of shares; false where there was no candidate or no attempt to classify
+--   evidence  text  what the rule saw; null where the category says it all
+-- Reads: failures, games.
+create or replace view failure_turns as
+
+select
+    failures.episode_id,
+    failures.turn,
+    failures.agent,
+    games.benchmark,
+    games.condition,
+    games.model,
+    games.level,
+    games.task_id,
+    failures.taxonomy,
+    failures.category,
+    failures.category <> 'no_oracle_or_attempt' as counted,
+    failures.evidence
+from failures
+inner join games using (episode_id);
+
+-- failures_common: how often each kind of failure occurs, in the same words for every benchmark.
+-- One row is (benchmark, condition, model, common).
+--   benchmark
+--   condition  text  the condition of the runs, as in run_conditions
+--   model
+--   common  text  kind of failure, as in failure_map; `unmapped` for categories of mapped taxonomies that failure_map does not list
+--   turns  count  turns with at least one category of this kind
+--   denominator  count  turns that a mapped taxonomy classifies and that count (failure_turns.counted)
+--   games  count  games with such turns
+--   share  0..1  turns / denominator; shares of one group may add up to more than 1, a turn can fail in several ways
+--   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
+--   share_high  0..1  upper end
+-- Report: failures-common, ordered by benchmark, model, condition, turns desc, common
+-- Shows: benchmark, model, common, turns, share
+-- Reads: game_failures, games, intervals.
+create or replace view failures_common as
+
+with counted as (
+    select games.benchmark, games.condition, games.model, game_failures.*
+    from game_failures
+    inner join games using (episode_id)
+),
+
+game_sizes as (
+    select benchmark, condition, model, episode_id, any_value(classified_turns) as size
+    from counted
+    group by all
+),
+
+groups as (
+    select
+        benchmark,
+        condition,
+        model,
+        sum(size)::bigint as denominator,
+        count(*) as games,
+        sum(size * size) as sizes_squared
+    from game_sizes
+    group by all
+),
+
+kinds as (
+    select
+        benchmark,
+        condition,
+        model,
+        common,
+        sum(turns)::bigint as turns,
+        sum(turns * turns) as turns_squared,
+        sum(turns * classified_turns) as turns_by_sizes
+    from counted
+    where common <> 'none'
+    group by all
+)
+
+select
+    kinds.* exclude (turns_squared, turns_by_sizes),
+    groups.denominator,
+    groups.games,
+    kinds.turns / groups.denominator as share,
+    clustered_low(kinds.turns, groups.denominator, games, turns_squared, turns_by_sizes, sizes_squared) as share_low,
+    clustered_high(kinds.turns, groups.denominator, games, turns_squared, turns_by_sizes, sizes_squared) as share_high
+from kinds
+inner join groups using (benchmark, condition, model);
+
+-- default_taxonomies: which taxonomy of failures is shown where none is asked for: the published one, else the one that classifies most turns.
+-- How replies were read (names that end in _read or _grounding) comes last: that is about the game program.
+-- One row is a benchmark with classified turns.
+--   benchmark  text  the benchmark
+--   taxonomy  text  name of the taxonomy
+-- Reads: failure_turns.
+create or replace view default_taxonomies as
+
+select benchmark, taxonomy
+from failure_turns
+group by benchmark, taxonomy
+qualify
+    row_number() over (
+        partition by benchmark
+        order by taxonomy like '%published' desc, regexp_matches(taxonomy, '_(read|grounding)$'), count(*) desc, taxonomy
+    ) = 1;
+
+-- failure_breakdown: how often each failure category occurs.
+-- One row is (taxonomy, benchmark, condition, model, level, category). Every category that a taxonomy has anywhere in the store has a row in
+-- each of its groups, so that a zero is seen as a zero.
+--   taxonomy  text  name of the taxonomy
+--   benchmark
+--   condition  text  the condition of the runs, as in run_conditions
+--   model, level
+--   category  text  category inside the taxonomy, the one of turns that went right included
+--   turns  count  turns (of an agent, where agents are told apart) with this category; a turn can have several; null where no turn counts,
+--                 so that nothing is known
+--   denominator  count  such turns with any category that counts (CRAFT: turns with candidates and a recorded move)
+--   games  count  games with such turns
+--   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
+--   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null where share is, and below two games
+--   share_high  0..1  upper end; null where share is
+--   is_default  flag  it is the taxonomy that is shown where none is asked for (default_taxonomies)
+-- Report: failures, ordered by taxonomy, model, condition, level, category
+-- Shows: taxonomy, model, category, turns, share
+-- Reads: failure_turns, default_taxonomies, intervals.
+create or replace view failure_breakdown as
+
+with game_counts as (
+    select taxonomy, benchmark, condition, model, level, category, counted, episode_id, count(*) as turns
+    from failure_turns
+    group by all
+),
+
+game_sizes as (
+    select
+        taxonomy,
+        benchmark,
+        condition,
+        model,
+        level,
+        episode_id,
+        count(distinct (turn, agent)) filter (counted) as size
+    from failure_turns
+    group by all
+),
+
+counts as (
+    select
+        game_counts.taxonomy,
+        game_counts.benchmark,
+        game_counts.condition,
+        game_counts.model,
+        game_counts.level,
+        game_counts.category,
+        sum(turns)::bigint as turns,
+        sum(turns * turns) as turns_squared,
+        sum(turns * size) as turns_by_sizes
+    from game_counts
+    inner join game_sizes
+        on game_counts.taxonomy = game_sizes.taxonomy
+        and game_counts.episode_id = game_sizes.episode_id
+    group by all
+),
+
+groups as (
+    select
+        taxonomy,
+        benchmark,
+        condition,
+        model,
+        level,
+        sum(size)::bigint as denominator,
+        count(*) filter (size > 0) as games,
+        sum(size * size) as sizes_squared
+    from game_sizes
+    group by all
+),
+
+categories as (
+    select distinct taxonomy, category, counted
+    from game_counts
+),
+
+filled as (
+    select
+        groups.*,
+        categories.category,
+        categories.counted,
+        coalesce(counts.turns, 0) as turns,
+        coalesce(counts.turns_squared, 0) as turns_squared,
+        coalesce(counts.turns_by_sizes, 0) as turns_by_sizes
+    from groups
+    inner join categories using (taxonomy)
+    left join counts
+        on groups.taxonomy = counts.taxonomy
+        and groups.benchmark = counts.benchmark
+        and groups.condition = counts.condition
+        and groups.model = counts.model
+        and groups.level is not distinct from counts.level
+        and categories.category = counts.category
+)
+
+select
+    filled.taxonomy,
+    filled.benchmark,
+    condition,
+    model,
+    level,
+    category,
+    case when not counted or denominator > 0 then turns end as turns,
+    denominator,
+    games,
+    case when counted then turns / nullif(denominator, 0) end as share,
+    case when counted then clustered_low(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_low,
+    case when counted then clustered_high(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_high,
+    default_taxonomies.taxonomy is not null as is_default
+from filled
+left join default_taxonomies on filled.benchmark = default_taxonomies.benchmark and filled.taxonomy = default_taxonomies.taxonomy;

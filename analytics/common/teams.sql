@@ -1,0 +1,216 @@
+-- team_names: which models sat where, in short, so that one team is told from another with the same evaluated model. Who has no model and is
+-- no part of the team (a user, a tool in a foreign log) is left out.
+-- One row is a game.
+-- Materialized: by game
+--   episode_id
+--   team_name  text  the model, if all seats have the same; else each role with its models (`director gpt-4o, builder gpt-4o-mini`), those of
+--                    several seats with their number (`director gpt-4o ×2 + qwen-7b`); of a seat whose model the log does not say `?`;
+--                    where the log names no agent, the evaluated model
+-- Reads: episodes, agents.
+create or replace view team_names as
+
+with seats as (
+    select agents.episode_id, agents.role, coalesce(agents.model, '?') as model, count(*) as n
+    from unmaterialized('agents') as agents
+    inner join unmaterialized('episodes') as episodes using (episode_id)
+    where agents.model is not null or episodes.team is null or list_contains(json_keys(episodes.team), agents.role)
+    group by all
+),
+
+-- the role of the evaluated model stands first
+roles as (
+    select
+        seats.episode_id,
+        seats.role,
+        bool_or(seats.model = episodes.model) as is_evaluated,
+        count(*) as models,
+        string_agg(
+            seats.model || case when n > 1 then ' ×' || n else '' end, ' + '
+            order by n desc, seats.model
+        ) as counted,
+        any_value(seats.model) as single
+    from seats
+    inner join unmaterialized('episodes') as episodes using (episode_id)
+    group by seats.episode_id, seats.role
+),
+
+named as (
+    select
+        episode_id,
+        case
+            when max(models) = 1 and min(single) = max(single) then min(single)
+            else string_agg(role || ' ' || case when models = 1 then single else counted end, ', ' order by is_evaluated desc, role)
+        end as seated
+    from roles
+    group by episode_id
+)
+
+select episodes.episode_id, case when named.seated is null or named.seated = '?' then episodes.model else named.seated end as team_name
+from unmaterialized('episodes') as episodes
+left join named using (episode_id);
+
+-- run_conditions: the condition of each run as one short text.
+-- One row is a run.
+--   run_id     text  the run
+--   benchmark
+--   condition  text  as the run's family writes it (craft_run_conditions), else the run's name; and those of its switches in which runs that
+--                    are called the same differ, as far as they come out of cotrace's own logs
+-- Reads: runs, episodes, sources, every family's run_conditions.
+create or replace view run_conditions as
+
+with own as (
+    select distinct run_id
+    from episodes
+    inner join sources using (source_id)
+    where sources.format = 'cotrace'
+),
+
+called as (
+    select
+        runs.run_id,
+        runs.benchmark,
+        coalesce(written.condition, runs.name) as name,
+        -- what does not part conditions that a family writes: repetitions are pooled, and turn limits are a column of their own
+        case when written.condition is null then [] else ['run', 'max_turns', 'provider_group'] end as passed_over
+    from runs
+    left join every_family('run_conditions') as written using (run_id)
+),
+
+switches as (
+    select
+        called.run_id,
+        called.benchmark,
+        called.name,
+        keys.switch,
+        json_extract_string(runs.condition, '$."' || replace(keys.switch, '"', '') || '"') as value
+    from called
+    inner join own using (run_id)
+    inner join runs using (run_id), unnest(json_keys(runs.condition)) as keys (switch)
+    where json_type(runs.condition) = 'OBJECT' and not list_contains(called.passed_over, keys.switch)
+),
+
+differing as (
+    select benchmark, name, switch
+    from switches
+    where not starts_with(coalesce(value, ''), '{')
+    group by benchmark, name, switch
+    having count(distinct coalesce(value, 'null')) > 1
+),
+
+told as (
+    select run_id, string_agg(switch || ' ' || coalesce(value, 'none'), ', ' order by switch) as differences
+    from switches
+    inner join differing using (benchmark, name, switch)
+    group by run_id
+)
+
+select called.run_id, called.benchmark, concat_ws(': ', called.name, told.differences) as condition
+from called
+left join told using (run_id);
+
+-- compared_games: each game with its team, its task and the bounds of its score: what teams are compared by.
+-- One row is a game; as in games, one that the store has twice stands here once.
+-- Columns as in: games.
+--   team_name, max_turns
+--   run_name  text  name of the run; runs of one condition differ in it
+--   task  text  the task by what it is: task_id, and where tasks of one id have different goals (such as targets made from different seeds)
+--               the first characters of the goal's hash after it
+--   game  text  the game, where scores of a benchmark's games have different units (coordination_score_bounds): teams are compared within one; else null
+--   score_max  number  upper bound of the score, whose lower one is 0; null where none is known: as the family says (coordination_score_bounds),
+--                      else 1 where no score of the benchmark leaves 0 to 1
+-- Reads: games, episodes, runs, team_names, every family's score_bounds.
+create or replace view compared_games as
+
+with goals as (
+    select benchmark, task_id, count(distinct goal::varchar) > 1 as has_several
+    from episodes
+    group by all
+),
+
+ranges as (
+    select benchmark, min(score) >= 0 and max(score) <= 1 as is_share
+    from episodes
+    group by all
+)
+
+select
+    games.*,
+    team_names.team_name,
+    episodes.max_turns,
+    runs.name as run_name,
+    case when goals.has_several then episodes.task_id || ' ' || left(md5(episodes.goal::varchar), 6) else episodes.task_id end as task,
+    bounds.game,
+    case when bounds.run_id is not null then bounds.score_max when ranges.is_share then 1 end as score_max
+from games
+inner join episodes using (episode_id)
+inner join runs using (run_id)
+inner join team_names using (episode_id)
+inner join goals on episodes.benchmark = goals.benchmark and episodes.task_id is not distinct from goals.task_id
+inner join ranges on episodes.benchmark = ranges.benchmark
+left join every_family('score_bounds') as bounds using (run_id);
+
+-- compared_steps: each turn with its team, its task, what became of it and what it gained: compared_turns without what is counted in texts.
+-- One row is a turn of a game that ended; a game that the store has twice stands here once.
+--   episode_id, turn, benchmark, condition, team_name, task, game, step, followed
+--   accepted  0..1  1: the engine carried out every action, 0: not; null without one
+--   undoes  0..1  1: an action takes back earlier work, 0: none does; null without one
+--   progress  0..1  after the turn; null if the log measures none
+--   gain
+-- Reads: outcomes, compared_games, turn_metrics.
+create or replace view compared_steps as
+
+with starts as (
+    select episode_id, max(value) as progress
+    from turn_metrics
+    where turn = 0 and metric like '%.overall_progress'
+    group by all
+)
+
+select
+    outcomes.episode_id,
+    outcomes.turn,
+    outcomes.benchmark,
+    outcomes.condition,
+    compared_games.team_name,
+    compared_games.task,
+    compared_games.game,
+    case
+        when not outcomes.accepted then 'refused'
+        when outcomes.outcome <> 'no_oracle' then outcomes.outcome
+        when outcomes.accepted then 'accepted'
+        else 'no_move'
+    end as step,
+    case outcomes.outcome when 'followed' then 1.0::double when 'not_followed' then 0.0::double end as followed,
+    outcomes.accepted::int::double as accepted,
+    outcomes.undoes::int::double as undoes,
+    outcomes.progress,
+    outcomes.progress - lag(outcomes.progress, 1, starts.progress) over (
+        partition by outcomes.episode_id, starts.progress
+        order by outcomes.turn
+    ) as gain
+from outcomes
+inner join compared_games using (episode_id)
+left join starts using (episode_id)
+where compared_games.ending = 'ended';
+
+-- compared_turns: each turn with its team, its task, what became of it and what it gained: what models of turns are made from.
+-- One row is a turn of a game that ended; a game that the store has twice stands here once.
+--   episode_id, turn, benchmark, condition, team_name, task, game, step, followed
+--   accepted  0..1  1: the engine carried out every action, 0: not; null without one
+--   undoes  0..1  1: an action takes back earlier work, 0: none does; null without one
+--   words  number  words of the turn's public messages, mean over messages; null without one
+--   progress  0..1  after the turn; null if the log measures none
+--   gain
+-- Reads: compared_steps, utterances.
+create or replace view compared_turns as
+
+with spoken as (
+    select episode_id, turn, avg(len(regexp_extract_all(text, '\S+'))) as words
+    from utterances
+    where channel = 'public' and not superseded
+    group by all
+)
+
+select compared_steps.* exclude (progress, gain), spoken.words, compared_steps.progress, compared_steps.gain
+from compared_steps
+left join spoken using (episode_id, turn);

@@ -1,0 +1,262 @@
+-- coordination_failure_map: the part of failure_map that is about LLM-Coordination; a table of data, one line a category.
+-- One row is (taxonomy, category).
+--   taxonomy, category, common, meaning, source
+-- Reads: nothing.
+create or replace view coordination_failure_map as
+
+select *
+from (values
+        ('coordqa_answer', 'several', 'format', 'names several options', 'LLM-Coordination formats, answer extraction'),
+        ('coordqa_answer', 'failed_call', 'format', 'the request to the model failed', 'LLM-Coordination formats section 1.5, placeholder'),
+        ('hanabi_move', 'safe_play', 'none', 'a play that the player could know to be right', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'clued_play', 'none', 'a play that the partner asked for with its last clue', 'LLM-Coordination formats section 2; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'lucky_play', 'unsupported_guess', 'a play on a guess that came out right', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'misplay', 'unsupported_guess', 'a play that could not be known to be right, and was not', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'clue_playable', 'none', 'a clue to a card that can be played', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'clue_new', 'none', 'a clue that tells something new', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'clue_redundant', 'redundant_talk', 'a clue that tells what is known', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'discard', 'none', 'a card that is not the last of its kind', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('hanabi_move', 'discard_last', 'wrong_inference', 'throws the last copy of a needed card away', 'LLM-Coordination formats section 3.1; games/coordination/hanabi/moves.py'),
+        ('capture_move', 'closer', 'none', 'a step nearer to the thief', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
+        ('capture_move', 'in_position', 'none', 'not nearer, and part of a fastest capture', 'values section 4; games/coordination/capture/moves.py'),
+        ('capture_move', 'not_closer', 'no_progress', 'a move that leads no nearer', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
+        ('capture_move', 'stay', 'no_progress', 'stays where it could have come closer', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
+        ('capture_move', 'stay_no_way', 'none', 'stays, and no open way leads nearer', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
+        ('capture_move', 'press_opens', 'none', 'opens a way to the thief', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
+        ('capture_move', 'press_other', 'no_progress', 'presses a button that opens no way', 'LLM-Coordination formats section 5.1; games/coordination/capture/moves.py'),
+        ('overcooked_macro', 'useful', 'none', 'nothing speaks against it', 'LLM-Coordination formats section 4.3; games/coordination/kitchen/macros.py'),
+        ('overcooked_macro', 'idle', 'no_progress', 'waits although a soup could be moved on', 'LLM-Coordination formats section 4.3; games/coordination/kitchen/macros.py'),
+        ('overcooked_macro', 'wait', 'none', 'waits, and nothing could be done at once', 'LLM-Coordination formats section 4.3; games/coordination/kitchen/macros.py'),
+        ('overcooked_macro', 'aside', 'none', 'makes room', 'LLM-Coordination formats section 4.3; games/coordination/kitchen/macros.py'),
+        ('overcooked_macro', 'full_cooker', 'infeasible_action', 'takes an onion to a full cooker', 'LLM-Coordination formats section 4.3; games/coordination/kitchen/macros.py'),
+        ('overcooked_macro', 'too_early', 'no_progress', 'wants soup that is not ready', 'LLM-Coordination formats section 4.3; games/coordination/kitchen/macros.py'),
+        ('overcooked_macro', 'surplus_onion', 'no_progress', 'takes an onion that no cooker has room for', 'LLM-Coordination formats section 4.3; games/coordination/kitchen/macros.py'),
+        ('escape_move', 'repair', 'none', 'works on a generator', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
+        ('escape_move', 'repair_fixed', 'no_progress', 'works on a generator that is fixed', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
+        ('escape_move', 'exit', 'none', 'goes to the open gate', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
+        ('escape_move', 'deadly', 'wrong_inference', 'ends where the killer is known to go', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
+        ('escape_move', 'abandon', 'no_progress', 'lets a half repaired generator fall back', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
+        ('escape_move', 'move', 'none', 'moves otherwise', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
+        ('escape_move', 'wait', 'none', 'waits otherwise', 'LLM-Coordination formats section 6.1; games/coordination/escape/moves.py'),
+        ('coordination_read', 'exact', 'none', 'the reply names one listed action', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_read', 'asked_again', 'format', 'named no listed action at first', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_read', 'guessed', 'harness', 'the harness took the most similar action', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_read', 'random', 'format', 'names no listed action: one was drawn', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_read', 'default', 'format', 'names no listed action: nothing was done', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_grounding', 'as_intended', 'none', 'the harness did what was meant', 'LLM-Coordination formats section 2, grounding'),
+        ('coordination_grounding', 'slip', 'harness', 'the harness did something else than was meant', 'LLM-Coordination formats section 2, grounding'),
+        ('coordqa_answer', 'correct', 'none', 'the right option', 'LLM-Coordination, CoordinationQA'),
+        ('coordqa_answer', 'wrong_option', 'wrong_inference', 'another option of the question', 'LLM-Coordination, CoordinationQA'),
+        ('coordqa_answer', 'not_an_option', 'format', 'names no option of the question', 'LLM-Coordination formats, answer extraction'),
+        ('coordqa_answer', 'no_answer', 'format', 'holds no answer', 'LLM-Coordination formats, answer extraction'),
+        ('coordqa_answer', 'truncated', 'format', 'ends before the answer', 'LLM-Coordination formats, answer extraction'),
+        ('coordqa_answer', 'refusal', 'unanswered_request', 'the model declines', 'LLM-Coordination formats, answer extraction')
+) as lines (taxonomy, category, common, meaning, source);
+
+-- coordination_turn_costs: the part of turn_costs that is about LLM-Coordination.
+-- One row is a turn.
+--   episode_id, turn, measure, value_before, value_after, cost
+--   unit  text  points, turns or probability
+--   kind, lost_before
+--   lost  flag  success can no more be reached after the turn: all lives gone, no time left for the capture, or dead
+-- Reads: turn_values, episodes, turn_metrics.
+create or replace view coordination_turn_costs as
+
+with ends as (
+    select episode_id, turn, false as over_before, value = 0 as over
+    from turn_metrics
+    where metric = 'coordination.hanabi_lives'
+    union all
+    select
+        turn_values.episode_id,
+        turn_values.turn,
+        turn_values.turn - 1 + turn_values.value_before > episodes.max_turns,
+        turn_values.turn + turn_values.value_after > episodes.max_turns
+    from turn_values
+    inner join episodes using (episode_id)
+    where turn_values.measure = 'coordination.capture_turns'
+    union all
+    select episode_id, turn, false, value_after = 0
+    from turn_values
+    where measure = 'coordination.escape_luck'
+)
+
+select turn_values.*, ends.over_before as lost_before, ends.over as lost
+from turn_values
+left join ends using (episode_id, turn)
+where turn_values.measure in ('coordination.hanabi_bound', 'coordination.capture_turns', 'coordination.escape_chance');
+
+-- values_capture: what each turn of CollabCapture games cost, with the columns of the reference table.
+-- One row is a turn of a CollabCapture game.
+--   episode
+--   scenario  text  state of door 1-2, then of door 3-4, at the start
+--   turn, policy_alice, policy_bob
+--   d_before  turns  fewest turns to the capture, both players steered freely; inf if there is no way
+--   d_after  turns  the same after the turn; 0 after the capture
+--   cost  turns  1 + d_after - d_before; null where there was no way before
+--   lost_after
+-- Reads: episodes, turn_values, coordination_repeated_episodes.
+create or replace view values_capture as
+
+select
+    episodes.details ->> 'episode' as episode,
+    episodes.task_id as scenario,
+    turn_values.turn,
+    episodes.team ->> 'alice' as policy_alice,
+    episodes.team ->> 'bob' as policy_bob,
+    turn_values.value_before as d_before,
+    turn_values.value_after as d_after,
+    turn_values.cost,
+    (turn_values.turn + turn_values.value_after > episodes.max_turns)::int as lost_after
+from turn_values
+inner join episodes using (episode_id)
+anti join coordination_repeated_episodes using (episode_id)
+where turn_values.measure = 'coordination.capture_turns';
+
+-- values_escape: what each turn of CollabEscape games cost, with the columns of the reference table.
+-- One row is a turn of a CollabEscape game.
+--   episode, turn, policy_alice, policy_bob
+--   killer_known  flag  the players knew where the killer would go
+--   p_before  0..1  largest probability of escape within 40 turns of the game
+--   p_action  0..1  the same after the players' choice, before the killer's draw
+--   p_after  0..1  the same after the draw
+--   loss  0..1  p_before - p_action: what the choice lost
+--   luck  -1..1  p_after - p_action: what the draw brought
+--   e_before  turns  least expected turns to the escape among plans that escape surely
+--   e_action  turns  the same after the choice, the turn itself included; inf if a draw is death
+--   e_after  turns  the same after the draw
+--   cost  turns  e_action - e_before
+--   d_best_before  turns  least turns with luck
+--   d_best_after  turns  the same after the turn
+--   d_sure_before  turns  least turns against the worst draws
+--   d_sure_after  turns  the same after the turn
+--   mark  text  exact; two_readings where the two readings of whom the killer has seen differ in value
+-- Reads: episodes, turns, turn_values, coordination_repeated_episodes.
+create or replace view values_escape as
+
+with measured as (
+    select
+        episode_id,
+        turn,
+        max(value_before) filter (measure = 'coordination.escape_chance') as p_before,
+        max(value_after) filter (measure = 'coordination.escape_chance') as p_action,
+        max(value_after) filter (measure = 'coordination.escape_luck') as p_after,
+        max(value_before) filter (measure = 'coordination.escape_turns') as e_before,
+        max(value_after) filter (measure = 'coordination.escape_turns') as e_action,
+        max(value_after) filter (measure = 'coordination.escape_turns_after') as e_after,
+        max(value_before) filter (measure = 'coordination.escape_best') as d_best_before,
+        max(value_after) filter (measure = 'coordination.escape_best') as d_best_after,
+        max(value_before) filter (measure = 'coordination.escape_sure') as d_sure_before,
+        max(value_after) filter (measure = 'coordination.escape_sure') as d_sure_after,
+        bool_and(kind = 'exact') as exact
+    from turn_values
+    where starts_with(measure, 'coordination.escape_')
+    group by all
+)
+
+select
+    episodes.details ->> 'episode' as episode,
+    measured.turn,
+    episodes.team ->> 'alice' as policy_alice,
+    episodes.team ->> 'bob' as policy_bob,
+    (turns.state_before ->> 'adversary_target' is not null)::int as killer_known,
+    measured.p_before,
+    measured.p_action,
+    measured.p_after,
+    measured.p_before - measured.p_action as loss,
+    measured.p_after - measured.p_action as luck,
+    measured.e_before,
+    measured.e_action,
+    measured.e_after,
+    measured.e_action - measured.e_before as cost,
+    measured.d_best_before,
+    measured.d_best_after,
+    measured.d_sure_before,
+    measured.d_sure_after,
+    case when measured.exact then 'exact' else 'two_readings' end as mark
+from measured
+inner join episodes using (episode_id)
+inner join turns using (episode_id, turn)
+anti join coordination_repeated_episodes using (episode_id);
+
+-- values_hanabi: what each turn of Hanabi games cost at least, with the columns of the reference table.
+-- One row is a turn of a Hanabi game.
+--   episode, turn
+--   player  text  who moved
+--   policy  text  who stands behind the player; null if the log does not say
+--   action_type  text  PLAY, DISCARD, REVEAL_COLOR or REVEAL_RANK
+--   score_before  points  sum of the stacks before the turn
+--   score_after  points  sum of the stacks after the turn
+--   lives_after  count  lives left
+--   deck_before  count  cards in the deck
+--   deck_after  count  cards in the deck after the turn
+--   reach_before  points  sum over the colours of the highest rank that lost cards still allow
+--   reach_after  points  the same after the turn
+--   pace_before  points  score and the plays that are still possible
+--   pace_after  points  the same after the turn
+--   ub_before  points  the lower of reach and pace: the final score is at most this
+--   ub_after  points  the same after the turn; the score once all lives are lost
+--   loss  points  ub_before - ub_after
+--   reason  text  out_of_lives, pace, bomb (a play that failed) or last_copy (a discard); null without a loss
+-- Reads: turns, actions, agents, episodes, turn_metrics, turn_values, coordination_repeated_episodes.
+create or replace view values_hanabi as
+
+with measured as (
+    select
+        episode_id,
+        turn,
+        max(value_before) filter (measure = 'coordination.hanabi_reach') as reach_before,
+        max(value_after) filter (measure = 'coordination.hanabi_reach') as reach_after,
+        max(value_before) filter (measure = 'coordination.hanabi_pace') as pace_before,
+        max(value_after) filter (measure = 'coordination.hanabi_pace') as pace_after,
+        max(value_before) filter (measure = 'coordination.hanabi_bound') as ub_before,
+        max(value_after) filter (measure = 'coordination.hanabi_bound') as ub_after,
+        max(cost) filter (measure = 'coordination.hanabi_bound') as loss
+    from turn_values
+    where starts_with(measure, 'coordination.hanabi_')
+    group by all
+),
+
+numbers as (
+    select
+        episode_id,
+        turn,
+        max(value) filter (metric = 'coordination.hanabi_score') as score,
+        max(value) filter (metric = 'coordination.hanabi_lives') as lives
+    from turn_metrics
+    where metric in ('coordination.hanabi_score', 'coordination.hanabi_lives')
+    group by all
+),
+
+described as (
+    select
+        episodes.details ->> 'episode' as episode,
+        turns.turn,
+        actions.agent as player,
+        agents.model as policy,
+        upper(actions.verb) as action_type,
+        coalesce(lag(numbers.score) over (partition by turns.episode_id order by turns.turn), 0) as score_before,
+        numbers.score as score_after,
+        numbers.lives as lives_after,
+        (turns.state_before ->> 'deck_size')::bigint as deck_before,
+        (turns.state_after ->> 'deck_size')::bigint as deck_after,
+        measured.* exclude (episode_id, turn)
+    from measured
+    inner join episodes using (episode_id)
+    inner join turns using (episode_id, turn)
+    inner join actions using (episode_id, turn)
+    inner join agents on actions.episode_id = agents.episode_id and actions.agent = agents.agent
+    inner join numbers using (episode_id, turn)
+    anti join coordination_repeated_episodes on measured.episode_id = coordination_repeated_episodes.episode_id
+)
+
+select
+    *,
+    case
+        when loss = 0 then null
+        when lives_after = 0 then 'out_of_lives'
+        when pace_after < reach_after then 'pace'
+        when action_type = 'PLAY' then 'bomb'
+        else 'last_copy'
+    end as reason
+from described;

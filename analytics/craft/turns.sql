@@ -1,0 +1,453 @@
+-- craft_failure_map: the part of failure_map that is about CRAFT; a table of data, one line a category.
+-- One row is (taxonomy, category).
+--   taxonomy, category, common, meaning, source
+-- Reads: nothing.
+create or replace view craft_failure_map as
+
+select *
+from (values
+        ('craft_repaired', 'correct', 'none', 'a verified move was carried out', 'CRAFT formats section 6, step 5'),
+        ('craft_repaired', 'wrong_position', 'wrong_reference', 'the move was accepted, but no verified move goes to that place', 'CRAFT formats section 6, step 6'),
+        ('craft_repaired', 'wrong_color', 'wrong_reference', 'right place, block of another colour', 'CRAFT formats section 6, step 7, colour told from size'),
+        ('craft_repaired', 'wrong_size', 'wrong_reference', 'right place, block of another size', 'CRAFT formats section 6, step 7, colour told from size'),
+        ('craft_repaired', 'wrong_color_and_size', 'wrong_reference', 'right place, another block altogether', 'CRAFT formats section 6, step 7'),
+        ('craft_repaired', 'wrong_span', 'wrong_reference', 'right block, other second cell', 'CRAFT formats section 6, step 8'),
+        ('craft_repaired', 'engine_layer_error', 'infeasible_action', 'the layer is not the next free or the top one', 'CRAFT formats section 4.7, P2 and R2'),
+        ('craft_repaired', 'engine_span_error', 'infeasible_action', 'a large block without a fitting second cell', 'CRAFT formats section 4.7, L1 to L8 and R3 to R5'),
+        ('craft_repaired', 'engine_full_stack_error', 'infeasible_action', 'the stack is full', 'CRAFT formats section 4.7, P3'),
+        ('craft_repaired', 'engine_empty_cell_error', 'infeasible_action', 'removal from an empty cell', 'CRAFT formats section 4.7, R1'),
+        ('craft_repaired', 'engine_execution_error', 'infeasible_action', 'refused in execution', 'CRAFT formats section 4.7, X1 and X2'),
+        ('craft_repaired', 'unreadable_reply', 'format', 'the builder''s reply is no move and no question', 'CRAFT formats section 4.6; ours'),
+        ('craft_repaired', 'engine_block_error', 'format', 'no such block code', 'CRAFT formats section 4.7, P1'),
+        ('craft_repaired', 'engine_coordinate_error', 'format', 'the coordinate cannot be read', 'CRAFT formats section 4.7, rows 2 to 4')
+) as lines (taxonomy, category, common, meaning, source);
+
+-- craft_turn_costs: the part of turn_costs that is about CRAFT.
+-- One row is a turn.
+--   episode_id, turn, measure, value_before, value_after, cost
+--   unit  text  progress
+--   kind, lost_before
+--   lost  flag  success can no more be reached after the turn: what is within reach is less than 0.95, at which games are completed
+-- Reads: turn_values.
+create or replace view craft_turn_costs as
+
+select *, value_before < 0.95 as lost_before, value_after < 0.95 as lost
+from turn_values
+where measure = 'craft.reachable';
+
+-- craft_turn_states: the boards before and after each turn of CRAFT, in a form in which equal boards are equal texts.
+-- One row is a turn of CRAFT.
+--   episode_id, turn
+--   before_state  text    the stacks of the nine cells as JSON, without span records (they follow from the moves) and without cells
+--                         whose name has a blank (the engine never looks at them)
+--   after_state
+-- Reads: turns, episodes.
+create or replace view craft_turn_states as
+
+with stacks as (
+    select
+        turns.episode_id,
+        turns.turn,
+        state_before ->> '$.stacks' as before_raw,
+        state_after ->> '$.stacks' as after_raw
+    from turns
+    inner join episodes using (episode_id)
+    where benchmark = 'craft'
+)
+
+-- a blank can only stand in a stray cell's name: the JSON is written without any
+select
+    episode_id,
+    turn,
+    case when contains(before_raw, ' ') then regexp_replace(before_raw, ',?"[^"]* [^"]*":\[[^\]]*\]', '', 'g') else before_raw end as before_state,
+    case when contains(after_raw, ' ') then regexp_replace(after_raw, ',?"[^"]* [^"]*":\[[^\]]*\]', '', 'g') else after_raw end as after_state
+from stacks;
+
+-- craft_turn_facts: everything countable about a CRAFT turn; craft_turns, craft_games and craft_models are made from it.
+-- One row is a turn of a CRAFT game.
+--   episode_id, run_id, level, condition, model, builder, structure_id, run, turn
+--   n_directors  count  different directors who spoke
+--   clarify  flag  the builder asked instead of moving; published logs store a reply that could not be read as a question
+--   turn_error  text  exception that ended the game on this turn; null if none
+--   action
+--   block  text  block code as the engine understood it; null without an attempt and on removals from an empty cell
+--   position  text  cell, such as (0,1); null without an attempt
+--   layer  number  from 0; null without an attempt
+--   span_to  text  second cell as written; null if none was given
+--   move_executed  flag  the engine carried the move out; false on clarifications; null if the turn broke off
+--   failed_move  flag  the engine refused the move; null without an attempt
+--   error_category  text  layer, span or other, told from the message as the published code does; null if not refused
+--   error  text  the engine's message; null if not refused
+--   oracle_available  flag  the log lists candidates beside the move of this turn; false on clarifications
+--   n_oracle  count  candidates that it lists; 0 on clarifications
+--   n_oracle_replayed  count  all candidates by replay, before sampling
+--   oracle_remove_any  flag  a listed candidate is a removal; null without listed candidates
+--   oracle_remove_first  flag  the first listed candidate is a removal; null without listed candidates
+--   oracle_remove_share  0..1  removals among the listed candidates; null without listed candidates
+--   attempted_remove  flag  the attempted move is a removal; null without an attempt
+--   followed_logged  flag  a listed candidate has the move's action, position and layer (the log's flag); null without listed candidates
+--   followed_full  flag  accepted, and literally a listed candidate; null without listed candidates
+--   followed_physical  flag  accepted, and doing what a listed candidate does; null without listed candidates
+--   taxonomy_code  text  category of the published taxonomy
+--   taxonomy_paper  text  its name in the paper's table; null outside the table's denominator
+--   correct_structure_placement  flag  as logged: the target has this block there, or a removed block did not belong; null if not executed
+--   correct_side_placement  flag  as logged: the same test over the directors who see the cell; null if not executed
+--   overall_structure_correctness  flag  as logged: no block on the board is wrong; null if not executed
+--   target_achieved  flag  as logged: the game was won on this turn; null if the turn broke off
+--   board_changed  flag  the stacks after the turn differ from those before, stray cells included
+--   repeats_previous_failed_move  flag  refused, with the action, position and layer of the move refused on the turn before
+--   overall_progress  0..1  mean of iou_score, completion_percentage and position_accuracy after the turn
+--   completion_percentage  0..1  right blocks at the right cell and layer, of the target's entries, after the turn
+--   iou_score  0..1  intersection over union of the cells' block sets after the turn
+--   position_accuracy  0..1  cells whose block set equals the target's, of nine, after the turn
+--   distance_score  0..1  Soerensen-Dice of the cells' block sets after the turn; higher is better
+--   n_oracle_remove  count  listed candidates that are removals
+-- Reads: episodes, run_conditions, turns, actions, oracle_actions, turn_metrics, failures, utterances.
+create or replace view craft_turn_facts as
+
+with craft_episodes as (
+    select
+        episodes.episode_id,
+        episodes.run_id,
+        episodes.level,
+        run_conditions.condition,
+        episodes.model,
+        episodes.team ->> 'builder' as builder,
+        episodes.task_id as structure_id,
+        episodes.seed as run
+    from episodes
+    inner join run_conditions using (run_id)
+    where episodes.benchmark = 'craft'
+),
+
+speakers as (
+    select episode_id, turn, count(distinct agent) as n_directors
+    from utterances
+    where agent <> 'Builder'
+    group by all
+),
+
+parsed as (
+    select
+        episode_id,
+        turn,
+        verb,
+        verb = 'clarify' as clarify,
+        verb in ('clarify', 'unreadable') as still,
+        verb = 'remove' as is_remove,
+        accepted,
+        error_text,
+        json_transform(
+            arguments, '{"block": "VARCHAR", "position": "VARCHAR", "layer": "BIGINT", "span_to": "VARCHAR"}'
+        ) as move
+    from actions
+),
+
+candidates as (
+    select
+        episode_id,
+        turn,
+        count(*) filter (listed) as n_listed,
+        count(*) filter (verified) as n_verified,
+        count(*) filter (listed and undoes) as n_listed_remove,
+        coalesce(bool_or(undoes) filter (listed and rank = 1), false) as first_is_remove
+    from oracle_actions
+    group by all
+),
+
+numbers as (
+    select
+        episode_id,
+        turn,
+        max(value) filter (metric = 'craft.overall_progress') as overall_progress,
+        max(value) filter (metric = 'craft.completion_percentage') as completion_percentage,
+        max(value) filter (metric = 'craft.iou_score') as iou_score,
+        max(value) filter (metric = 'craft.position_accuracy') as position_accuracy,
+        max(value) filter (metric = 'craft.distance_score') as distance_score,
+        max(value) filter (metric = 'craft.followed_full') = 1 as followed_full,
+        max(value) filter (metric = 'craft.followed_physical') = 1 as followed_physical,
+        max(value) filter (metric = 'craft.correct_structure_placement') = 1 as correct_structure_placement,
+        max(value) filter (metric = 'craft.correct_side_placement') = 1 as correct_side_placement,
+        max(value) filter (metric = 'craft.overall_structure_correctness') = 1 as overall_structure_correctness
+    from turn_metrics
+    group by all
+),
+
+paper_names as (
+    select *
+    from (values
+        ('correct', 'correct'),
+        ('engine_layer_error', 'engine-layer'),
+        ('engine_span_error', 'engine-span'),
+        ('engine_other_error', 'engine-other'),
+        ('wrong_position', 'wrong-position'),
+        ('wrong_block_color', 'wrong-color'),
+        ('wrong_span', 'wrong-span')
+    ) as names (category, taxonomy_paper)
+),
+
+categories as (
+    select failures.episode_id, failures.turn, failures.category, paper_names.taxonomy_paper
+    from failures
+    left join paper_names using (category)
+    where failures.taxonomy = 'craft_published'
+),
+
+joined as (
+    select
+        craft_episodes.*,
+        turns.turn,
+        coalesce(speakers.n_directors, 0) as n_directors,
+        coalesce(parsed.clarify, false) as clarify,
+        turns.error as turn_error,
+        case when not parsed.still then parsed.verb end as action,
+        case when not parsed.still then parsed.move end as move,
+        case when parsed.still then false else parsed.accepted end as move_executed,
+        case when not parsed.still then not parsed.accepted end as failed_move,
+        case
+            when contains(lower(parsed.error_text), 'layer') then 'layer'
+            when contains(lower(parsed.error_text), 'span') then 'span'
+            when parsed.error_text is not null then 'other'
+        end as error_category,
+        parsed.error_text as error,
+        -- the published logs list candidates only beside a move, cotrace's own always: rates count those of moves
+        coalesce(turns.oracle_available and not parsed.still, false) as oracle_available,
+        coalesce(case when not parsed.still then candidates.n_listed end, 0) as n_oracle,
+        coalesce(candidates.n_verified, 0) as n_oracle_replayed,
+        coalesce(case when not parsed.still then candidates.n_listed_remove end, 0) as n_oracle_remove,
+        candidates.first_is_remove,
+        case when not parsed.still then parsed.is_remove end as attempted_remove,
+        turns.oracle_followed as followed_logged,
+        numbers.followed_full,
+        numbers.followed_physical,
+        categories.category as taxonomy_code,
+        categories.taxonomy_paper,
+        numbers.correct_structure_placement,
+        numbers.correct_side_placement,
+        numbers.overall_structure_correctness,
+        turns.goal_reached as target_achieved,
+        (turns.state_before ->> '$.stacks') <> (turns.state_after ->> '$.stacks') as board_changed,
+        numbers.overall_progress,
+        numbers.completion_percentage,
+        numbers.iou_score,
+        numbers.position_accuracy,
+        numbers.distance_score
+    from craft_episodes
+    inner join turns using (episode_id)
+    left join parsed using (episode_id, turn)
+    left join speakers using (episode_id, turn)
+    left join candidates using (episode_id, turn)
+    left join numbers using (episode_id, turn)
+    left join categories using (episode_id, turn)
+)
+
+select
+    current.episode_id,
+    current.run_id,
+    current.level,
+    current.condition,
+    current.model,
+    current.builder,
+    current.structure_id,
+    current.run,
+    current.turn,
+    current.n_directors,
+    current.clarify,
+    current.turn_error,
+    current.action,
+    current.move.block as block,
+    current.move.position as position,
+    current.move.layer as layer,
+    current.move.span_to as span_to,
+    current.move_executed,
+    current.failed_move,
+    current.error_category,
+    current.error,
+    current.oracle_available,
+    current.n_oracle,
+    current.n_oracle_replayed,
+    case when current.n_oracle > 0 then current.n_oracle_remove > 0 end as oracle_remove_any,
+    case when current.n_oracle > 0 then current.first_is_remove end as oracle_remove_first,
+    case when current.n_oracle > 0 then current.n_oracle_remove / current.n_oracle end as oracle_remove_share,
+    current.attempted_remove,
+    current.followed_logged,
+    current.followed_full,
+    current.followed_physical,
+    current.taxonomy_code,
+    current.taxonomy_paper,
+    current.correct_structure_placement,
+    current.correct_side_placement,
+    current.overall_structure_correctness,
+    current.target_achieved,
+    current.board_changed,
+    coalesce(
+        current.failed_move
+        and previous.verb = current.action
+        and previous.move.position = current.move.position
+        and previous.move.layer = current.move.layer,
+        false
+    ) as repeats_previous_failed_move,
+    current.overall_progress,
+    current.completion_percentage,
+    current.iou_score,
+    current.position_accuracy,
+    current.distance_score,
+    current.n_oracle_remove
+from joined as current
+left join parsed as previous
+    on current.episode_id = previous.episode_id and current.turn = previous.turn + 1 and not previous.accepted;
+
+-- missed_turns: the turns on which verified actions were listed and none was taken: what was said, tried and possible, and what judges say.
+-- One row is a turn.
+--   episode_id, turn, benchmark, condition
+--   model  text  the evaluated model
+--   level  text  the task's tier; null if the log does not say
+--   task_id
+--   said  text  the public messages in order, a line each, `agent: text`
+--   tried  text  the attempted actions in order, with the engine's message where it refused
+--   possible  text  the listed actions, a line each
+--   verdicts  text  every judge's answers about the turn or its messages, `question agent judge: answer (reason)`; null without any
+-- Report: missed, ordered by model, condition, task_id, episode_id, turn
+-- Shows: model, task_id, turn, said, tried, possible
+-- Reads: outcomes, utterances, actions, oracle_actions, verdicts_latest.
+create or replace view missed_turns as
+
+with missed as (
+    select episode_id, turn, benchmark, condition, model, level, task_id
+    from outcomes
+    where outcome = 'not_followed'
+),
+
+messages as (
+    select episode_id, turn, string_agg(agent || ': ' || text, chr(10) order by seq) as said
+    from utterances
+    where channel = 'public'
+    group by all
+),
+
+attempts as (
+    select
+        episode_id,
+        turn,
+        string_agg(
+            agent || ': ' || verb || ' ' || arguments || coalesce(' (refused: ' || error_text || ')', ''), chr(10) order by seq
+        ) as tried
+    from actions
+    group by all
+),
+
+candidates as (
+    select episode_id, turn, string_agg(verb || ' ' || arguments, chr(10) order by rank) as possible
+    from oracle_actions
+    where listed
+    group by all
+),
+
+answers as (
+    select
+        episode_id,
+        turn,
+        string_agg(
+            question || ' ' || coalesce(agent, 'group') || ' ' || judge || ': ' || coalesce(answer, status)
+            || coalesce(' (' || reason || ')', ''),
+            chr(10)
+            order by rubric, question, agent, judge, repeat
+        ) as verdicts
+    from verdicts_latest
+    where turn is not null
+    group by all
+)
+
+select missed.*, messages.said, attempts.tried, candidates.possible, answers.verdicts
+from missed
+left join messages using (episode_id, turn)
+left join attempts using (episode_id, turn)
+left join candidates using (episode_id, turn)
+left join answers using (episode_id, turn);
+
+-- craft_turns: the turns of CRAFT games with the columns of the reference tables.
+-- Conditions are as in the reference, whose folders say the run (`api/oracle5_no_tools_run3`); all other views pool runs.
+-- One row is a turn of a CRAFT game.
+-- Columns as in: craft_turn_facts.
+-- Reads: craft_turn_facts.
+create or replace view craft_turns as
+
+select
+    * exclude (episode_id, run_id, level, n_oracle_remove)
+    replace (regexp_replace(condition, '^((api/|local/)?(oracle\d+|no_oracle)_(no_)?tools)', '\1_run' || coalesce(run::varchar, '')) as condition)
+from craft_turn_facts;
+
+-- values_craft: what each turn of CRAFT games cost, with the columns of the reference tables.
+-- One row is a turn of a CRAFT game with a turn limit.
+--   condition  text  the condition and run, as in craft_turns
+--   model, builder, structure_id, run, turn
+--   turns_left  turns  turns left before it, its own included
+--   kind  text  accepted, rejected, clarify, or error where the turn broke off
+--   action
+--   p_before  0..1  overall progress before the turn
+--   p_after  0..1  overall progress after the turn
+--   v_before  0..1  highest overall progress that the turns left can reach
+--   v_after  0..1  the same after the turn
+--   regret  0..1  v_before - v_after: what the turn cost
+--   v_stay  0..1  v_after if the turn had been wasted
+--   harm  0..1  what the turn did worse than wasting it
+--   v_before_hi  0..1  v_before if half dominoes could be removed with one move
+--   v_after_hi  0..1  v_after if half dominoes could be removed with one move
+--   mark  text  exact; half_domino: one stands there, and both readings agree; bounded: they do not, the truth lies between
+-- Reads: craft_turn_facts, episodes, turn_metrics, turn_values.
+create or replace view values_craft as
+
+with measured as (
+    select
+        episode_id,
+        turn,
+        max(value_before) filter (measure = 'craft.reachable') as v_before,
+        max(value_after) filter (measure = 'craft.reachable') as v_after,
+        max(cost) filter (measure = 'craft.reachable') as regret,
+        max(value_before) filter (measure = 'craft.harm') as v_stay,
+        max(cost) filter (measure = 'craft.harm') as harm,
+        max(value_before) filter (measure = 'craft.reachable_most') as most_before,
+        max(value_after) filter (measure = 'craft.reachable_most') as most_after,
+        bool_or(kind = 'bound') as bounded
+    from turn_values
+    where measure in ('craft.reachable', 'craft.harm', 'craft.reachable_most')
+    group by all
+),
+
+starts as (
+    select episode_id, value as progress
+    from turn_metrics
+    where metric = 'craft.overall_progress' and turn = 0
+)
+
+select
+    regexp_replace(facts.condition, '^((api/|local/)?(oracle\d+|no_oracle)_(no_)?tools)', '\1_run' || coalesce(facts.run::varchar, '')) as condition,
+    facts.model,
+    facts.builder,
+    facts.structure_id,
+    facts.run,
+    facts.turn,
+    greatest(episodes.max_turns - facts.turn + 1, 0) as turns_left,
+    case
+        when facts.clarify then 'clarify'
+        when facts.move_executed then 'accepted'
+        when facts.action is not null then 'rejected'
+        else 'error'
+    end as kind,
+    facts.action,
+    coalesce(
+        lag(facts.overall_progress) over (partition by facts.episode_id order by facts.turn), starts.progress
+    ) as p_before,
+    facts.overall_progress as p_after,
+    measured.v_before,
+    measured.v_after,
+    measured.regret,
+    measured.v_stay,
+    measured.harm,
+    coalesce(measured.most_before, measured.v_before) as v_before_hi,
+    coalesce(measured.most_after, measured.v_after) as v_after_hi,
+    case when measured.bounded then 'bounded' when measured.most_before is null then 'exact' else 'half_domino' end as mark
+from craft_turn_facts as facts
+inner join episodes using (episode_id)
+inner join measured using (episode_id, turn)
+left join starts using (episode_id);

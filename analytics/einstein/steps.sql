@@ -1,0 +1,334 @@
+-- einstein_failure_map: the part of failure_map that is about Einstein Puzzles; a table of data, one line a category.
+-- One row is (taxonomy, category).
+--   taxonomy, category, common, meaning, source
+-- Reads: nothing.
+create or replace view einstein_failure_map as
+
+select *
+from (values
+        ('einstein_harness', 'lost_reply', 'harness', 'a call failed or its reply was cut, so there was no answer', 'cotrace, docs/attribution.md, harness'),
+        ('einstein_published', 'no_error', 'none', 'no category applies to the step', 'Einstein Puzzles (arXiv 2510.25595), Table 2'),
+        ('einstein_published', 'format_following', 'format', 'the answer cannot be parsed', 'Einstein Puzzles, Table 2, format following'),
+        ('einstein_published', 'object_not_in_source_bin', 'infeasible_action', 'the object does not lie there', 'Einstein Puzzles, Table 2, affordance'),
+        ('einstein_published', 'source_bin_not_reachable', 'infeasible_action', 'the player cannot reach the bin it takes from', 'Einstein Puzzles, Table 2, affordance'),
+        ('einstein_published', 'dest_bin_not_reachable', 'infeasible_action', 'the player cannot reach the bin it puts into', 'Einstein Puzzles, Table 2, affordance'),
+        ('einstein_published', 'same_source_dest', 'infeasible_action', 'source and destination are one', 'Einstein Puzzles, Table 2, affordance'),
+        ('einstein_published', 'redundant_sharing', 'redundant_talk', 'the item was shared before', 'Einstein Puzzles, Table 2, communication'),
+        ('einstein_published', 'seek_known_object', 'redundant_talk', 'asks for what it knows', 'Einstein Puzzles, Table 2, communication'),
+        ('einstein_published', 'no_share_after_seek', 'unanswered_request', 'a question is not answered by a share', 'Einstein Puzzles, Table 2, communication'),
+        ('einstein_published', 'wrong_share_after_seek', 'unhelpful_message', 'answers a question with something else', 'Einstein Puzzles, Table 2, communication'),
+        ('einstein_published', 'wrong_rule', 'wrong_inference', 'moves a known object against what follows from what it knows', 'Einstein Puzzles, Table 2, reasoning'),
+        ('einstein_published', 'wrong_guess', 'unsupported_guess', 'moves an unknown object to a bin that is wrong', 'Einstein Puzzles, Table 2, reasoning')
+) as lines (taxonomy, category, common, meaning, source);
+
+-- einstein_step_facts: everything countable about a step of an Einstein game; the einstein views are made from it.
+-- One row is a step, that is a turn, of an Einstein game. Flags are 1 and 0, as the reference tables write them.
+--   episode_id, run_id, run, game_id
+--   step  number  from 0, as published logs count; the turn is one more
+--   player, action_type
+--   action  text  the action in canonical spelling; null for an answer that the grammar does not read
+--   accepted
+--   state_changed  flag  objects lie elsewhere after the step; a lucky guess can be refused and change them all the same
+--   history_ok  flag  the players are shown the step as successful
+--   terminated  flag  all objects are in their goal bins
+--   truncated  flag  the step limit is reached
+--   correct_objects  count  objects in their goal bins after the step
+--   deducible_move_available  flag  the player could infer a useful move
+--   labels  text  the paper's error categories in the order of its Table 2, joined by bars; null for none
+--   ext_labels  text  the additional labels likewise
+--   executed_sample  number  which answer was executed, from 0
+--   used_trials  count  answers thrown away before it; null without verifier
+--   sum_err  number  cost of the answers; null without verifier
+--   actions_err  text  cost of each answer, joined by bars; null without verifier
+--   corrected  flag  a later answer replaced the first; null without verifier
+-- Reads: turns, episodes, runs, actions, turn_metrics, failures.
+create or replace view einstein_step_facts as
+
+with played as (
+    select
+        episodes.episode_id,
+        episodes.run_id,
+        runs.name as run,
+        coalesce(episodes.details ->> '$.file_id', episodes.task_id) as game_id
+    from episodes
+    inner join runs using (run_id)
+    where episodes.benchmark = 'einstein'
+),
+
+measured as (
+    select
+        episode_id,
+        turn,
+        max(value) filter (metric = 'einstein.state_changed') as state_changed,
+        max(value) filter (metric = 'einstein.history_ok') as history_ok,
+        max(value) filter (metric = 'einstein.terminated') as terminated,
+        max(value) filter (metric = 'einstein.truncated') as truncated,
+        max(value) filter (metric = 'einstein.correct_objects') as correct_objects,
+        max(value) filter (metric = 'einstein.deducible_move_available') as deducible_move_available,
+        max(value) filter (metric = 'einstein.executed_sample') as executed_sample,
+        max(value) filter (metric = 'einstein.used_trials') as used_trials,
+        max(value) filter (metric = 'einstein.sum_err') as sum_err,
+        max(value) filter (metric = 'einstein.corrected') as corrected,
+        string_agg(value::int::varchar, '|' order by try_cast(split_part(metric, '.', 3) as int))
+            filter (metric like 'einstein.sample_cost.%') as actions_err
+    from turn_metrics
+    where metric like 'einstein.%' and turn > 0
+    group by all
+),
+
+labelled as (
+    select
+        episode_id,
+        turn,
+        string_agg(category, '|' order by list_position([
+            'format_following', 'object_not_in_source_bin', 'source_bin_not_reachable', 'dest_bin_not_reachable',
+            'same_source_dest', 'redundant_sharing', 'no_share_after_seek', 'wrong_share_after_seek', 'seek_known_object',
+            'wrong_rule', 'wrong_guess'
+        ], category)) filter (taxonomy = 'einstein_published' and category <> 'no_error') as labels,
+        string_agg(category, '|' order by list_position([
+            'unanswerable_seek', 'refused_seek_pending', 'share_not_owned', 'obsolete_share', 'out_of_mode', 'unknown_object',
+            'repeated_refused_move', 'lucky_guess'
+        ], category)) filter (taxonomy = 'einstein_extended' and category <> 'none_of_these') as ext_labels
+    from failures
+    where taxonomy in ('einstein_published', 'einstein_extended')
+    group by all
+)
+
+select
+    played.episode_id,
+    played.run_id,
+    played.run,
+    played.game_id,
+    turns.turn - 1 as step,
+    (actions.agent = 'Player2')::int as player,
+    actions.verb as action_type,
+    case
+        when actions.verb = 'move'
+            then 'move ' || (arguments ->> 'block') || ' from ' || (arguments ->> 'from') || ' to ' || (arguments ->> 'to')
+        when actions.verb = 'share' and arguments ->> 'in' is not null
+            then 'share (' || (arguments ->> 'block') || ', in, ' || (arguments ->> 'in') || ')'
+        when actions.verb = 'share'
+            then 'share (' || (arguments ->> '$.blocks[0]') || ', ' || (arguments ->> '$.blocks[1]') || ', same, ' || (arguments ->> 'same') || ')'
+        when actions.verb = 'ask' then 'ask ' || (arguments ->> 'block')
+        when actions.verb = 'pass' then 'pass'
+    end as action,
+    actions.accepted::int as accepted,
+    measured.state_changed::int as state_changed,
+    measured.history_ok::int as history_ok,
+    measured.terminated::int as terminated,
+    measured.truncated::int as truncated,
+    measured.correct_objects::int as correct_objects,
+    measured.deducible_move_available::int as deducible_move_available,
+    labelled.labels,
+    labelled.ext_labels,
+    measured.executed_sample::int as executed_sample,
+    measured.used_trials::int as used_trials,
+    measured.sum_err::int as sum_err,
+    measured.actions_err,
+    measured.corrected::int as corrected
+from played
+inner join turns using (episode_id)
+inner join actions on turns.episode_id = actions.episode_id and turns.turn = actions.turn and actions.seq = 1
+inner join measured on turns.episode_id = measured.episode_id and turns.turn = measured.turn
+inner join labelled on turns.episode_id = labelled.episode_id and turns.turn = labelled.turn;
+
+-- einstein_turn_costs: the part of turn_costs that is about Einstein Puzzles.
+-- One row is a turn.
+--   episode_id, turn, measure, value_before, value_after, cost
+--   unit  text  steps
+--   kind, lost_before
+--   lost  flag  success can no more be reached after the turn: what is left takes longer than the game lasts, even for players who know everything
+-- Reads: turn_values, episodes, runs.
+create or replace view einstein_turn_costs as
+
+with limits as (
+    -- by the published rules a game that is solved in its last step counts as failed
+    select episode_id, max_turns - (runs.condition ->> 'rules' = 'published')::int as last_step
+    from episodes
+    inner join runs using (run_id)
+)
+
+select
+    known.*,
+    known.turn - 1 + hands.value_before > limits.last_step as lost_before,
+    known.turn + hands.value_after > limits.last_step as lost
+from turn_values as known
+inner join turn_values as hands
+    on known.episode_id = hands.episode_id and known.turn = hands.turn and hands.measure = 'einstein.hands'
+inner join limits on known.episode_id = limits.episode_id
+where known.measure = 'einstein.know';
+
+-- einstein_steps: the steps of Einstein games with the columns of the reference table.
+-- One row is a step of an Einstein game.
+-- Columns as in: einstein_step_facts.
+-- Reads: einstein_step_facts.
+create or replace view einstein_steps as
+
+select * exclude (episode_id, run_id) from einstein_step_facts;
+
+-- values_einstein: what each step of Einstein games cost, with the columns of the reference table.
+-- One row is a step, that is a turn, of an Einstein game. Flags are 1 and 0, as the reference table writes them.
+--   run
+--   game_id  text  the game's key inside the run, as in einstein_games
+--   step  number  from 0; the turn is one more
+--   player, action_type, accepted
+--   state_changed  flag  objects lie elsewhere after the step
+--   d_before  steps  fewest steps to the goal for two players who know everything
+--   d_after  steps  the same after the step
+--   cost  steps  1 + d_after - d_before: steps lost against perfect hands
+--   plan_before  steps  fewest steps by the published planner, which passes only where it can do nothing else
+--   plan_after  steps  the same after the step
+--   plan_cost  steps  1 + plan_after - plan_before; can be less than 0
+--   know_before  steps  fewest steps with what the players know and can tell each other
+--   know_after  steps  the same after the step
+--   know_cost  steps  1 + know_after - know_before: steps lost against the best the team could do; less than 0 only by luck
+--   lucky  flag  a guess that the rules refuse, and that changed the table all the same
+--   steps_spent  steps  always 1
+--   lost_after
+-- Reads: einstein_step_facts, episodes, runs, turn_values.
+create or replace view values_einstein as
+
+with measured as (
+    select
+        episode_id,
+        turn,
+        max(value_before) filter (measure = 'einstein.hands') as d_before,
+        max(value_after) filter (measure = 'einstein.hands') as d_after,
+        max(cost) filter (measure = 'einstein.hands') as cost,
+        max(value_before) filter (measure = 'einstein.plan') as plan_before,
+        max(value_after) filter (measure = 'einstein.plan') as plan_after,
+        max(cost) filter (measure = 'einstein.plan') as plan_cost,
+        max(value_before) filter (measure = 'einstein.know') as know_before,
+        max(value_after) filter (measure = 'einstein.know') as know_after,
+        max(cost) filter (measure = 'einstein.know') as know_cost
+    from turn_values
+    where measure in ('einstein.hands', 'einstein.plan', 'einstein.know')
+    group by all
+),
+
+limits as (
+    select
+        episodes.episode_id,
+        -- by the published rules a game that is solved in its last step counts as failed
+        episodes.max_turns - (runs.condition ->> 'rules' = 'published')::int as last_step
+    from episodes
+    inner join runs using (run_id)
+)
+
+select
+    facts.run,
+    facts.game_id,
+    facts.step,
+    facts.player,
+    facts.action_type,
+    facts.accepted,
+    facts.state_changed,
+    measured.d_before,
+    measured.d_after,
+    measured.cost,
+    measured.plan_before,
+    measured.plan_after,
+    measured.plan_cost,
+    measured.know_before,
+    measured.know_after,
+    measured.know_cost,
+    (facts.state_changed = 1 and facts.accepted = 0)::int as lucky,
+    1 as steps_spent,
+    (facts.step + 1 + measured.d_after > limits.last_step)::int as lost_after
+from einstein_step_facts as facts
+inner join measured on facts.episode_id = measured.episode_id and facts.step + 1 = measured.turn
+inner join limits on facts.episode_id = limits.episode_id;
+
+-- einstein_errors: how often each error category of the paper's Table 2 occurs, over both of its denominators.
+-- One row is (scope, category). Scopes are the runs, and all games of one verifier and action mode together.
+--   scope  text  `run:<name>`, or pooled
+--   verifier  text  none, affordance_verifier, communication_verifier or reasoning_verifier; null for published logs without manifest,
+--                   which are in no pool
+--   action_mode
+--   category  text  the category; no_error for steps of none
+--   count  count  steps of the category; a step can have several
+--   total_steps  count  steps of the scope
+--   pct_of_total  percent  count / total_steps
+--   relevant_action_type  text  the actions that the second rate is taken over; null for categories that concern every step
+--   relevant_count  count  such actions, refused ones included; null where there is no second rate
+--   pct_of_relevant  percent  count / relevant_count; null if that is 0, and where there is no second rate
+-- Report: einstein-errors, ordered by scope, verifier, action_mode, count desc, category
+-- Shows: action_mode, verifier, category, count, pct_of_total
+-- Reads: einstein_game_facts.
+create or replace view einstein_errors as
+
+with categories (category, relevant_action_type) as (
+    values
+        ('format_following', null),
+        ('object_not_in_source_bin', 'move'),
+        ('source_bin_not_reachable', 'move'),
+        ('dest_bin_not_reachable', 'move'),
+        ('same_source_dest', 'move'),
+        ('redundant_sharing', 'share'),
+        ('no_share_after_seek', 'ask'),
+        ('wrong_share_after_seek', 'share'),
+        ('seek_known_object', 'ask'),
+        ('wrong_rule', 'move'),
+        ('wrong_guess', 'move'),
+        ('no_error', null)
+),
+
+scopes as (
+    select 'run:' || run as scope, run_id as key, * from einstein_game_facts
+    union all by name
+    select 'pooled' as scope, null as key, * from einstein_game_facts where verifier is not null
+),
+
+totals as (
+    select
+        scope,
+        key,
+        verifier,
+        action_mode,
+        sum(step_count)::bigint as total_steps,
+        sum(n_move)::bigint as move,
+        sum(n_share)::bigint as share,
+        sum(n_ask)::bigint as ask,
+        sum(format_following)::bigint as format_following,
+        sum(object_not_in_source_bin)::bigint as object_not_in_source_bin,
+        sum(source_bin_not_reachable)::bigint as source_bin_not_reachable,
+        sum(dest_bin_not_reachable)::bigint as dest_bin_not_reachable,
+        sum(same_source_dest)::bigint as same_source_dest,
+        sum(redundant_sharing)::bigint as redundant_sharing,
+        sum(no_share_after_seek)::bigint as no_share_after_seek,
+        sum(wrong_share_after_seek)::bigint as wrong_share_after_seek,
+        sum(seek_known_object)::bigint as seek_known_object,
+        sum(wrong_rule)::bigint as wrong_rule,
+        sum(wrong_guess)::bigint as wrong_guess,
+        sum(no_error_steps)::bigint as no_error
+    from scopes
+    group by all
+),
+
+counted as (
+    unpivot totals
+    on format_following, object_not_in_source_bin, source_bin_not_reachable, dest_bin_not_reachable, same_source_dest, redundant_sharing,
+        no_share_after_seek, wrong_share_after_seek, seek_known_object, wrong_rule, wrong_guess, no_error
+    into name category value count
+),
+
+rated as (
+    select
+        *,
+        case relevant_action_type when 'move' then move when 'share' then share when 'ask' then ask end as relevant_count
+    from counted
+    inner join categories using (category)
+)
+
+select
+    scope,
+    verifier,
+    action_mode,
+    category,
+    count,
+    total_steps,
+    100 * count / nullif(total_steps, 0) as pct_of_total,
+    relevant_action_type,
+    relevant_count,
+    100 * count / nullif(relevant_count, 0) as pct_of_relevant
+from rated;

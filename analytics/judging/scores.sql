@@ -1,0 +1,404 @@
+-- answer_rates: which share of its answers each scoring job gave to each answer; probes left out.
+-- One row is (judge_run_id, question, answer), also with a count of 0 where another job of the same rubric, wording and judge gave that answer.
+--   rubric
+--   rubric_hash  text  hash of its content: another wording is another question
+--   question, judge, variant, judge_run_id
+--   started_at  UTC  when it began
+--   answer  text  lower case, without slashes (`N/A` is `na`)
+--   n  count  verdicts with this answer
+--   answered  count  verdicts with an answer to this question
+--   games  count  games they are about
+--   rate  0..1  n / answered
+--   rate_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
+--   rate_high  0..1  upper end
+-- Reads: verdicts, judge_runs, intervals.
+create or replace view answer_rates as
+
+with given as (
+    select
+        v.rubric,
+        v.rubric_hash,
+        v.question,
+        v.judge,
+        v.variant,
+        v.judge_run_id,
+        v.episode_id,
+        replace(lower(v.answer), '/', '') as answer,
+        count(*) as n
+    from verdicts as v
+    where v.status = 'answered' and (v.variant is null or not starts_with(v.variant, 'probe:'))
+    group by all
+),
+
+sizes as (
+    select
+        rubric,
+        rubric_hash,
+        question,
+        judge,
+        variant,
+        judge_run_id,
+        episode_id,
+        sum(n) as answered
+    from given
+    group by all
+),
+
+jobs as (
+    select
+        rubric,
+        rubric_hash,
+        question,
+        judge,
+        variant,
+        judge_run_id,
+        sum(answered) as answered,
+        sum(answered * answered) as answered_squared,
+        count(*) as games
+    from sizes
+    group by all
+),
+
+used as (
+    select distinct
+        rubric,
+        rubric_hash,
+        question,
+        judge,
+        variant,
+        answer
+    from given
+),
+
+counted as (
+    select
+        given.judge_run_id,
+        given.question,
+        given.answer,
+        sum(given.n) as n,
+        sum(given.n * given.n) as n_squared,
+        sum(given.n * sizes.answered) as n_by_answered
+    from given
+    inner join sizes
+        on given.judge_run_id = sizes.judge_run_id
+        and given.question = sizes.question
+        and given.episode_id = sizes.episode_id
+        and given.rubric_hash = sizes.rubric_hash
+    group by all
+),
+
+measured as (
+    select
+        jobs.*,
+        used.answer,
+        coalesce(counted.n, 0)::double as n,
+        coalesce(counted.n_squared, 0)::double as n_squared,
+        coalesce(counted.n_by_answered, 0)::double as n_by_answered
+    from jobs
+    inner join used
+        on jobs.rubric = used.rubric
+        and jobs.rubric_hash = used.rubric_hash
+        and jobs.question = used.question
+        and jobs.judge = used.judge
+        and jobs.variant is not distinct from used.variant
+    left join counted
+        on jobs.judge_run_id = counted.judge_run_id and jobs.question = counted.question and used.answer = counted.answer
+)
+
+select
+    m.rubric,
+    m.rubric_hash,
+    m.question,
+    m.judge,
+    m.variant,
+    m.judge_run_id,
+    judge_runs.started_at,
+    m.answer,
+    m.n::bigint as n,
+    m.answered::bigint as answered,
+    m.games,
+    m.n / m.answered as rate,
+    clustered_low(m.n, m.answered, m.games, m.n_squared, m.n_by_answered, m.answered_squared) as rate_low,
+    clustered_high(m.n, m.answered, m.games, m.n_squared, m.n_by_answered, m.answered_squared) as rate_high
+from measured as m
+inner join judge_runs using (judge_run_id);
+
+-- flagged_units: units whose text tries to speak to the judge, and what the judges answered about them.
+-- One row is (unit_id, flagged): a unit and what was found in the text that judges were shown.
+--   unit_id
+--   flagged  text  kinds of attempt, joined by |: order, verdict, frame, hidden, markup, sql, formula
+--   episode_id, turn, agent
+--   model  text  the evaluated model, which may have written it
+--   rubrics  count  rubrics under which the unit was shown
+--   verdicts  count  verdicts on it
+--   score_mean  0..1  mean of the scored ones; null if there is none
+--   score_mean_others  0..1  mean score of the same rubrics' verdicts on units of the same model without such text; null if there is none
+-- Report: flagged, ordered by unit_id, flagged
+-- Shows: unit_id, flagged, model, verdicts, score_mean, score_mean_others
+-- Reads: verdicts_latest, episodes.
+create or replace view flagged_units as
+
+with scored as (
+    select
+        v.*,
+        e.model
+    from verdicts_latest as v
+    inner join episodes as e on v.episode_id = e.episode_id
+),
+
+clean as (
+    select
+        rubric,
+        model,
+        sum(score) as total,
+        count(score) as n
+    from scored
+    where flagged is null
+    group by all
+),
+
+found as (
+    select
+        unit_id,
+        flagged,
+        any_value(episode_id) as episode_id,
+        any_value(turn) as turn,
+        any_value(agent) as agent,
+        model,
+        list(distinct rubric) as shown_under,
+        count(*) as verdicts,
+        avg(score) as score_mean
+    from scored
+    where flagged is not null
+    group by unit_id, flagged, model
+)
+
+select
+    found.unit_id,
+    found.flagged,
+    found.episode_id,
+    found.turn,
+    found.agent,
+    found.model,
+    len(found.shown_under) as rubrics,
+    found.verdicts,
+    found.score_mean,
+    (
+        select sum(clean.total) / nullif(sum(clean.n), 0)
+        from clean
+        where clean.model = found.model and list_contains(found.shown_under, clean.rubric)
+    ) as score_mean_others
+from found;
+
+-- judged_units: the verdicts that count, each beside its game; what both have under one name says whose it is.
+-- One row is (rubric, question, judge, variant, unit_id, repeat), as in verdicts_latest.
+--   rubric, question
+--   judge  text  `engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`
+--   variant
+--   unit_id  text  the judged unit
+--   repeat  number  which of several askings of the same question, from 1
+--   episode_id, turn, agent
+--   answer  text  one of the rubric's answers; null unless answered
+--   verdict_score  0..1  the rubric's number for the answer; null for N/A and where there is no answer
+--   verdict_status  text  answered, undecided, failed or skipped
+--   verdict_reason  text  the judge's reason, or what failed; null if it gave none
+--   benchmark, team_name, condition
+--   game_model  text  the evaluated model of the game; the judge's stands in `judge`
+--   task_id, level, ending, game_score, game_success
+-- Reads: verdicts_latest, games, team_names.
+create or replace view judged_units as
+
+select
+    verdicts_latest.rubric,
+    verdicts_latest.question,
+    verdicts_latest.judge,
+    verdicts_latest.variant,
+    verdicts_latest.unit_id,
+    verdicts_latest.repeat,
+    verdicts_latest.episode_id,
+    verdicts_latest.turn,
+    verdicts_latest.agent,
+    verdicts_latest.answer,
+    verdicts_latest.score as verdict_score,
+    verdicts_latest.status as verdict_status,
+    verdicts_latest.reason as verdict_reason,
+    games.benchmark,
+    team_names.team_name,
+    games.condition,
+    games.model as game_model,
+    games.task_id,
+    games.level,
+    games.ending,
+    games.score as game_score,
+    games.success as game_success
+from verdicts_latest
+inner join games on verdicts_latest.episode_id = games.episode_id
+left join team_names on games.episode_id = team_names.episode_id;
+
+-- judge_scores_by: how each judge answered each question; over the tasks of some tiers; a table macro: `from judge_scores_by(true)`.
+-- One row is (rubric, question, judge, variant, benchmark, condition, model) and, if split, outcome.
+-- Parameters: split: true for one row an outcome of the turn, false for all turns together; levels: list of the tiers that count, null for all.
+--   rubric, question, judge, variant, benchmark
+--   condition  text  the condition of the runs, as in run_conditions
+--   model
+--   outcome  text  of the turn, as in outcomes; `episode` for units larger than a turn; `all` if not split
+--   wordings  count  versions of the rubric (hashes of its content) among the verdicts: above 1, answers to different wordings may be mixed
+--   episodes  count  games with a scored answer: the clusters of score_sem
+--   units  count  units put to the judge
+--   verdicts  count  answers asked for: units times repeats; the sum of scored and the five numbers from categorised on
+--   scored  count  answers with a number
+--   scored_units  count  units with at least one of them
+--   categorised  count  answered with a category, which has no number; not in score_mean
+--   na  count  answered not applicable: `na`, or any answer without a number to a wording whose other answers have one; not in score_mean
+--   na_by_rule  count  those of `na` that the log itself shows, so that no judge was asked (`verdicts.rule`)
+--   reasons  count  reasons that a model gave, but for those in rows of older versions
+--   bare_reasons  count  those of one or two words
+--   contradicting_reasons  count  those that state another answer than the one given (`verdicts.reason_contradicts`)
+--   undecided  count  the judge could not tell; not in score_mean
+--   failed  count  no usable reply came; not in score_mean
+--   skipped  count  the rubric does not apply to the unit; not in score_mean
+--   score_mean  0..1  mean over units of the mean of their scored answers, so that a unit that was asked oftener weighs no more; null if none
+--   score_sem  number  its standard error, clustered by game (clustered_sem); null below two games
+--   score_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
+--   score_high  0..1  upper end
+-- Reads: verdicts, verdicts_latest, episodes, run_conditions, outcomes, intervals.
+create or replace macro judge_scores_by(split, levels := null) as table
+
+-- each version of a rubric with a bit of its own: bits are put together far faster than lists of hashes
+with numbered as (
+    select
+        rubric_hash,
+        count(score) > 0 as has_scores,
+        set_bit(repeat('0', (count(*) over ())::integer)::bit, (row_number() over (order by rubric_hash) - 1)::integer, 1) as mark
+    from verdicts
+    group by rubric_hash
+),
+
+by_unit as (
+    select
+        verdicts_latest.rubric,
+        verdicts_latest.question,
+        verdicts_latest.judge,
+        verdicts_latest.variant,
+        verdicts_latest.episode_id,
+        verdicts_latest.turn,
+        verdicts_latest.unit_id,
+        bit_or(numbered.mark) as marks,
+        count(*) as verdicts,
+        count(verdicts_latest.score) as scored,
+        avg(verdicts_latest.score) as score,
+        count(*) filter (verdicts_latest.status = 'answered' and verdicts_latest.score is null) as unscored,
+        count(*) filter (
+            verdicts_latest.status = 'answered'
+            and verdicts_latest.score is null
+            and (numbered.has_scores or replace(lower(verdicts_latest.answer), '/', '') = 'na')
+        ) as na,
+        count(*) filter (verdicts_latest.rule is not null) as na_by_rule,
+        count(verdicts_latest.reason_contradicts) as reasons,
+        count(*) filter (
+            verdicts_latest.reason_contradicts is not null
+            and len(regexp_extract_all(verdicts_latest.reason, '\w+')) <= 2
+        ) as bare_reasons,
+        count(*) filter (verdicts_latest.reason_contradicts) as contradicting_reasons,
+        count(*) filter (verdicts_latest.status = 'undecided') as undecided,
+        count(*) filter (verdicts_latest.status = 'failed') as failed,
+        count(*) filter (verdicts_latest.status = 'skipped') as skipped
+    from verdicts_latest
+    inner join numbered using (rubric_hash)
+    group by all
+),
+
+clusters as (
+    select
+        by_unit.rubric,
+        by_unit.question,
+        by_unit.judge,
+        by_unit.variant,
+        by_unit.episode_id,
+        case
+            when not split then 'all'
+            when by_unit.turn is null then 'episode'
+            else outcomes.outcome
+        end as outcome,
+        bit_or(by_unit.marks) as marks,
+        count(*) as units,
+        sum(by_unit.verdicts)::bigint as verdicts,
+        sum(by_unit.scored)::bigint as scored,
+        count(by_unit.score) as scored_units,
+        sum(by_unit.unscored)::bigint as unscored,
+        sum(by_unit.na)::bigint as na,
+        sum(by_unit.na_by_rule)::bigint as na_by_rule,
+        sum(by_unit.reasons)::bigint as reasons,
+        sum(by_unit.bare_reasons)::bigint as bare_reasons,
+        sum(by_unit.contradicting_reasons)::bigint as contradicting_reasons,
+        sum(by_unit.undecided)::bigint as undecided,
+        sum(by_unit.failed)::bigint as failed,
+        sum(by_unit.skipped)::bigint as skipped,
+        coalesce(sum(by_unit.score), 0) as total
+    from by_unit
+    left join outcomes
+        on split and by_unit.episode_id = outcomes.episode_id and by_unit.turn = outcomes.turn
+    group by all
+),
+
+summed as (
+    select
+        clusters.rubric,
+        clusters.question,
+        clusters.judge,
+        clusters.variant,
+        episodes.benchmark,
+        run_conditions.condition,
+        episodes.model,
+        clusters.outcome,
+        bit_count(bit_or(clusters.marks)) as wordings,
+        count(*) filter (clusters.scored > 0) as episodes,
+        sum(clusters.units)::bigint as units,
+        sum(clusters.verdicts)::bigint as verdicts,
+        sum(clusters.scored)::bigint as scored,
+        sum(clusters.scored_units)::bigint as scored_units,
+        sum(clusters.unscored - clusters.na)::bigint as categorised,
+        sum(clusters.na)::bigint as na,
+        sum(clusters.na_by_rule)::bigint as na_by_rule,
+        sum(clusters.reasons)::bigint as reasons,
+        sum(clusters.bare_reasons)::bigint as bare_reasons,
+        sum(clusters.contradicting_reasons)::bigint as contradicting_reasons,
+        sum(clusters.undecided)::bigint as undecided,
+        sum(clusters.failed)::bigint as failed,
+        sum(clusters.skipped)::bigint as skipped,
+        sum(clusters.total) / nullif(sum(clusters.scored_units), 0) as score_mean,
+        sum(clusters.total) as total,
+        sum(clusters.total * clusters.total) as totals_squared,
+        sum(clusters.total * clusters.scored_units) as totals_by_units,
+        sum(clusters.scored_units * clusters.scored_units) as units_squared
+    from clusters
+    inner join episodes using (episode_id)
+    inner join run_conditions using (run_id)
+    where levels is null or list_contains(levels, episodes.level)
+    group by all
+)
+
+select
+    * exclude (total, totals_squared, totals_by_units, units_squared),
+    clustered_sem(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_sem,
+    clustered_low(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_low,
+    clustered_high(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_high
+from summed;
+
+-- judge_scores: how each judge answered each question, by evaluated model and by what became of the turn.
+-- One row is (rubric, question, judge, variant, benchmark, condition, model, outcome).
+-- Columns as in: judge_scores_by.
+-- Reads: judge_scores_by.
+create or replace view judge_scores as
+
+select * from judge_scores_by(true);
+
+-- judge_scores_models: how each judge answered each question, by evaluated model, over all turns.
+-- One row is (rubric, question, judge, variant, benchmark, condition, model).
+-- Columns as in: judge_scores_by.
+-- Report: judges, ordered by rubric, question, judge, variant, model, condition
+-- Shows: rubric, question, judge, model, units, scored_units, score_mean, na, undecided, failed, bare_reasons, contradicting_reasons
+-- Reads: judge_scores_by.
+create or replace view judge_scores_models as
+
+select * exclude (outcome) from judge_scores_by(false);

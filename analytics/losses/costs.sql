@@ -1,0 +1,311 @@
+-- action_follows: which message each action fulfilled: everything that was asked for, and what became of it in the turn.
+-- One row is a request of a message, as far as it was understood; `cotrace attribute` works it out.
+--   episode_id, turn, benchmark, condition, model, task_id
+--   seq  number  the message, as in utterances
+--   agent  text  who asked
+--   role  text  the role of who asked
+--   archetype  text  the character or script of who asked; null if the log names none
+--   actor  text  who acted
+--   request  text  what was asked for, in words
+--   followed  text  fully; partly: the action fits what was left open; differs: but for a block, place or order; no
+--   right  flag  whether the author's own view asks for it; null if that is not known
+--   accepted  flag  whether the turn's action was carried out; null where there was none
+-- Report: action-follows, ordered by benchmark, model, task_id, episode_id, turn, seq
+-- Shows: model, task_id, turn, agent, request, followed, right, accepted
+-- Reads: requests, agents, actions, games.
+create or replace view action_follows as
+
+select
+    requests.episode_id,
+    requests.turn,
+    games.benchmark,
+    games.condition,
+    games.model,
+    games.task_id,
+    requests.seq,
+    requests.agent,
+    agents.role,
+    agents.persona as archetype,
+    requests.actor,
+    requests.request,
+    requests.followed,
+    requests."right",
+    done.accepted
+from requests
+inner join games using (episode_id)
+left join agents on requests.episode_id = agents.episode_id and requests.agent = agents.agent
+left join (
+    select episode_id, turn, agent, bool_or(accepted) as accepted
+    from actions
+    group by episode_id, turn, agent
+) as done
+    on requests.episode_id = done.episode_id and requests.turn = done.turn and requests.actor = done.agent;
+
+-- turn_costs: what each turn cost, by its benchmark's main measure (docs/values.md).
+-- One row is a turn of a game that has values.
+--   episode_id, turn, benchmark, condition, model, builder, team_name, task_id, level, measure, value_before
+--   value_after
+--   cost  number  what the turn lost, in `unit`; less than 0 where it gained, null where nothing was left to lose
+--   unit, kind
+--   lost_before  flag  success could not be reached before the turn either; null as `lost`
+--   lost  flag  success can no more be reached after the turn; null if the log does not say how long the game lasts
+-- Reads: games, team_names, every family's turn_costs.
+create or replace view turn_costs as
+
+select
+    valued.episode_id,
+    valued.turn,
+    games.benchmark,
+    games.condition,
+    games.model,
+    games.builder,
+    team_names.team_name,
+    games.task_id,
+    games.level,
+    valued.measure,
+    valued.value_before,
+    valued.value_after,
+    valued.cost,
+    valued.unit,
+    valued.kind,
+    valued.lost_before,
+    valued.lost
+from every_family('turn_costs') as valued
+inner join games using (episode_id)
+inner join team_names using (episode_id);
+
+-- attributed_costs: whose cost each turn was, and through which broken link (docs/attribution.md); `cotrace attribute` works it out.
+-- One row is a part of a turn's cost, or a fault without consequence (cost 0).
+--   episode_id, turn, benchmark, condition, model, builder, team_name, task_id, level
+--   agent  text  whose; null: no agent's, or status is not answered
+--   role  text  the agent's role; null where the cost is nobody's
+--   agent_model  text  the agent's model; null where the cost is nobody's, or the log does not say
+--   archetype  text  the agent's character or script; null where it is nobody's or the log names none
+--   link  text  the failure point; not_understood where a message was not, undecided where nothing can be proven
+--   cost  number  part of the turn's cost, in `unit`
+--   unit  text  progress (0 to 1), steps, turns, points or probability; null in games without values
+--   regained  number  what the ideal in its place would have kept, in `unit`; null where that is not known
+--   evidence  text  words, places and rules that show it
+--   judge  text  who says so
+--   status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
+-- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
+-- Shows: model, task_id, turn, agent, link, status, cost, evidence
+-- Reads: attributions, agents, games, team_names, turn_costs.
+create or replace view attributed_costs as
+
+select
+    found.episode_id,
+    found.turn,
+    games.benchmark,
+    games.condition,
+    games.model,
+    games.builder,
+    team_names.team_name,
+    games.task_id,
+    games.level,
+    found.agent,
+    agents.role,
+    agents.model as agent_model,
+    agents.persona as archetype,
+    found.link,
+    found.cost,
+    turn_costs.unit,
+    found.regained,
+    found.evidence,
+    found.judge,
+    found.status
+from attributions as found
+inner join games using (episode_id)
+inner join team_names using (episode_id)
+left join agents on found.episode_id = agents.episode_id and found.agent = agents.agent
+left join turn_costs on found.episode_id = turn_costs.episode_id and found.turn = turn_costs.turn;
+
+-- attributed_faults: the broken links that costs are put down to, each beside its turn; what both have under one name says whose it is.
+-- One row is a broken link of a turn, as in attributions.
+--   episode_id, turn
+--   agent  text  whose; null: nobody's
+--   link  text  the failure point, docs/attribution.md; not_understood where a message was not, undecided where nothing can be proven
+--   fault_cost  number  part of the turn's cost, in `cost_unit`; 0 of a fault without consequence
+--   regained  number  how much the ideal action in its place keeps by the rules of the game; null where that is not known
+--   fault_evidence  text  words, places and rules that show it
+--   fault_judge  text  `engine`, or `engine:<reader>` where others than the rules read the messages
+--   fault_status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
+--   benchmark, team_name, condition, task_id, level
+--   turn_cost  number  what the turn lost, in `cost_unit`; less than 0 where it gained, null where nothing was left to lose
+--   cost_unit  text  progress (0 to 1), steps, turns, points or probability
+--   lost  flag  success can no more be reached after the turn; null as in turn_costs
+-- Reads: attributions, turn_costs, team_names.
+create or replace view attributed_faults as
+
+select
+    attributions.episode_id,
+    attributions.turn,
+    attributions.agent,
+    attributions.link,
+    attributions.cost as fault_cost,
+    attributions.regained,
+    attributions.evidence as fault_evidence,
+    attributions.judge as fault_judge,
+    attributions.status as fault_status,
+    turn_costs.benchmark,
+    team_names.team_name,
+    turn_costs.condition,
+    turn_costs.task_id,
+    turn_costs.level,
+    turn_costs.cost as turn_cost,
+    turn_costs.unit as cost_unit,
+    turn_costs.lost
+from attributions
+inner join turn_costs on attributions.episode_id = turn_costs.episode_id and attributions.turn = turn_costs.turn
+left join team_names on attributions.episode_id = team_names.episode_id;
+
+-- cost_by_category: which failure categories carry the cost: what the turns of each category lost together.
+-- One row is a category of a taxonomy in the games of one team under one condition.
+--   benchmark  text  the benchmark
+--   model, team_name, condition
+--   taxonomy  text  name of the taxonomy
+--   category
+--   turns  count  turns with the category
+--   cost  number  what they lost together, in `unit`
+--   cost_a_turn  number  what one of them lost on the average, in `unit`
+--   share  0..1  of all that the team's games lost under the condition; null where they lost nothing
+--   unit
+-- Report: cost-by-category, ordered by benchmark, team_name, condition, taxonomy, cost desc, category
+-- Reads: failure_turns, turn_costs.
+create or replace view cost_by_category as
+
+with lost as (
+    select benchmark, model, team_name, condition, unit, sum(greatest(cost, 0)) as cost
+    from turn_costs
+    where isfinite(cost)
+    group by all
+),
+
+marked as (
+    select distinct episode_id, turn, taxonomy, category
+    from failure_turns
+),
+
+found as (
+    select
+        turn_costs.benchmark,
+        turn_costs.model,
+        turn_costs.team_name,
+        turn_costs.condition,
+        marked.taxonomy,
+        marked.category,
+        turn_costs.unit,
+        count(*) as turns,
+        sum(greatest(turn_costs.cost, 0)) as cost
+    from marked
+    inner join turn_costs using (episode_id, turn)
+    where isfinite(turn_costs.cost)
+    group by all
+)
+
+select
+    found.benchmark,
+    found.model,
+    found.team_name,
+    found.condition,
+    found.taxonomy,
+    found.category,
+    found.turns,
+    found.cost,
+    found.cost / found.turns as cost_a_turn,
+    case when lost.cost > 0 then found.cost / lost.cost end as share,
+    found.unit
+from found
+inner join lost using (benchmark, model, team_name, condition, unit);
+
+-- cost_curve: what each game had lost up to each turn.
+-- One row is a turn of a game that has values.
+--   lost_so_far  number  what the turns up to this one cost together, in `unit`; null where the cost of one is not known
+-- Columns as in: turn_costs.
+-- Reads: turn_costs.
+create or replace view cost_curve as
+
+select *, case when not bool_or(kind = 'none') over so_far then sum(cost) over so_far end as lost_so_far
+from turn_costs
+window so_far as (partition by episode_id order by turn);
+
+-- cost_in_spirals: what a turn inside a correction spiral loses, against a turn outside, within the same team.
+-- One row is a team under one condition with games that have values.
+--   benchmark  text  the benchmark
+--   model, team_name, condition
+--   turns_inside  count  turns inside a spiral of any kind
+--   turns_outside  count  the other turns
+--   cost_inside  number  what a turn inside lost on the average, in `unit`; null without one
+--   cost_outside  number  what a turn outside lost on the average, in `unit`; null without one
+--   share_inside  0..1  part of the team's losses that lies inside; null where nothing was lost
+--   unit
+-- Report: cost-in-spirals, ordered by benchmark, team_name, condition
+-- Reads: correction_spirals, turn_costs.
+create or replace view cost_in_spirals as
+
+with inside as (
+    select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
+    from correction_spirals
+)
+
+select
+    benchmark,
+    model,
+    team_name,
+    condition,
+    count(inside.turn) as turns_inside,
+    count(*) - count(inside.turn) as turns_outside,
+    avg(greatest(cost, 0)) filter (inside.turn is not null) as cost_inside,
+    avg(greatest(cost, 0)) filter (inside.turn is null) as cost_outside,
+    case
+        when sum(greatest(cost, 0)) > 0
+            then coalesce(sum(greatest(cost, 0)) filter (inside.turn is not null), 0) / sum(greatest(cost, 0))
+    end as share_inside,
+    unit
+from turn_costs
+left join inside using (episode_id, turn)
+where isfinite(cost)
+group by benchmark, model, team_name, condition, unit;
+
+-- costly_turns: the turns that lost something, and what share of their game's losses.
+-- One row is a turn that cost more than 0.
+--   lost_in_game, share
+-- Columns as in: turn_costs.
+-- Report: costly-turns, ordered by benchmark, cost desc, episode_id, turn
+-- Reads: turn_costs.
+create or replace view costly_turns as
+
+select
+    *,
+    sum(cost) over game as lost_in_game,
+    case when isfinite(sum(cost) over game) then cost / sum(cost) over game end as share
+from turn_costs
+where cost > 1e-9
+window game as (partition by episode_id);
+
+-- decisive_turns: the turn that decided each game.
+-- One row is a game with a turn that cost something: the turn after which success could no more be reached or, where there is none
+-- because success was out of reach from the start or is within it still, the turn that cost most, the first of equals.
+--   why  text  out_of_reach: success could no more be reached after it; largest_cost: it lost most
+--   lost_in_game, share
+-- Columns as in: turn_costs.
+-- Report: decisive-turns, ordered by benchmark, model, task_id, episode_id
+-- Reads: turn_costs.
+create or replace view decisive_turns as
+
+with told as (
+    select
+        *,
+        coalesce(lost and not lost_before, false) as out_of_reach,
+        sum(greatest(cost, 0)) over (partition by episode_id) as lost_in_game
+    from turn_costs
+)
+
+select
+    * exclude (out_of_reach, lost_in_game),
+    case when out_of_reach then 'out_of_reach' else 'largest_cost' end as why,
+    lost_in_game,
+    case when isfinite(lost_in_game) then cost / lost_in_game end as share
+from told
+where cost > 1e-9
+qualify row_number() over (partition by episode_id order by out_of_reach desc, cost desc, turn) = 1;
