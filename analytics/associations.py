@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 EFFECTS_SUMMARY: Final = "benchmark, outcome, predictor, n, tasks, coefficient, low, high, p, p_holm, scale"
-"""The columns that fit a terminal, beside the advice."""
 
 _SURE: Final = 0.05
 _FEWEST_TASKS: Final = 5
@@ -126,15 +125,15 @@ def _of_switches(games: pl.DataFrame) -> Iterator[_Question]:
     if games.is_empty():
         return
     parsed = [{key: str(value) for key, value in (json.loads(text) or {}).items()} for text in games["switches"]]
-    told: set[tuple[float, ...]] = set()
+    seen: set[tuple[float, ...]] = set()
     for key in sorted({key for one in parsed for key in one}):
         values = [one.get(key, "not set") for one in parsed]
         if len(set(values)) not in _LEVELS:
             continue
         for column, ones in dummies(values, f"{key}=").items():
-            if tuple(ones) in told:  # the same games by another name
+            if tuple(ones) in seen:  # the same games by another name
                 continue
-            told.add(tuple(ones))
+            seen.add(tuple(ones))
             base = min(set(values), key=lambda value: (-values.count(value), value))
             chosen = [value == base or bool(one) for value, one in zip(values, ones, strict=True)]
             rows = games.with_columns(pl.Series(column, ones)).filter(pl.Series(chosen))
@@ -152,14 +151,14 @@ def _answer(question: _Question) -> _Row | None:
     clusters, outcome, predictor = codes(rows["task"]), *(rows[name].to_numpy() for name in (question.outcome, question.predictor))
     if say_little(outcome, predictor):
         return None
-    held, told = _held_fixed(question, rows, predictor, clusters)
+    held, terms = _held_fixed(question, rows, predictor, clusters)
     columns = {**held, question.predictor: predictor}
     yes_or_no = question.outcome in {"followed", "success"}
     found = clustered_regression(outcome, columns, clusters, yes_or_no=yes_or_no).get(question.predictor)
     if found is None:
         return None
     mixed = None if yes_or_no else mixed_coefficient(outcome, columns, clusters, question.predictor)
-    formula = " + ".join([f"{'log odds of ' if yes_or_no else ''}{question.outcome} ~ {question.predictor}", *told])
+    formula = " + ".join([f"{'log odds of ' if yes_or_no else ''}{question.outcome} ~ {question.predictor}", *terms])
     return {
         "unit": question.unit,
         "outcome": question.outcome,
@@ -203,15 +202,15 @@ def _numbers(found: Coefficient, mixed: Coefficient | None, *, yes_or_no: bool) 
 def _held_fixed(
     question: _Question, rows: pl.DataFrame, predictor: Floats, clusters: NDArray[np.int64]
 ) -> tuple[Mapping[str, Floats], list[str]]:
-    """Columns beside the predictor, and what they are called. Its mean in the task leaves the difference inside tasks (Mundlak 1978)."""
+    """Columns next to the predictor, and their names. Its mean in the task leaves the difference inside tasks (Mundlak 1978)."""
     held: dict[str, Floats] = dummies(rows["team_name"].to_list(), "team ")
-    told = ["team"] if held else []
+    terms = ["team"] if held else []
     if question.unit == "turns":
         turn = rows["turn"].to_numpy().astype(float)
         held |= {"turn": turn, "turn squared": turn**2}
-        told += ["turn + turn^2"]
+        terms += ["turn + turn^2"]
     held["mean in the task"] = mean_by(predictor, clusters)
-    return held, [*told, f"mean of {question.predictor} in the task"]
+    return held, [*terms, f"mean of {question.predictor} in the task"]
 
 
 def _advice(row: _Row, tests: int) -> str:
@@ -231,7 +230,6 @@ def _caution(row: _Row) -> str:
 
 
 CORRELATIONS_SUMMARY: Final = "benchmark, unit, x, y, kind, n, tasks, pearson, pearson_low, pearson_high, spearman, p_holm"
-"""The columns that fit a terminal, beside the advice."""
 
 KINDS: Final = ("pooled", "within teams", "between teams", "partial")
 """Pooled: all units alike. Within teams: each team's mean taken out. Between teams: one point a team. Partial: team, task and, of turns,
@@ -254,7 +252,7 @@ _ALL_ON_A_LINE: Final = 1 - 1e-9
 
 
 def correlations(store: Store, *, metric: str = "score", benchmark: str | None = None) -> pl.DataFrame:
-    """One row for each pair of numbers and each kind of correlation; the kind is always said, since kinds contradict each other.
+    """One row for each pair of numbers and each kind of correlation; the kind is always named, since kinds contradict each other.
 
     Columns, in order:
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SURVIVAL_SUMMARY: Final = "benchmark, event, team, games, events, median, reference, hazard_ratio, low, high, p, p_holm, log_rank_p"
-"""The columns that fit a terminal, beside the advice."""
 SURVIVAL_CURVES_SUMMARY: Final = "benchmark, event, team, turn, at_risk, events, free, free_low, free_high"
 """Likewise of the curves."""
 
@@ -45,7 +44,7 @@ class Times(NamedTuple):
 
     turns: Floats
     """At which it happened, or the last turn that was seen."""
-    happened: NDArray[np.bool_]
+    occurred: NDArray[np.bool_]
     team: list[str]
     task: NDArray[np.int64]
 
@@ -133,10 +132,10 @@ def _groups(store: Store, benchmark: str | None) -> Iterator[tuple[_Row, Times]]
         for (name, condition), part in games.group_by("benchmark", "condition", maintain_order=True):
             if benchmark not in (None, name) or part["turn"].null_count() == len(part):
                 continue
-            happened = part["turn"].is_not_null().to_numpy()
+            occurred = part["turn"].is_not_null().to_numpy()
             turns = part["turn"].fill_null(part["turns_taken"]).to_numpy().astype(float)
             shared = {"benchmark": name, "condition": condition, "event": event}
-            yield shared, Times(turns, happened, part["team_name"].to_list(), codes(part["task"]))
+            yield shared, Times(turns, occurred, part["team_name"].to_list(), codes(part["task"]))
 
 
 def _teams(times: Times) -> Iterator[_Row]:
@@ -153,8 +152,8 @@ def _teams(times: Times) -> Iterator[_Row]:
             "team": team,
             "games": games,
             "tasks": len(set(own.task.tolist())),
-            "events": int(own.happened.sum()),
-            "cut": int((~own.happened).sum()),
+            "events": int(own.occurred.sum()),
+            "cut": int((~own.occurred).sum()),
             "median": float(half[0]) if half else None,
             **{name: last[name] for name in ("free", "free_low", "free_high")},
             "reference": reference,
@@ -168,7 +167,7 @@ def _of(times: Times, teams: list[str]) -> Times:
     import numpy as np
 
     chosen = np.array([team in teams for team in times.team])
-    return Times(times.turns[chosen], times.happened[chosen], [team for team in times.team if team in teams], times.task[chosen])
+    return Times(times.turns[chosen], times.occurred[chosen], [team for team in times.team if team in teams], times.task[chosen])
 
 
 def free_curve(times: Times) -> Iterator[_Row]:
@@ -181,27 +180,27 @@ def free_curve(times: Times) -> Iterator[_Row]:
     import numpy as np
     from scipy import stats
 
-    turns = np.unique(times.turns[times.happened])
+    turns = np.unique(times.turns[times.occurred])
     if not len(turns):
         return
     tasks = int(times.task.max()) + 1
-    here = (times.turns[:, None] == turns) & times.happened[:, None]
+    here = (times.turns[:, None] == turns) & times.occurred[:, None]
     there = times.turns[:, None] >= turns
     events, at_risk = np.zeros((2, tasks, len(turns)))
     np.add.at(events, times.task, here)
     np.add.at(at_risk, times.task, there)
     kinds = len(np.unique(times.task))
-    happened, seen = events.sum(axis=0), at_risk.sum(axis=0)
-    free = np.cumprod(1 - happened / seen)
-    influence = np.cumsum((events - at_risk * happened / seen) / seen, axis=1)
+    occurred, seen = events.sum(axis=0), at_risk.sum(axis=0)
+    free = np.cumprod(1 - occurred / seen)
+    influence = np.cumsum((events - at_risk * occurred / seen) / seen, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        greenwood = np.cumsum(happened / (seen * (seen - happened)))
+        greenwood = np.cumsum(occurred / (seen * (seen - occurred)))
         variance = np.maximum(greenwood, kinds / (kinds - 1) * (influence**2).sum(axis=0)) / np.log(free) ** 2 if kinds > 1 else np.nan
         half = stats.t.ppf((1 + LEVEL) / 2, max(kinds - 1, 1)) * np.sqrt(variance)
         low, high = (np.exp(-np.exp(np.log(-np.log(free)) + side * half)) for side in (1, -1))
     for place, turn in enumerate(turns):
         edges = {"free_low": _number(low[place]), "free_high": _number(high[place])} if 0 < free[place] < 1 else _NO_EDGES
-        yield {"turn": int(turn), "at_risk": int(seen[place]), "events": int(happened[place]), "free": float(free[place])} | edges
+        yield {"turn": int(turn), "at_risk": int(seen[place]), "events": int(occurred[place]), "free": float(free[place])} | edges
 
 
 def _number(value: float) -> float | None:
@@ -215,10 +214,10 @@ def _log_rank(times: Times) -> float | None:
     import numpy as np
     from statsmodels.duration.survfunc import survdiff
 
-    if len(set(times.team)) == 1 or not times.happened.any():
+    if len(set(times.team)) == 1 or not times.occurred.any():
         return None
     try:
-        _, p = survdiff(times.turns, times.happened.astype(int), times.team)
+        _, p = survdiff(times.turns, times.occurred.astype(int), times.team)
     except np.linalg.LinAlgError:  # a team was never seen while anything happened
         return None
     return _number(float(p))
@@ -232,11 +231,11 @@ def hazard_ratio(times: Times, team: str) -> tuple[float, float, float, float] |
 
     other = np.array([one == team for one in times.team], dtype=float)
     tasks = len(np.unique(times.task))
-    if min(other.sum(), (1 - other).sum(), tasks) < _FEWEST or min(times.happened[other == 1].sum(), times.happened[other == 0].sum()) == 0:
+    if min(other.sum(), (1 - other).sum(), tasks) < _FEWEST or min(times.occurred[other == 1].sum(), times.occurred[other == 0].sum()) == 0:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = PHReg(times.turns, other[:, None], status=times.happened.astype(int), ties="efron").fit(groups=times.task)
+        fitted = PHReg(times.turns, other[:, None], status=times.occurred.astype(int), ties="efron").fit(groups=times.task)
     value, error = float(fitted.params[0]), float(fitted.bse[0])
     if not np.isfinite([value, error]).all() or error <= 0 or abs(value) > np.log(_SEPARATED):
         return None
@@ -260,12 +259,11 @@ def _advice(row: _Row, tests: int) -> str:
 
 
 TRANSITIONS_SUMMARY: Final = "benchmark, team, after, next, n, share, low, high, share_expected, difference, p_holm"
-"""The columns that fit a terminal, beside the advice."""
 
 FAILURES: Final = ("refused", "not_followed")
 """Steps that went wrong, of those of the view `compared_turns`."""
 PROGRESS: Final = "progress rises"
-"""A next step that is no step: whether the next turn's progress is above this turn's."""
+"""A next step that is not a step: whether the next turn's progress is above this turn's."""
 _ANY: Final = "any"
 _TRANSITIONS_FEWEST: Final = 10
 _ENOUGH: Final = 50
@@ -287,7 +285,7 @@ _NEXT: Final = {
     "refused": "the next is refused",
     "accepted": "the next is carried out",
     "clarify": "a question is next",
-    "no_move": "nobody acts next",
+    "no_move": "no agent acts next",
     PROGRESS: "progress rises next",
 }
 """Next step -> what then happens, in words."""
@@ -396,7 +394,7 @@ class Turns(NamedTuple):
     """Of the turn itself it is known."""
 
 
-def beside_any_order(games: NDArray[np.int64], n: Floats, turns: Turns) -> tuple[Floats, Floats, Floats]:
+def against_any_order(games: NDArray[np.int64], n: Floats, turns: Turns) -> tuple[Floats, Floats, Floats]:
     """By game, shape (games,): turns that are followed, turns that count, and how many would be followed if turns came in any order.
 
     Args:
@@ -420,7 +418,7 @@ def _row(after: str, step: str, games: NDArray[np.int64], n: Floats, turns: Turn
 
     if not turns.here.any():
         return
-    hits, sizes, chance = beside_any_order(games, n, turns)
+    hits, sizes, chance = against_any_order(games, n, turns)
     ends = share_interval(hits, sizes)
     found = share_difference(hits, sizes, chance, sizes) if sizes.sum() >= _TRANSITIONS_FEWEST else None
     yield {

@@ -38,7 +38,7 @@ jobs as (
 ),
 
 -- one row an answer; what is asked as a number, since there may be a million of them and every step below compares them
-said as materialized (
+answers as materialized (
     select
         jobs.job,
         jobs.run,
@@ -46,7 +46,7 @@ said as materialized (
         hash(jobs.job, v.question, v.unit_id, v.unit_hash) as unit,
         v.episode_id as game,
         v.answer,
-        -- the order of the rows in the table says nothing: a lake keeps them by run; replies out of a cache are older than all calls
+        -- the order of the rows in the table means nothing: a lake keeps them by run; replies out of a cache are older than all calls
         row_number() over (order by calls.asked_at nulls first, v.unit_id, v.repeat) as place
     from verdicts as v
     inner join jobs using (judge_run_id)
@@ -61,13 +61,13 @@ units as (
         arg_min(answer, run) as first_answer,
         -- a bit for each run: as many bits as answers is one answer a run
         bit_count(bit_or(1::ubigint << (run % 64)::ubigint)) = count(*) as is_once
-    from said
+    from answers
     group by unit
 ),
 
 joined as materialized (
-    select said.*, units.first_run, units.first_answer, units.is_once
-    from said
+    select answers.*, units.first_run, units.first_answer, units.is_once
+    from answers
     inner join units using (unit)
 ),
 
@@ -85,7 +85,7 @@ shares as materialized (
     group by all
 ),
 
--- a unit that was asked n times then and m times at first stands with each of its n * m pairs of answers; the shares make one
+-- a unit that was asked n times then and m times at first is paired in each of its n * m pairs of answers; the shares make one
 paired as (
     select job, run, question, game, place, first_run, answer, first_answer, 1.0::double as share
     from joined
@@ -139,7 +139,7 @@ again_by_game as (
     group by all
 ),
 
-again_said as (
+again_answers as (
     select job, run, question, game, answer, share as later, 0.0 as earlier, if(answer = first_answer, share, 0.0) as same
     from again_pairs
     union all by name
@@ -149,7 +149,7 @@ again_said as (
 
 again_sums as (
     select job, run, question, game, answer, sum(later) as later, sum(earlier) as earlier, sum(same) as same
-    from again_said
+    from again_answers
     group by all
 ),
 
@@ -226,7 +226,6 @@ DRIFT_REPORT_SUMMARY: Final = (
     "rubric, question, answer, judge, compared, later_at, units, games, rate_before, rate_after, difference, low, high, "
     "agreement, p_corrected"
 )
-"""The columns that fit a terminal, beside the advice."""
 
 _SURE = 0.05
 _LITTLE = 0.03
@@ -314,7 +313,7 @@ def _again_rows(again: pl.DataFrame) -> Iterator[_Row]:
             "games": len(games),
             "agreement": float(part["same"].sum()) / units,
         }
-        for answer in _told(part):
+        for answer in _listed_answers(part):
             sums = games.select("game", "units").join(part.filter(pl.col("answer") == answer), on="game", how="left").fill_null(0)
             later, earlier = (sums[name].cast(pl.Float64) for name in ("later", "earlier"))
             shift = paired_shift((later - earlier).to_numpy(), sums["units"].cast(pl.Float64).to_numpy())
@@ -337,23 +336,23 @@ def _two_sides(part: pl.DataFrame, compared: str) -> Iterator[_Row]:
     """Nothing where no evaluated model is on both sides."""
     import polars as pl
 
-    kept = part.filter(pl.col("late").n_unique().over("model") > 1)
-    if kept.is_empty():
+    used = part.filter(pl.col("late").n_unique().over("model") > 1)
+    if used.is_empty():
         return
     sums = ["model", "game", "late", "answer"]
-    cells = kept.unique([*sums[:3], "run", "is_late", "is_new"])  # each has a row for every answer
+    cells = used.unique([*sums[:3], "run", "is_late", "is_new"])  # each has a row for every answer
     sizes = cells.group_by(*sums[:3]).agg(pl.col("units").sum()).sort(*sums[:3], nulls_last=True)
-    said = kept.group_by(sums).agg(pl.col("share").sum())
-    row = {name: kept[name][0] for name in JOB} | {
+    shares = used.group_by(sums).agg(pl.col("share").sum())
+    row = {name: used[name][0] for name in JOB} | {
         "compared": compared,
-        "earlier_at": kept["started_at"].min(),
-        "later_at": kept["started_at"].max(),
+        "earlier_at": used["started_at"].min(),
+        "later_at": used["started_at"].max(),
         "units": int(sizes["units"].sum()),
         "games": sizes["game"].n_unique(),
         "agreement": None,
     }
-    for answer in _told(kept):
-        values = sizes.join(said.filter(pl.col("answer") == answer), on=sums[:3], how="left", nulls_equal=True, maintain_order="left")
+    for answer in _listed_answers(used):
+        values = sizes.join(shares.filter(pl.col("answer") == answer), on=sums[:3], how="left", nulls_equal=True, maintain_order="left")
         shift, before, after = _shift(values.with_columns(pl.col("share").fill_null(0.0)))
         yield row | {"answer": answer, "rate_before": before, "rate_after": after} | shift._asdict()
 
@@ -376,7 +375,7 @@ def _shift(values: pl.DataFrame) -> tuple[Shift, float, float]:
     return shift, before, after
 
 
-def _told(part: pl.DataFrame) -> list[str]:
+def _listed_answers(part: pl.DataFrame) -> list[str]:
     """The answers in use without the one that mirrors the others: `no` where there is a `yes`, else the second of two."""
     used = sorted(part["answer"].unique().to_list())
     if "yes" in used:
@@ -418,7 +417,7 @@ def _what_to_do(row: _Row) -> str:
 
 
 def _both_ways(row: _Row) -> str:
-    """Said only where repeats tell what chance alone does; a hint, not a test."""
+    """Only where repeats show the effect of chance; a hint, not a test."""
     if row["repeats_agree"] is None or row["agreement"] is None:
         return ""
     return f"; the same answer then and now in {_percent(row['agreement'])}, from two repeats at once in {_percent(row['repeats_agree'])}"

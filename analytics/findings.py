@@ -314,7 +314,7 @@ def _how_sure(board: _Board) -> str:
 
 def _interval_over(only: Row) -> str:
     if only["score_low"] is None:
-        return "of a single task there is no interval."
+        return "a single task gives no interval."
     return f"the interval is over {counted(only['tasks'], 'task')}."
 
 

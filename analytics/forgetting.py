@@ -55,7 +55,7 @@ class Forgotten:
 
 
 def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgotten:
-    """Count what a name stands for, and take it out if really meant, in one transaction.
+    """Count the rows of a name, and delete them if really meant, in one transaction.
 
     Args:
         store: the store.

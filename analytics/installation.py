@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _FINGERPRINT: Final = "views_hash"
-"""Name of the row of store_info that says which views a store has."""
+"""Name of the row of store_info that records the views of a store."""
 
 
 def install(connection: duckdb.DuckDBPyConnection) -> None:
@@ -49,10 +49,10 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
 def _comments() -> str:
     """What each column of every table and view is."""
     views = [spec for spec in VIEWS if spec.kind == "view"]
-    told = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
-    told += [(spec.name, column.name, column.doc, column.unit) for spec in views for column in spec.columns]
+    columns = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
+    columns += [(spec.name, column.name, column.doc, column.unit) for spec in views for column in spec.columns]
     return ";".join(
-        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in told
+        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in columns
     )
 
 
@@ -87,34 +87,34 @@ def _fingerprint() -> str:
 
 @cache
 def blank() -> Path | None:
-    """A store with all views and no rows, made once on a machine and kept in the user's cache; None where no cache can be written.
+    """A store with all views and no rows, made once on a machine and stored in the user's cache; None where no cache can be written.
 
-    Ninety views and what is said of two thousand columns take DuckDB one to two seconds, a copy some milliseconds.
+    Ninety views and the comments on two thousand columns take DuckDB one to two seconds, a copy some milliseconds.
     """
     key = hashlib.sha256(f"{_fingerprint()}{_comments()}{SCHEMA_VERSION}{version('duckdb')}".encode()).hexdigest()[:16]
-    kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cotrace" / f"blank-{key}.duckdb"
+    cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cotrace" / f"blank-{key}.duckdb"
     try:
-        if not _is_whole(kept):
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(dir=kept.parent) as scratch:
+        if not _is_whole(cached):
+            cached.parent.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=cached.parent) as scratch:
                 made = _FromNothing(Path(scratch) / "blank.duckdb")
                 made.create()
                 made.define(install)
-                made.path.replace(kept)
-    except (OSError, RuntimeError, StoreError):  # RuntimeError: nobody's home
+                made.path.replace(cached)
+    except (OSError, RuntimeError, StoreError):  # RuntimeError: there is no home folder
         return None
-    return kept
+    return cached
 
 
 class _FromNothing(Store):
     blank = staticmethod(lambda: None)
 
 
-def _is_whole(kept: Path) -> bool:
-    if not kept.exists():
+def _is_whole(cached: Path) -> bool:
+    if not cached.exists():
         return False
     try:
-        with Store(kept).reading() as connection:
+        with Store(cached).reading() as connection:
             return are_current(connection)
     except StoreError:
         return False

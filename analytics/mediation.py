@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 MEDIATION_SUMMARY: Final = "benchmark, team_a, team_b, mediator, tasks, total, direct, indirect, low, high, p_holm, rho_zero"
-"""The columns that fit a terminal, beside the advice."""
 
 _DRAWS: Final = 2000
 _SEED: Final = 7
@@ -29,7 +28,7 @@ _SURE: Final = 0.05
 _FEWEST_TASKS: Final = 8
 _MOST_TEAMS: Final = 6
 _OTHERS: Final = ("message_length", "remove_gap", "adherence")
-"""Numbers of a game that are mediators beside the judges' scores."""
+"""Numbers of a game that are mediators in addition to the judges' scores."""
 _ALL: Final = "all together"
 _Row = dict[str, Any]
 
@@ -238,4 +237,4 @@ def _advice(row: _Row, tests: int) -> str:
         return f"{about}; {passes}: not shown ({chance})"
     rho = wording.coefficient(row["rho_zero"])
     hidden = "" if row["rho_zero"] is None else f"; a hidden cause that correlates their errors by {rho} would explain it away"
-    return f"{about}; {passes} ({chance}); that messages were set at random nobody says, so this is no proof of a path{hidden}"
+    return f"{about}; {passes} ({chance}); messages were not assigned at random, so this does not prove a path{hidden}"

@@ -67,10 +67,10 @@ class Note:
     """Something that does not add up in the published results, with the query that shows it."""
 
     title: str
-    says: str
+    text: str
     """What is wrong, and what it changes."""
     sql: str | None = None
-    """Run on the store; None: no query can show it, and `says` tells where to look."""
+    """Run on the store; None: no query can show it, and `text` names where to look."""
     printed: tuple[str, ...] = ()
     """Items of the paper, such as `table 8`, whose printed numbers the query reads as `printed`: item, row, column, value, sem."""
 
@@ -154,7 +154,7 @@ def _ends(sums: Floats, sizes: Floats, *, is_share: bool) -> tuple[float | None,
     from analytics.statistics.intervals import LEVEL, mean_interval
 
     clusters, total = len(sums), float(sizes.sum())
-    if clusters < 2:  # noqa: PLR2004 - one task says nothing about others
+    if clusters < 2:  # noqa: PLR2004 - one task shows nothing about others
         return None, None
     if is_share:
         ends = mean_interval(sums, sizes)
@@ -278,13 +278,13 @@ def _joined(ours: list[TableCell], printed: list[_Printed]) -> pl.DataFrame:
     import polars as pl
 
     by_key = {(_key(cell.row), _key(cell.column)): cell for cell in ours}
-    beside = {(_key(one.row), _key(one.column)): one for one in printed}
+    by_place = {(_key(one.row), _key(one.column)): one for one in printed}
     rows = _order([one.row for one in printed], [cell.row for cell in ours])
     columns = _order([one.column for one in printed], [cell.column for cell in ours])
     found = []
     for row_key, row in rows.items():
         for column_key, column in columns.items():
-            cell, one = by_key.get((row_key, column_key)), beside.get((row_key, column_key))
+            cell, one = by_key.get((row_key, column_key)), by_place.get((row_key, column_key))
             if cell is not None or one is not None:
                 found.append(_tables_cell(row, column, cell, one))
     numbers = ("value", "sem", "low", "high", "paper", "paper_sem", "difference")
@@ -383,7 +383,7 @@ def _escaped(text: str) -> str:
 
 
 def as_html(family: str, found: Sequence[PaperTable]) -> str:
-    """One page that needs nothing beside it."""
+    """One self-contained page."""
     sections = "\n".join(_section(family, one) for one in found)
     style = "body{font:15px sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}td:first-child,th:first-child{text-align:left}"
     head = f"<head><meta charset='utf-8'><title>{html.escape(family)}</title><style>{style}</style></head>"
@@ -421,20 +421,20 @@ def _shown(cell: dict[str, float | None] | None) -> str:
     """`0.675 ± 0.052 [0.57, 0.77]; paper 0.675 ± 0.052 (+0.000)`; without an interval `0.193 (n = 1)`."""
     if cell is None:
         return ""
-    told = []
+    parts = []
     if cell["value"] is not None:
         sem = "" if cell["sem"] is None else f" ± {_number(cell['sem'])}"
         ends = "" if cell["low"] is None or cell["high"] is None else f" [{_number(cell['low'])}, {_number(cell['high'])}]"
-        told.append(f"{_number(cell['value'])}{sem}{ends or _of(cell['n'])}")
+        parts.append(f"{_number(cell['value'])}{sem}{ends or _of(cell['n'])}")
     if cell["paper"] is not None:
         sem = "" if cell["paper_sem"] is None else f" ± {_number(cell['paper_sem'])}"
         apart = "" if cell["difference"] is None else f" ({cell['difference']:+.3g})"
-        told.append(f"paper {_number(cell['paper'])}{sem}{apart}")
-    return "; ".join(told)
+        parts.append(f"paper {_number(cell['paper'])}{sem}{apart}")
+    return "; ".join(parts)
 
 
 def _of(n: float | None) -> str:
-    """On how little a number without an interval stands, beside a paper's mean of many."""
+    """The size of the sample behind a number without an interval, next to a paper's mean of many."""
     return f" (n = {n:.0f})" if n else ""
 
 
@@ -457,7 +457,7 @@ def as_notes(store: Store, notes: Sequence[Note]) -> str:
 
 
 def _note(store: Store, number: int, note: Note) -> str:
-    lines = [f"{number}. {note.title}", f"   {note.says}"]
+    lines = [f"{number}. {note.title}", f"   {note.text}"]
     if note.sql is None:
         return "\n".join(lines)
     rows = query(store, note.sql)

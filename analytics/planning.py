@@ -60,7 +60,7 @@ def _of_question(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         half = float(width.replace("_", "."))
         whose = f" on games of {row['model']}" if row["model"] else ""
         ends = f" ({low or 'no number'} to {high or 'no number'}, as sure as the variances are)" if low or high else ""
-        told = f"{needed:,} labels{ends}" if needed else f"no number of labels on these {row['units']} units: have more games judged"
+        need = f"{needed:,} labels{ends}" if needed else f"no number of labels on these {row['units']} units: have more games judged"
         yield {
             "design": "labels",
             "metric": f"judge:{row['rubric']}.{row['question']}@{row['judge']}",
@@ -69,12 +69,11 @@ def _of_question(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "tasks_low": low,
             "tasks_high": high,
             "tasks_now": row["labels"],
-            "advice": f"{row['question']} by {row['judge']}{whose}, known to plus or minus {half:g}: {told}; there are {row['labels']:,}",
+            "advice": f"{row['question']} by {row['judge']}{whose}, known to plus or minus {half:g}: {need}; there are {row['labels']:,}",
         }
 
 
 POWER_SUMMARY: Final = "benchmark, design, difference, sd, power, tasks, tasks_low, tasks_high, tasks_now, power_now, detectable_now"
-"""The columns that fit a terminal, beside the advice."""
 
 POWER_CURVES_SUMMARY: Final = "benchmark, metric, design, difference, tasks, power, power_low, power_high"
 """Likewise of the curves."""
@@ -142,7 +141,7 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
         for spread in spreads:
             steps = (difference,) if difference else [_rounded(share * spreads[-1].sd) for share in _SHARES]
             rows += [
-                {"benchmark": name, "game": game, "metric": metric} | _planned(spread, step, wished) for step in steps for wished in _POWERS
+                {"benchmark": name, "game": game, "metric": metric} | _planned(spread, step, wanted) for step in steps for wanted in _POWERS
             ]
     if benchmark is None:
         rows += labels_rows(store, metric)
@@ -196,18 +195,18 @@ def _schema() -> dict[str, pl.DataType]:
     return schema | {"power_now": number, "detectable_now": number, "advice": pl.String()}
 
 
-def tasks_needed(design: str, difference: float, sd: float, wished: float) -> int | None:
+def tasks_needed(design: str, difference: float, sd: float, wanted: float) -> int | None:
     """Least number of tasks (of each team, if unpaired) with that power at level 0.05, two-sided; None above 100,000.
 
     The paired and the two-sample t test (statsmodels' noncentral t; Cohen 1988); the permutation tests of `compare` have the same power
     where tasks are many (Hoeffding 1952, Annals of Mathematical Statistics 23). Never below six: no exact test could show anything.
     """
     low, high = FEWEST, _MOST
-    if power_of(design, difference, sd, high) < wished:
+    if power_of(design, difference, sd, high) < wanted:
         return None
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if power_of(design, difference, sd, middle) >= wished else (middle + 1, high)
+        low, high = (low, middle) if power_of(design, difference, sd, middle) >= wanted else (middle + 1, high)
     return low
 
 
@@ -222,16 +221,16 @@ def power_of(design: str, difference: float, sd: float, tasks: int) -> float:
         found = TTestPower().power(size, tasks, 1 - LEVEL, alternative="two-sided")
     else:
         found = TTestIndPower().power(size, tasks, 1 - LEVEL, ratio=1, alternative="two-sided")
-    return 1.0 if math.isnan(found) else float(found)  # so far out that the noncentral t is no number
+    return 1.0 if math.isnan(found) else float(found)  # so far out that the noncentral t is not a number
 
 
-def detectable(design: str, sd: float, tasks: int, wished: float) -> float | None:
+def detectable(design: str, sd: float, tasks: int, wanted: float) -> float | None:
     """The least difference that is seen with that power on so many tasks; None below six tasks."""
     from scipy import optimize
 
     if tasks < FEWEST or sd <= 0:
         return None
-    return float(optimize.brentq(lambda size: power_of(design, size * sd, sd, tasks) - wished, 1e-6, 10) * sd)
+    return float(optimize.brentq(lambda size: power_of(design, size * sd, sd, tasks) - wanted, 1e-6, 10) * sd)
 
 
 def _rounded(value: float) -> float:
@@ -256,7 +255,7 @@ def pooled_spread(design: str, samples: list[list[float]]) -> Spread | None:
     """Of samples, with its 95 % interval; degrees of freedom of pairs that share teams are counted as of the teams alone.
 
     Bonett's interval (2006, Computational Statistics and Data Analysis 50), which asks how heavy the tails are: differences are mostly 0
-    where success is rare, and the chi-squared interval of normal numbers then held the truth in 57 to 80 %. Below five tasks, too few to
+    where success is rare, and the chi-squared interval of normal numbers then has a coverage of 57 to 80 %. Below five tasks, too few to
     see tails, the chi-squared one.
     """
     import numpy as np
@@ -293,8 +292,8 @@ def _kurtosis(samples: list[list[float]]) -> float:
     return max(sum(map(len, samples)) * fourth / second**2, 1.8)
 
 
-def _planned(spread: Spread, difference: float, wished: float) -> _Row:
-    tasks, least, most = (tasks_needed(spread.design, difference, sd, wished) for sd in (spread.sd, spread.low, spread.high))
+def _planned(spread: Spread, difference: float, wanted: float) -> _Row:
+    tasks, least, most = (tasks_needed(spread.design, difference, sd, wanted) for sd in (spread.sd, spread.low, spread.high))
     row = {
         "design": spread.design,
         "difference": difference,
@@ -302,13 +301,13 @@ def _planned(spread: Spread, difference: float, wished: float) -> _Row:
         "sd_low": spread.low,
         "sd_high": spread.high,
         "pairs": spread.freedom,
-        "power": wished,
+        "power": wanted,
         "tasks": tasks,
         "tasks_low": least,
         "tasks_high": most,
         "tasks_now": spread.tasks_now,
         "power_now": power_of(spread.design, difference, spread.sd, spread.tasks_now),
-        "detectable_now": detectable(spread.design, spread.sd, spread.tasks_now, wished),
+        "detectable_now": detectable(spread.design, spread.sd, spread.tasks_now, wanted),
     }
     return row | {"advice": _advice(row)}
 
@@ -318,8 +317,8 @@ def _advice(row: _Row) -> str:
     if row["tasks"] is None:
         return f"a difference of {row['difference']:g} is too small to plan for"
     ends = f"{row['tasks_low'] or 'no'} to {row['tasks_high'] or 'more than 100,000'}"
-    wished = f"to see a difference of {row['difference']:g} with a chance of {wording.share(row['power'])}"
-    about = f"{wished}: {row['tasks']:,} {shared} ({ends}, as sure as the spread is)"
+    wanted = f"to see a difference of {row['difference']:g} with a chance of {wording.share(row['power'])}"
+    about = f"{wanted}: {row['tasks']:,} {shared} ({ends}, as sure as the spread is)"
     now = f"with the {row['tasks_now']} there are"
     if row["detectable_now"] is None:
         return f"{about}; {now} no difference can be shown"
@@ -327,7 +326,6 @@ def _advice(row: _Row) -> str:
 
 
 JUDGES_NEEDED_SUMMARY: Final = "rubric, question, panel, judges, effective_judges, units, labelled, accuracy, low, high, cost, frontier"
-"""The columns that fit a terminal, beside the advice."""
 
 _MOST_JUDGES: Final = 7
 """Judges of a question whose panels are all tried: the ones that answered most."""
@@ -428,7 +426,7 @@ def _panel(wide: pl.DataFrame, panel: tuple[str, ...], prices: dict[str, float |
     if len(units) < _FEWEST:
         return None
     known = units.drop_nulls("label")
-    decided = known.filter(pl.col("label") != 0.5)  # noqa: PLR2004 - people who are undecided have no side, and nobody errs
+    decided = known.filter(pl.col("label") != 0.5)  # noqa: PLR2004 - people who are undecided have no side, and no one errs
     of_errors = len(decided) >= _FEWEST
     scores = decided.select([pl.col(judge) - pl.col("label") for judge in panel]) if of_errors else units.select(panel)
     mean, worth = effective_judges(scores.to_numpy())
@@ -467,8 +465,8 @@ def _right(decided: pl.DataFrame, panel: tuple[str, ...]) -> Floats:
     import numpy as np
     import polars as pl
 
-    said, label = decided.select(pl.mean_horizontal(panel)).to_series().to_numpy(), decided["label"].to_numpy()
-    return np.where(said == 0.5, 0.5, (said > 0.5) == (label > 0.5))  # noqa: PLR2004 - the middle
+    votes, label = decided.select(pl.mean_horizontal(panel)).to_series().to_numpy(), decided["label"].to_numpy()
+    return np.where(votes == 0.5, 0.5, (votes > 0.5) == (label > 0.5))  # noqa: PLR2004 - the middle
 
 
 def _on_frontier(row: _Row, rows: list[_Row]) -> bool | None:

@@ -87,7 +87,7 @@ def _taken_over(relation: duckdb.DuckDBPyRelation, most: int | None) -> pl.DataF
                         f"the rows take more than {most_bytes() / 2**30:.1f} GiB, half of what DuckDB may have on this machine: "
                         "ask for fewer rows or columns, or aggregate them"
                     )
-        except OSError as error:  # of all but the first batch Arrow tells what DuckDB says
+        except OSError as error:  # of all but the first batch Arrow passes on the message of DuckDB
             raise duckdb.Error(str(error)) from error
         rows = pa.Table.from_batches(batches, reader.schema)
     return pl.DataFrame(rows.rename_columns([*_one_of_each(rows.column_names)]))
@@ -164,7 +164,7 @@ def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None
 
     Args:
         store: where to read.
-        sql: one statement that reads; `$name` stands for a parameter.
+        sql: one statement that reads; `$name` is a parameter.
         parameters: values of the parameters.
 
     Raises:
@@ -181,7 +181,7 @@ def condition(text: str) -> str:
     """A condition on the columns of a report, in brackets: one expression, which cannot reach out of them.
 
     Raises:
-        UsageError: it is no expression, or could do more than read.
+        UsageError: it is not an expression, or could do more than read.
     """
     if text == _ALL:
         return text
@@ -218,14 +218,14 @@ def filtered(rows: pl.DataFrame, where: str) -> pl.DataFrame:
     """The rows that meet an SQL condition on their columns, in their order; the condition can reach nothing else.
 
     Raises:
-        UsageError: the condition is no SQL, or names a column that there is not.
+        UsageError: the condition is not SQL, or names a column that there is not.
     """
     chosen = condition(where)
     if chosen == _ALL:
         return rows
     with sealed_memory(rows_to_filter=rows.with_row_index("row_to_filter").to_arrow()) as connection:
-        kept = frame(connection, f"SELECT row_to_filter FROM rows_to_filter WHERE {chosen} ORDER BY 1")
-    return rows[kept["row_to_filter"]]
+        matching = frame(connection, f"SELECT row_to_filter FROM rows_to_filter WHERE {chosen} ORDER BY 1")
+    return rows[matching["row_to_filter"]]
 
 
 @contextmanager

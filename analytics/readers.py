@@ -69,8 +69,8 @@ def _by_game(values: Any, places: Any) -> Floats:
 
 def _sums(found: Sequence[Sequence[Count]], places: Any) -> list[Floats]:
     """Values given, meant and right by game."""
-    told = [[one for one in text if one.kind != TEXT] for text in found]
-    columns = ([sum(getattr(one, name) for one in text) for text in told] for name in ("given", "meant", "right"))
+    claims = [[one for one in text if one.kind != TEXT] for text in found]
+    columns = ([sum(getattr(one, name) for one in text) for text in claims] for name in ("given", "meant", "right"))
     return [_by_game(column, places) for column in columns]
 
 
@@ -83,7 +83,7 @@ def _share(right: Floats, of: Floats) -> Estimate | None:
 
 
 def conclusion(found: ReadingGain, authors: Sequence[str]) -> str:
-    """What may be said, and no more: one sentence."""
+    """What follows, and no more: one sentence."""
     shift = found.difference
     interval = "" if shift.low is None or shift.high is None else f" ({shift.low:+.3f} to {shift.high:+.3f})"
     change = f"by {shift.difference:+.3f}{interval} on {found.texts} texts of {found.games} games by {', '.join(authors)}"
@@ -124,15 +124,15 @@ def readers_report(store: Store) -> pl.DataFrame:
     """One row for each field of each kind of claim, by reader and author, on the texts whose authors say what they claim.
 
     These are the texts of scripted players, and of logs that bring claims along (`claims` of an utterance in cotrace's own log,
-    docs/claims.md). `rules` read them now; of models what stands in the table `claims` counts (`cotrace claims --reader llm:...` has them
+    docs/claims.md). `rules` read them now; of models the table `claims` counts (`cotrace claims --reader llm:...` has them
     read), and each model together with the rules (`both:llm:...`).
 
     Columns, in order:
 
     - reader, benchmark; author: the model or persona that wrote, `ALL` for all of them.
     - kind: of claim (docs/claims.md); `(first)` for what the text asks for first, certain or not; `(text)` for texts as a whole. field: of
-      the claim, `(whole)` for all fields together. Of a text as a whole, given are those that the reader says to have understood wholly,
-      right those of which it then told no more and no less than is meant. Kinds that an author does not vouch for do not count.
+      the claim, `(whole)` for all fields together. Of a text as a whole, given are those that the reader claims to have understood wholly,
+      right those for which it then reported no more and no less than is meant. Kinds that an author does not vouch for do not count.
     - texts, games: on which the author makes or the reader tells such a claim.
     - given: values that the reader was certain of, for `(first)` all that it gave; meant: values that there are; right: values given that
       are meant.
@@ -182,7 +182,7 @@ def _scored(store: Store) -> Iterator[_Scored]:
 
 
 def _meant(store: Store) -> Iterator[tuple[tuple[str, int, int], Any]]:
-    """Place of a text -> what its author says that it claims."""
+    """Place of a text -> the claims that its author recorded."""
     from judges.claims.readers import read_by
     from judges.claims.texts import texts
     from judges.evidence.reader import PLANTED, reader_named

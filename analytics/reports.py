@@ -26,7 +26,7 @@ class Computed(NamedTuple):
     function: str
     """Takes the store, returns a frame; the constant `<FUNCTION>_SUMMARY` next to it names the columns that fit a terminal."""
     options: tuple[str, ...] = ()
-    """Keys of `OPTIONS` that it takes beside the store."""
+    """Keys of `OPTIONS` that it takes in addition to the store."""
     page: str = "docs/judges.md"
     """Where its columns are explained."""
     prose: str = ""
@@ -34,7 +34,7 @@ class Computed(NamedTuple):
 
 
 class Option(NamedTuple):
-    """What some computed reports take beside the store."""
+    """What some computed reports take in addition to the store."""
 
     kind: type[str | float | int]
     doc: str
@@ -84,7 +84,7 @@ COMPUTED: dict[str, Computed] = {
 """Name -> what computes it."""
 
 _LABELLED = "a question to which labels give two answers of five units each, and which a judge was asked"
-_HAPPENED = "games that ended, in some of which the event happened"
+_EVENT = "games that ended, in some of which the event happened"
 _SPREAD = "teams with two tasks or more, on which the metric differs"
 NEEDS: dict[str, str] = {
     "lost": "games whose losses were attributed (cotrace attribute)",
@@ -93,7 +93,7 @@ NEEDS: dict[str, str] = {
     "corrected-rates": "units that a judge has scored",
     "calibration": _LABELLED,
     "calibrated-answers": _LABELLED,
-    "probes": "perturbed units beside plain ones (cotrace probe)",
+    "probes": "perturbed units with plain ones (cotrace probe)",
     "drift": "answers of a model judge by two jobs, or on both halves of one",
     "self-preference": "a model judge that judged what its own model wrote, and what others did",
     "labels-needed": "units that a judge has scored",
@@ -103,8 +103,8 @@ NEEDS: dict[str, str] = {
     "correlations": "eight units on which two numbers differ",
     "mediation": "two teams that share eight tasks, on which outcome and a mediator differ",
     "transitions": "games that ended, with two turns in a row",
-    "survival": _HAPPENED,
-    "survival-curves": _HAPPENED,
+    "survival": _EVENT,
+    "survival-curves": _EVENT,
     "ability": "two teams and two tasks that games link, on which the metric differs",
     "preferences": "pairs of games of two teams, judged in both orders",
     "profiles": "twenty games of a benchmark with failures of one taxonomy, in unlike shares",
@@ -112,7 +112,7 @@ NEEDS: dict[str, str] = {
     "power-curves": _SPREAD,
     "judges-needed": "ten units that a judge has scored",
 }
-"""Computed report -> what a store must have for a row: said where there is none."""
+"""Computed report -> what a store must have for a row: printed where there is none."""
 
 
 class Listed(NamedTuple):
@@ -255,16 +255,16 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     """The rows of a report that meet an SQL condition on its columns, with all columns.
 
     Where it has intervals, a last column few_games is true of rows whose interval rests on fewer than ten games or tasks; of reports whose
-    intervals were simulated, held_least says how often, at worst, those on so many games held the truth (docs/dev/coverage.md).
+    intervals were simulated, held_least is the worst coverage that was simulated for so many games (docs/dev/coverage.md).
 
     Args:
         store: where to read; its views are there (`analytics.installation.ensure_installed`).
         name: one of `report_names()`.
         where: one SQL expression.
-        options: what a computed report takes beside the store, as in its `Computed.options`.
+        options: what a computed report takes in addition to the store, as in its `Computed.options`.
 
     Raises:
-        UsageError: there is no such report, it takes no such option, or the condition is no condition on its columns.
+        UsageError: there is no such report, it takes no such option, or the condition is not one on its columns.
     """
     for option in options:
         if option not in (COMPUTED[name].options if name in COMPUTED else ()):
@@ -325,7 +325,7 @@ def with_identity(rows: pl.DataFrame, shown: Sequence[str]) -> list[str]:
 
 
 def identifies(column: str, kind: pl.DataType) -> bool:
-    """Whether a column of a report says what its rows are about, and not how much or why."""
+    """Whether a column of a report names what its rows are about, and not how much or why."""
     return column in _IDENTIFYING_NUMBERS or (str(kind) in {"String", "Boolean"} and column not in _SENTENCES)
 
 

@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ABILITY_SUMMARY: Final = "benchmark, kind, name, condition, scale, games, partners, value, low, high, expected, observed, island"
-"""The columns that fit a terminal, beside the advice."""
 
 _WIDE: Final = 3.0
-"""Standard deviation of the normal prior of abilities, in log odds: so wide that it only keeps teams that always win from infinity."""
+"""Standard deviation of the normal prior of abilities, in log odds: wide: it only prevents infinite abilities of teams that always win."""
 _FEWEST: Final = 3
 _Row = dict[str, Any]
 
@@ -208,7 +207,7 @@ def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]
     from scipy import optimize
     from statsmodels.discrete.conditional_models import ConditionalLogit
 
-    tells = np.isin(task, np.flatnonzero(np.bincount(task, weights=values) % np.bincount(task)))  # all right or all wrong says nothing
+    tells = np.isin(task, np.flatnonzero(np.bincount(task, weights=values) % np.bincount(task)))  # all right or all wrong shows nothing
     teams = int(team.max()) + 1
     if not tells.any():
         able, covariance = np.zeros(teams), np.eye(teams - 1) * _WIDE**2
@@ -261,7 +260,6 @@ def _advice(row: _Row, name: str, islands: int) -> str:
 
 
 PREFERENCES_SUMMARY: Final = "question, judge, team, pairs, tasks, wins, strength, low, high, chance, consistent, leans_first"
-"""The columns that fit a terminal, beside the advice."""
 
 _ADDED: Final = 0.5
 """Comparisons, half won, of each team with an average one: without, a team that is always preferred has no finite strength."""
@@ -425,7 +423,6 @@ def _preferences_advice(row: _Row) -> str:
 
 
 PROFILES_SUMMARY: Final = "taxonomy, benchmark, profile, games, marks, score, teams, silhouette, stability"
-"""The columns that fit a terminal, beside the advice."""
 
 STABLE: Final = 0.75
 """Jaccard similarity of a group with what becomes of it in other samples, from which on it counts as found (Hennig 2007)."""
@@ -525,7 +522,7 @@ def _of_taxonomy(turns: pl.DataFrame, games: pl.DataFrame) -> Iterator[_Row]:
 def grouped(shares: Floats, tasks: NDArray[Any]) -> tuple[NDArray[np.int64], float, Floats]:
     """Group of each game, mean silhouette, and stability of each group: k-means (scikit-learn) on square roots of shares.
 
-    Square roots make the distance that of Hellinger, so that a category of few turns counts beside one of many. Samples are of whole tasks.
+    Square roots make the distance that of Hellinger, so that a category of few turns counts as one of many. Samples are of whole tasks.
 
     Args:
         shares: of each category among the turns, shape (games, categories), rows sum to 1.
@@ -574,5 +571,5 @@ def _profiles_advice(row: _Row) -> str:
     stable = f"(stability {wording.score(row['stability'])})"
     if row["stability"] < STABLE:
         return f"{about}; in other samples of the tasks it would be another {stable}: do not read it"
-    told = f"{about}; it is found again in other samples {stable}, which does not say why these games fail so"
-    return f"{told}; where games differ by chance alone one group in seven to three is found again, too"
+    text = f"{about}; it is found again in other samples {stable}, which does not show why these games fail so"
+    return f"{text}; where games differ by chance alone one group in seven to three is found again, too"

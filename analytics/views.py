@@ -1,7 +1,7 @@
 """The named views: commented ``.sql`` files, one folder per subject, put into order by what each view reads.
 
-What a family adds to a view of all benchmarks is a view of its own, `<family>_<piece>`; `every_family('<piece>')` in the view of all stands
-for the rows of all families that have one, `list_of_families()` for the list itself. Families from other distributions bring their views in
+What a family adds to a view of all benchmarks is a view of its own, `<family>_<piece>`; `every_family('<piece>')` in the view of all means
+the rows of all families that have one, `list_of_families()` for the list itself. Families from other distributions bring their views in
 `<package>/analytics`.
 
 A file has one or more views. The header of each view is its documentation, and data: ``docs/views.md`` and the checks are made from it.
@@ -55,9 +55,9 @@ create or replace view materialized.unchanged as
     where sources.adapter_version is not distinct from games.adapter_version;
 create or replace view materialized.due as
     select episode_id from episodes where episode_id not in (select episode_id from materialized.unchanged);
-comment on table materialized.games is 'Games whose rows are kept, as they were when these were found out.';
-comment on view materialized.unchanged is 'Games whose kept rows count: they are as they were then.';
-comment on view materialized.due is 'Games of which nothing is kept, or nothing that counts: whoever asks for their rows computes them.';
+comment on table materialized.games is 'Games whose rows are stored, as they were when these were computed.';
+comment on view materialized.unchanged is 'Games whose stored rows are valid: they did not change since.';
+comment on view materialized.due is 'Games without valid stored rows: queries compute them.';
 """
 """Which games are materialized, and which are due; made before the views, for no game."""
 
@@ -66,7 +66,7 @@ _HEAD: Final = re.compile(r"create or replace view (\w+) as\n")
 
 
 def expanded(sql: str) -> str:
-    """The statements that make a materialized view, out of the one that says how its rows are computed."""
+    """The statements that make a materialized view, out of the one that computes its rows."""
     sql = _DUE.sub(_rows_due, sql)
     name = _HEAD.search(sql)[1]  # type: ignore[index]  # the loader has looked
     return (
@@ -75,8 +75,8 @@ def expanded(sql: str) -> str:
         f"create or replace view {name} as\n"
         f"select * from materialized.{name} where episode_id in (select episode_id from materialized.unchanged)\n"
         f"union all by name select * from materialized.due_{name};\n"
-        f"comment on table materialized.{name} is 'Rows of {name} that are kept; those of games in materialized.unchanged count.';\n"
-        f"comment on view materialized.due_{name} is 'Rows of {name} for games of which nothing is kept.';\n"
+        f"comment on table materialized.{name} is 'Stored rows of {name}; those of games in materialized.unchanged are valid.';\n"
+        f"comment on view materialized.due_{name} is 'Rows of {name} for games without valid stored rows.';\n"
     )
 
 
@@ -245,8 +245,8 @@ def _families_as_rows() -> str:
 
 
 def _report(name: str, section: str) -> tuple[str, str]:
-    report, said, order = section.partition(", ordered by ")
-    if not said:
+    report, separator, order = section.partition(", ordered by ")
+    if not separator:
         raise ValueError(f"{name}.sql: write `-- Report: <name>, ordered by <columns>`")
     return report, order
 

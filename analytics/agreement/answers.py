@@ -53,7 +53,7 @@ with taken as (
     where not ($random_only and source = $by_disagreement) and ($rubric is null or rubric = $rubric)
 ),
 
--- whose answers may have come by two ways; of others each is the only one of its unit, and comparing them would take most of the time
+-- whose answers may have come from two sources; of others each is the only one of its unit, and comparing them would take most of the time
 several as (
     select rubric, annotator as member
     from labels
@@ -64,7 +64,7 @@ several as (
 labelled as (
     select * from taken where (rubric, member) not in (select (rubric, member) from several)
     union all
-    -- one person's answer that came by two ways, such as a page and its export, is one answer: the one that came last
+    -- one person's answer that came from two sources, such as a page and its export, is one answer: the one that came last
     select * from taken where (rubric, member) in (select (rubric, member) from several)
     qualify row_number() over (partition by rubric, question, role, rater, member, unit order by imported_at desc nulls last, source) = 1
 ),
@@ -129,7 +129,7 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
 
 
 def labels_of(given: pl.DataFrame) -> pl.DataFrame:
-    """The mean number of each unit's labels: rubric, question, unit, label; of people, of planted truth where nobody answered the question.
+    """The mean number of each unit's labels: rubric, question, unit, label; of people, of planted truth where no person answered.
 
     Args:
         given: as `answers` gives it.
@@ -200,9 +200,9 @@ class Layout:
 
 def layout_for(questions: int, answers: int, width: int) -> Layout:
     """Fields of so many bits: whole questions in a word, or a question in several."""
-    room = _WORD // width
-    stride = answers if answers <= room else -(-answers // room) * room
-    a_word = room // answers * answers if answers <= room else room
+    per_word = _WORD // width
+    stride = answers if answers <= per_word else -(-answers // per_word) * per_word
+    a_word = per_word // answers * answers if answers <= per_word else per_word
     return Layout(width=width, stride=stride, a_word=a_word, words=-(-questions * stride // a_word))
 
 
@@ -251,14 +251,14 @@ class Answered:
     pairs: Mapping[tuple[Rater, Rater], Pair] = field(default_factory=dict)
 
     def matched(self, first: Rater, second: Rater, question: str) -> Matched:
-        """What a pair of `pairs` said of one question; units that one of them was not asked about are there with nothing counted."""
+        """The answers of a pair of `pairs` to one question; units that one of them was not asked about have counts of 0."""
         pair = self.pairs[first, second]
-        a, counts = self._ways(pair.first, question)
-        b, other_counts = (a, counts) if first == second else self._ways(pair.second, question)
-        ways = len(counts) * len(other_counts)
-        keys, units = sums_by((pair.games * len(counts) + a) * len(other_counts) + b, pair.units, len(self.games) * ways)
-        way = keys % ways
-        return Matched(keys // ways, way // len(other_counts), way % len(other_counts), units, counts, other_counts)
+        a, counts = self._patterns(pair.first, question)
+        b, other_counts = (a, counts) if first == second else self._patterns(pair.second, question)
+        patterns = len(counts) * len(other_counts)
+        keys, units = sums_by((pair.games * len(counts) + a) * len(other_counts) + b, pair.units, len(self.games) * patterns)
+        pattern = keys % patterns
+        return Matched(keys // patterns, pattern // len(other_counts), pattern % len(other_counts), units, counts, other_counts)
 
     def given(self, words: Sequence[int]) -> Iterator[tuple[str, str | None]]:
         """Which answers to which questions these words hold."""
@@ -268,7 +268,7 @@ class Answered:
                 if words[word] >> bit & ((1 << self.layout.width) - 1):
                     yield question, answer
 
-    def _ways(self, words: Sequence[Codes], question: str) -> tuple[Codes, Floats]:
+    def _patterns(self, words: Sequence[Codes], question: str) -> tuple[Codes, Floats]:
         """In which way each row answers the question, and the ways."""
         import numpy as np
 

@@ -124,7 +124,7 @@ def unit_agreement(counts: Floats) -> tuple[Floats, Floats]:
 
     Returns:
         Shape (units, 2): the share of agreeing pairs of raters (0 where fewer than two answered) and whether two answered; and shape
-        (units, answers): the share of each answer (0 where nobody answered).
+        (units, answers): the share of each answer (0 where no rater answered).
     """
     import numpy as np
 
@@ -140,7 +140,7 @@ def gwet_ac1(agreeing: Floats, shares: Floats, scale: int | None = None) -> Floa
 
     Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, for several raters and missing ratings as in Gwet,
     "Handbook of Inter-Rater Reliability" (4th ed. 2014, chapter 5). The number of answers is that of the scale, used or not: an answer that
-    nobody happened to give would else change the agreement that is expected by chance.
+    no rater happened to give would else change the agreement that is expected by chance.
 
     Args:
         agreeing: shape (..., 2), sums over units as `unit_agreement` gives.
@@ -157,7 +157,7 @@ def gwet_ac1(agreeing: Floats, shares: Floats, scale: int | None = None) -> Floa
 
 
 def rate_of_answer(table: Floats, answer: int, other: int) -> Floats:
-    """Of the pairs in which a said `answer` and b `answer` or `other`, the share in which b said `answer` too, 0 to 1.
+    """Of the pairs in which a answered `answer` and b `answer` or `other`, the share in which b answered `answer` too, 0 to 1.
 
     With yes and no this is the sensitivity of b against a, with no and yes its specificity.
     """
@@ -241,10 +241,10 @@ class Comparison:
         """
         import numpy as np
 
-        kept = ~np.isnan(self.scores) if scored else np.ones(len(self.scores), dtype=bool)
+        used = ~np.isnan(self.scores) if scored else np.ones(len(self.scores), dtype=bool)
         if self.within:
-            return coincidences(self.counts_a[:, kept]) * self.weights[:, None, None]
-        tables = self._tables[:, kept][:, :, kept]
+            return coincidences(self.counts_a[:, used]) * self.weights[:, None, None]
+        tables = self._tables[:, used][:, :, used]
         both: Floats = tables + np.swapaxes(tables, 1, 2)
         return both
 
@@ -261,11 +261,11 @@ class Comparison:
 
 
 class _Pair(NamedTuple):
-    """What two raters, or one twice, said of the units of a question that they were asked about."""
+    """The answers of two raters, or of one twice, about the units of a question that they were asked about."""
 
     games: Codes
     """Of each row, a place in `_Asked.games`."""
-    ways: Codes
+    patterns: Codes
     """Of each row, a place in `counts`."""
     units: Floats
     """How many there are like that."""
@@ -310,11 +310,11 @@ def _of_several(asked: Sequence[_Asked], what: str) -> list[_Asked]:
     for one in asked:
         for rater in one.scores:
             seen.setdefault(rater, set()).add(getattr(one, what))
-    kept = {rater for rater, about in seen.items() if len(about) > 1}
+    used = {rater for rater, about in seen.items() if len(about) > 1}
     return [
         one._replace(
-            scores={rater: scores for rater, scores in one.scores.items() if rater in kept},
-            pairs={raters: pair for raters, pair in one.pairs.items() if kept.issuperset(raters)},
+            scores={rater: scores for rater, scores in one.scores.items() if rater in used},
+            pairs={raters: pair for raters, pair in one.pairs.items() if used.issuperset(raters)},
         )
         for one in asked
     ]
@@ -346,7 +346,7 @@ def _kind(first: Rater, second: Rater) -> str | None:
 
 
 def _pair(answered: Answered, first: Rater, second: Rater, question: str) -> _Pair | None:
-    """What both said about the units that both answered; inside one side, about those that at least two answered."""
+    """The answers of both about the units that both answered; inside one side, about those that at least two answered."""
     import numpy as np
 
     found = answered.matched(first, second, question)
@@ -363,8 +363,8 @@ def _pair(answered: Answered, first: Rater, second: Rater, question: str) -> _Pa
             np.tile(found.counts_second[:, :-1], (len(found.counts_first), 1)),
         ]
     )
-    ways = (found.first * len(found.counts_second) + found.second)[is_usable]
-    return _Pair(found.games[is_usable], ways, found.units[is_usable], counts, unanswered)
+    patterns = (found.first * len(found.counts_second) + found.second)[is_usable]
+    return _Pair(found.games[is_usable], patterns, found.units[is_usable], counts, unanswered)
 
 
 def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[Comparison]:
@@ -394,8 +394,8 @@ def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[C
             rater_b=second[1],
             answers=tuple(names),
             scores=scores,
-            counts_a=rows.counts[rows.ways, : len(names)],
-            counts_b=rows.counts[rows.ways, len(names) :],
+            counts_a=rows.counts[rows.patterns, : len(names)],
+            counts_b=rows.counts[rows.patterns, len(names) :],
             clusters=numbered(rows.games)[0],
             weights=rows.units,
             unanswered=rows.unanswered,
@@ -407,16 +407,16 @@ def _pooled(found: Sequence[tuple[_Asked, _Pair]], names: Sequence[str], games: 
     """The same pair about several questions as one, over these names of answers and games; a row for each way in each game."""
     import numpy as np
 
-    counts, ways, places, start = [], [], [], 0
+    counts, patterns, places, start = [], [], [], 0
     for one, pair in found:
         columns = [one.names.index(name) if name in one.names else -1 for name in names]
         sides = np.hstack([pair.counts, np.zeros((len(pair.counts), 1))])
         counts.append(sides[:, columns + [column + len(one.names) if column >= 0 else -1 for column in columns]])
-        ways.append(pair.ways + start)
+        patterns.append(pair.patterns + start)
         places.append(pair.games if one.games is games else np.searchsorted(games, one.games)[pair.games])
         start += len(pair.counts)
-    different, way = np.unique(np.concatenate(counts), axis=0, return_inverse=True)
-    keys = np.concatenate(places) * len(different) + way.ravel()[np.concatenate(ways)]
+    different, pattern = np.unique(np.concatenate(counts), axis=0, return_inverse=True)
+    keys = np.concatenate(places) * len(different) + pattern.ravel()[np.concatenate(patterns)]
     keys, units = sums_by(keys, np.concatenate([pair.units for _, pair in found]), len(games) * len(different))
     return _Pair(keys // len(different), keys % len(different), units, different, sum(pair.unanswered for _, pair in found))
 

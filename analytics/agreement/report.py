@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _SLIGHT, _SUBSTANTIAL, _LOW, _TENTATIVE = 0.2, 0.6, 0.4, 0.667
 _FEW_UNITS = 15
 _ONE_SIDED = 0.95
-"""Share of one answer above which a coefficient corrected for chance says little."""
+"""Share of one answer above which a coefficient corrected for chance means little."""
 _HARDLY_CHANGED = 0.9
 
 Row = Mapping[str, Any]
@@ -48,12 +48,12 @@ _SIDES = {"people": "people", "planted truth": "the planted truth", "engine": "t
 def advice(rows: Sequence[Row]) -> list[str]:
     """A sentence for each row of the report, in the same order.
 
-    What a sentence says of kappa it says by kappa_all_low and kappa_all_high: with many rows, some would else be praised by chance alone.
+    A sentence about kappa uses kappa_all_low and kappa_all_high: with many rows, some would else be praised by chance alone.
     """
     people = {(row["rubric"], row["question"]): row for row in rows if row["kind"] == "people"}
     of_kind = Counter(row["kind"] for row in rows)
-    told = (_parts({**row, "rows": of_kind[row["kind"]]}, people.get((row["rubric"], row["question"]))) for row in rows)
-    return [f"{row['question']}: {'; '.join(parts)}" for row, parts in zip(rows, told, strict=True)]
+    texts = (_parts({**row, "rows": of_kind[row["kind"]]}, people.get((row["rubric"], row["question"]))) for row in rows)
+    return [f"{row['question']}: {'; '.join(parts)}" for row, parts in zip(rows, texts, strict=True)]
 
 
 def _parts(row: Row, people: Row | None) -> Iterator[str]:
@@ -83,20 +83,20 @@ def _about_repeats(row: Row) -> Iterator[str]:
     if row["agreement"] < _HARDLY_CHANGED:
         yield "its answers are partly noise: ask several times and take the mean"
     else:
-        yield "it is steady, which says nothing about being right"
+        yield "it is steady, which does not show that it is right"
 
 
 def _about_two(row: Row, people: Row | None) -> Iterator[str]:
     judge, reference = _side(row["rater_b"]), _side(row["rater_a"])
-    given, said = _margins(row)
+    given, shares = _margins(row)
     always = next(iter(given)) if len(given) == 1 else None
     if always is not None:
-        yield from _about_constant(judge, reference, always, said)
+        yield from _about_constant(judge, reference, always, shares)
         return
     if row["units"] < _FEW_UNITS:
-        yield f"only {row['units']} units: too few to say anything about {judge}"
+        yield f"only {row['units']} units: too few for a conclusion about {judge}"
         return
-    yield from _about_kappa(row, judge, reference, said)
+    yield from _about_kappa(row, judge, reference, shares)
     if people is not None and people["alpha_nominal"] is not None and people["alpha_nominal"] < _TENTATIVE and row["rater_a"] == "people":
         yield f"people differ among themselves too (alpha {people['alpha_nominal']:.2f})"
     if row["unanswered"]:
@@ -104,28 +104,29 @@ def _about_two(row: Row, people: Row | None) -> Iterator[str]:
         yield f"{judge} left {units} without an answer"
 
 
-def _about_constant(judge: str, reference: str, always: str, said: Mapping[str, float]) -> Iterator[str]:
-    yield f"{judge} always says {_word(always)}"
-    share = said.get(always, 0.0)
-    other = max((answer for answer in said if answer != always), key=lambda answer: said[answer], default=None)
+def _about_constant(judge: str, reference: str, always: str, shares: Mapping[str, float]) -> Iterator[str]:
+    yield f"{judge} always answers {_word(always)}"
+    share = shares.get(always, 0.0)
+    other = max((answer for answer in shares if answer != always), key=lambda answer: shares[answer], default=None)
     if other is None:
         yield f"so {'do' if reference == 'people' else 'does'} {reference}: no case with another answer, so nothing is shown; label some"
     elif share >= _ONE_SIDED:
-        yield f"{reference} says so in {_percent(share)}: it may be right, but nothing shows that it would notice another case"
+        agrees = "agree" if reference == "people" else "agrees"
+        yield f"{reference} {agrees} in {_percent(share)}: it may be right, but nothing shows that it would notice another case"
     else:
-        yield f"{reference} {_says(reference)} {_word(other)} in {_percent(said[other])}: do not use"
+        yield f"{reference} {_verb(reference)} {_word(other)} in {_percent(shares[other])}: do not use"
 
 
-def _about_kappa(row: Row, judge: str, reference: str, said: Mapping[str, float]) -> Iterator[str]:
+def _about_kappa(row: Row, judge: str, reference: str, shares: Mapping[str, float]) -> Iterator[str]:
     kappa, low, high = row["kappa"], row["kappa_low"], row["kappa_high"]
     interval = f"kappa {kappa:.2f}" if low is None else f"kappa {kappa:.2f}, {low:.2f} to {high:.2f}"
     yield f"{judge} and {reference} give the same answer in {_percent(row['agreement'])} ({interval})"
-    commonest = max(said, key=lambda answer: said[answer])
+    commonest = max(shares, key=lambda answer: shares[answer])
     alone = low
     low, high = (kappa, kappa) if low is None else (row["kappa_all_low"], row["kappa_all_high"])
-    if said[commonest] > _ONE_SIDED:
-        one_sided = f"{reference} {_says(reference)} {_word(commonest)} in {_percent(said[commonest])}"
-        yield f"{one_sided}, so kappa says little: look at both error rates"
+    if shares[commonest] > _ONE_SIDED:
+        one_sided = f"{reference} {_verb(reference)} {_word(commonest)} in {_percent(shares[commonest])}"
+        yield f"{one_sided}, so kappa means little: look at both error rates"
     elif high < _SLIGHT:
         yield "hardly better than chance: do not use"
     elif low <= 0 and alone is not None and alone > 0:
@@ -144,27 +145,27 @@ def _about_kappa(row: Row, judge: str, reference: str, said: Mapping[str, float]
 def _about_errors(row: Row, judge: str) -> Iterator[str]:
     finds, clears = row["sensitivity"], row["specificity"]
     if finds is not None and clears is not None and finds + clears <= 1:
-        yield f"{judge} says Yes no more often where it should than where it should not ({_percent(finds)} and {_percent(1 - clears)})"
+        yield f"{judge} answers Yes no more often where it should than where it should not ({_percent(finds)} and {_percent(1 - clears)})"
 
 
 def _margins(row: Row) -> tuple[dict[str, float], dict[str, float]]:
     """Shares of each answer: of side b, and of side a."""
     confusion: dict[str, dict[str, int]] = orjson.loads(row["confusion"])
-    said = {answer: float(sum(counts.values())) for answer, counts in confusion.items()}
+    shares = {answer: float(sum(counts.values())) for answer, counts in confusion.items()}
     given: dict[str, float] = {}
     for counts in confusion.values():
         for answer, count in counts.items():
             given[answer] = given.get(answer, 0.0) + count
-    total = sum(said.values())
-    return {answer: n / total for answer, n in given.items()}, {answer: n / total for answer, n in said.items()}
+    total = sum(shares.values())
+    return {answer: n / total for answer, n in given.items()}, {answer: n / total for answer, n in shares.items()}
 
 
 def _side(rater: str) -> str:
     return _SIDES.get(rater) or f"the judge {rater}"
 
 
-def _says(side: str) -> str:
-    return "say" if side == "people" else "says"
+def _verb(side: str) -> str:
+    return "answer" if side == "people" else "answers"
 
 
 def _word(answer: str) -> str:
@@ -192,11 +193,10 @@ AGREEMENT_REPORT_SUMMARY: Final = (
     "rubric, question, kind, rater_a, rater_b, units, games, agreement, kappa, kappa_low, kappa_high, alpha_nominal, ac1, "
     "sensitivity, specificity"
 )
-"""The columns that fit a terminal, beside the advice."""
 
 _SCORED: Final = frozenset({"weighted_kappa", "alpha_ordinal", "alpha_interval"})
 _EVEN = 0.2
-"""Weight of answers in equal shares in what the added units answer: an answer that nobody gave could have been given."""
+"""Weight of answers in equal shares in what the added units answer: an answer that no rater gave could have been given."""
 
 
 def agreement_report(store: Store, *, rubric: str | None = None, na_score: float | None = None) -> pl.DataFrame:
@@ -233,8 +233,8 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
     found = list(comparisons(answered(store, rubric)))
     of_kind = Counter(compared.kind for compared in found)
     rows = [_row(compared, na_score, of_kind[compared.kind]) for compared in found]
-    told = advice(rows)
-    for row, text in zip(rows, told, strict=True):
+    texts = advice(rows)
+    for row, text in zip(rows, texts, strict=True):
         row["advice"] = text
     return pl.DataFrame(rows, schema=_schema(), orient="row")
 
@@ -396,7 +396,7 @@ def _yes_and_no(compared: Comparison) -> tuple[int | None, int | None]:
 
 
 def _place(compared: Comparison, answer: str, score: float) -> int | None:
-    """Where that answer stands, else the one answer with that score; None if none or several have it."""
+    """The place of that answer, else the one answer with that score; None if none or several have it."""
     import numpy as np
 
     if answer in compared.answers:

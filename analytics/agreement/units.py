@@ -70,7 +70,7 @@ _GAME: Final = "CASE WHEN episode_id IS NULL THEN hash(regexp_replace(unit_key, 
 _OF_LABELS: Final = f"""
     SELECT list_position($raters, {_LABEL_RATER}) - 1 AS rater, {_UNIT} AS unit, {_GAME} AS game, {_SLOT.format(answer=_ANSWER)}
     {_LABELS}"""
-# one person's answer that came by two ways, such as a page and its export, is one answer: the one that came last
+# one person's answer that came from two sources, such as a page and its export, is one answer: the one that came last
 _OF_SEVERAL: Final = f"""
     UNION ALL
     {_OF_LABELS} AND list_contains($several, annotator)
@@ -87,12 +87,12 @@ WITH judged AS (
     WHERE rubric = $rubric
 ),
 
-judged_units AS (SELECT rater, unit, game, turn, {{counted}}, count(*) AS said FROM judged GROUP BY rater, unit, game, turn),
+judged_units AS (SELECT rater, unit, game, turn, {{counted}}, count(*) AS answered FROM judged GROUP BY rater, unit, game, turn),
 
 labelled AS ({_OF_LABELS} AND NOT list_contains($several, annotator) {{of_several}}),
 
 found AS (
-    SELECT rater, unit, game, {{words}}, said
+    SELECT rater, unit, game, {{words}}, answered
     FROM judged_units
     WHERE game IN (SELECT hash(episode_id) FROM episodes)
         AND (turn IS NULL OR hash(game, turn) IN (SELECT hash(hash(episode_id), turn) FROM turns))
@@ -102,7 +102,7 @@ found AS (
 
 units AS ({{units}})
 
-SELECT NULL AS game, rater AS first, rater AS second, {{any_first}}, {{any_second}}, count(*) FILTER (said != {{digits}}) AS units
+SELECT NULL AS game, rater AS first, rater AS second, {{any_first}}, {{any_second}}, count(*) FILTER (answered != {{digits}}) AS units
 FROM units
 GROUP BY rater
 UNION ALL
@@ -177,7 +177,7 @@ class _Given(NamedTuple):
         return {*several["rater"], *self.judged.filter(pl.col("repeats") > 1)["rater"], *self.shared()}
 
     def from_several_sources(self) -> list[str]:
-        """Annotators whose answers may have come by two ways; of others each is the only one of its unit."""
+        """Annotators whose answers may have come from two sources; of others each is the only one of its unit."""
         import polars as pl
 
         is_several = (pl.col("first_source").min() != pl.col("last_source").max()) | ~pl.col("has_own_key").all()
@@ -198,7 +198,7 @@ def answered(
 ) -> Iterator[Answered]:
     """What was answered about each rubric, by name, as `analytics.agreement.answers.answers` has it, matched by unit.
 
-    Units and games are told apart by DuckDB's `hash`: that two units of a rubric have one by chance happens in one of ten million stores of
+    `hash` of DuckDB distinguishes units and games: two units of a rubric have one value by chance in one of ten million stores of
     a million units.
 
     Args:
@@ -239,7 +239,7 @@ def asked_units(store: Store, rubric: str) -> pl.DataFrame:
 
 
 def _matched(connection: duckdb.DuckDBPyConnection, asked: dict[str, Any], given: _Given, of: str) -> Answered | None:
-    """None where nobody is there to be matched with, as of a rubric of which there is the planted truth alone."""
+    """None where there is no other rater, as of a rubric with planted truth alone."""
     raters = sorted(((_role(name), name) for name in given.all()["rater"].unique()), key=lambda rater: (ORDER.index(rater[0]), rater[1]))
     sides = _sides(raters, given.twice(), of)
     if not sides["alone"] and len({*sides["references"], *sides["others"]}) < len(("a reference", "another")):
@@ -261,7 +261,7 @@ def _matched(connection: duckdb.DuckDBPyConnection, asked: dict[str, Any], given
         of_raters = rows.filter(rows["game"].is_null())
         if not of_raters["units"].sum():
             break
-        # a field had no room for what was to be counted in it; most often each unit has but one of the people who labelled
+        # a field was too small for its count; most often each unit has but one of the people who labelled
         width = max(2 * width, given.people().bit_length())
     return _read(Answered(asked["rubric"], tuple(questions), tuple(answers), layout), raters, rows, of_raters, given)
 
@@ -286,7 +286,7 @@ def _sql(layout: Layout, given: _Given, asked: dict[str, Any], of: str) -> str:
     words = [f"w{word}" for word in range(layout.words)]
     of_word = " FILTER (slot // $a_word = {word})" if layout.words > 1 else ""
     counted = ", ".join(_COUNTED.format(word=word, of_word=of_word.format(word=word)) for word in range(layout.words))
-    sums = ", ".join(f"sum({word})::BIGINT AS {word}" for word in [*words, "said"])
+    sums = ", ".join(f"sum({word})::BIGINT AS {word}" for word in [*words, "answered"])
     mask = (1 << layout.width) - 1
     bits = range(0, layout.a_word * layout.width, layout.width)
     digits = (f"bit_count({word})" if layout.width == 1 else " + ".join(f"({word} >> {bit} & {mask})" for bit in bits) for word in words)

@@ -130,7 +130,7 @@ ITEMS: Final = (
 NOTES: Final = (
     Note(
         title="Thirty seeds tell little apart",
-        says="With 30 games 50 % has a Wilson interval from 33 to 67 %; the paper makes no test between modes. Use cotrace report "
+        text="With 30 games 50 % has a Wilson interval from 33 to 67 %; the paper makes no test between modes. Use cotrace report "
         "compare, which pairs the seeds.",
         sql="SELECT model_a, size, feedback_mode, games, success_pct, ci95_low, ci95_high FROM asympuzl_configurations ORDER BY ALL",
     ),

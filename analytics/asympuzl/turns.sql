@@ -38,8 +38,8 @@ where turn_values.measure = 'asympuzl.know';
 -- asympuzl_turns: AsymPuzl turns, agent by agent.
 -- One row is an agent's turn.
 --   benchmark, condition, model, level, file, episode_id, size, feedback_mode, seed, turn, agent, agent_model
---   parse_ok  flag  the answer has a JSON object; as read if the log does not say
---   parse_strict  flag  the answer ends with it; null if the log does not say
+--   parse_ok  flag  the answer has a JSON object; as read if the log does not record it
+--   parse_strict  flag  the answer ends with it; null if the log does not record it
 --   message  text  what the partner got; may be empty
 --   repeated_message  flag  the same as this agent's message before, apart from case, blanks and punctuation
 --   sufficient_message  flag  the message gives all that this agent knows, as far as a rule can read it
@@ -139,18 +139,18 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 -- values_asympuzl: what each turn of AsymPuzl games cost (docs/values.md).
 -- One row is a turn of both agents, or of A alone where the log ends in the middle.
 --   condition, model, size, feedback_mode, seed, episode_id, turn
---   turns_left  turns  turns left before it, its own included; null if the log does not say the limit
+--   turns_left  turns  turns left before it, its own included; null if the log does not record the limit
 --   hands_before  turns  fewest turns to the end for players who know everything
 --   hands_after  turns  the same after the turn
 --   cost  turns  1 + hands_after - hands_before: turns lost against perfect hands
---   know_before  turns  fewest turns to the end for players who know what they were told
+--   know_before  turns  fewest turns to the end for players who know what they received
 --   know_after  turns  the same after the turn
 --   know_cost  turns  1 + know_after - know_before: turns lost against the best the team could do; less than 0 only by luck
---   known_a_before  count  positions that A has right or could set right by what it was told
+--   known_a_before  count  positions that A has right or could set right by what it received
 --   known_a_after  count  the same after the turn
---   known_b_before  count  positions that B has right or could set right by what it was told
+--   known_b_before  count  positions that B has right or could set right by what it received
 --   known_b_after  count  the same after the turn
---   lost_after  flag  what is left takes longer than the game lasts; null if the log does not say the limit
+--   lost_after  flag  what is left takes longer than the game lasts; null if the log does not record the limit
 -- Reads: episodes, run_conditions, runs, turn_values.
 create or replace view values_asympuzl as
 

@@ -1,10 +1,10 @@
--- continuations: games that went on otherwise from a turn of another one, against what happened there.
+-- continuations: counterfactual continuations from a turn of another game, against the original game.
 -- One row is (game, turn, what was changed, measure): all repeats together.
 --   benchmark  text  the benchmark
 --   episode_id  text  the game that was taken up
 --   task_id  text  its task
---   turn  number  from which turn on it went otherwise
---   changed  text  what was otherwise: who sat there, what was said or done
+--   turn  number  the first turn with changes
+--   changed  text  what was changed: the player, the message or the action
 --   turns  count  how many turns were played on; null: to the end
 --   measure  text  success, progress, or a measure of turn_values: of the last turn that was played
 --   games  count  continuations that have the measure

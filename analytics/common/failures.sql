@@ -68,7 +68,7 @@ group by all;
 --   taxonomy  text  name of the taxonomy
 --   category
 --   counted  flag  the turn belongs to the denominator of shares; false where there was no candidate or no attempt to classify
---   evidence  text  what the rule saw; null where the category says it all
+--   evidence  text  what the rule saw; null where the category is enough
 -- Reads: failures, games.
 create or replace view failure_turns as
 
@@ -178,7 +178,7 @@ qualify
 --   condition  text  the condition of the runs, as in run_conditions
 --   model, level
 --   category  text  category inside the taxonomy, the one of turns that went right included
---   turns  count  turns (of an agent, where agents are told apart) with this category; a turn can have several; null where no turn counts,
+--   turns  count  turns (of an agent, where agents are distinguished) with this category; a turn can have several; null where no turn counts,
 --                 so that nothing is known
 --   denominator  count  such turns with any category that counts (CRAFT: turns with candidates and a recorded move)
 --   games  count  games with such turns

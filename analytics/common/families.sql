@@ -6,7 +6,7 @@
 --   broken
 --   cut  count  games whose end is not known (see `games`); in no number of success or score
 --   successes  count  games that reached the goal, of those neither broken nor cut
---   success_n  count  games neither broken nor cut of which the log says whether the goal was reached
+--   success_n  count  games neither crashed nor truncated whose log records whether the goal was reached
 --   success_rate  0..1  successes / success_n; null if it is 0
 --   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low), as in the leaderboard; null
 --                      where nothing ended
@@ -66,7 +66,7 @@ clusters as (
         count(main_score) as members,
         coalesce(sum(main_score), 0) as total,
         count(*) filter (ending = 'ended') as ended,
-        count(success) filter (ending = 'ended') as told,
+        count(success) filter (ending = 'ended') as known,
         count(*) filter (ending = 'ended' and success) as successes
     from clustered
     group by all
@@ -77,12 +77,12 @@ over_tasks as (
         benchmark,
         count(distinct task) filter (ended > 0) as tasks,
         max(score_max) filter (members > 0) as score_max,
-        max(told) as most,
+        max(known) as most,
         clustered_low(
-            sum(successes), sum(told), count(*) filter (told > 0), sum(successes * successes), sum(successes * told), sum(told * told)
+            sum(successes), sum(known), count(*) filter (known > 0), sum(successes * successes), sum(successes * known), sum(known * known)
         ) as success_low,
         clustered_high(
-            sum(successes), sum(told), count(*) filter (told > 0), sum(successes * successes), sum(successes * told), sum(told * told)
+            sum(successes), sum(known), count(*) filter (known > 0), sum(successes * successes), sum(successes * known), sum(known * known)
         ) as success_high,
         clustered_low(
             sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
@@ -104,7 +104,7 @@ scores as (
         count(*) as games,
         count(*) filter (ending = 'not_set_up') as broken,
         count(*) filter (ending = 'cut') as cut,
-        count(success) filter (ending = 'ended') as told,
+        count(success) filter (ending = 'ended') as known,
         count(*) filter (ending = 'ended' and success) as successes,
         count(main_score) as n,
         avg(main_score) as score_mean,
@@ -144,10 +144,10 @@ select
     scores.broken,
     scores.cut,
     scores.successes,
-    scores.told as success_n,
-    scores.successes / nullif(scores.told, 0) as success_rate,
-    case when most > 1 then over_tasks.success_low else wilson_low(scores.successes, scores.told) end as success_low,
-    case when most > 1 then over_tasks.success_high else wilson_high(scores.successes, scores.told) end as success_high,
+    scores.known as success_n,
+    scores.successes / nullif(scores.known, 0) as success_rate,
+    case when most > 1 then over_tasks.success_low else wilson_low(scores.successes, scores.known) end as success_low,
+    case when most > 1 then over_tasks.success_high else wilson_high(scores.successes, scores.known) end as success_high,
     metric_names.main_metric,
     scores.n,
     scores.score_mean,

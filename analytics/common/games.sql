@@ -66,7 +66,7 @@ left join adherence using (episode_id, turn);
 -- repeated_episodes: episodes that tell again what another episode of the store tells: they are in no count, rate or mean.
 -- One row is an episode that does not count.
 --   episode_id  text  the episode
--- A sample of Inspect is one by its uuid, in whatever logs it stands: an `.eval` and its `.json`, a log and its retry.
+-- A sample of Inspect is one by its uuid, whatever logs it is in: an `.eval` and its `.json`, a log and its retry.
 -- Reads: episodes, every family's repeated_episodes.
 create or replace view repeated_episodes as
 
@@ -79,18 +79,18 @@ where benchmark = 'inspect' and (details ->> 'sample_uuid') is not null
 qualify row_number() over (partition by details ->> 'sample_uuid' order by episode_id) > 1;
 
 -- games: each game with its condition: what reports and pages filter on.
--- One row is a game, of any benchmark; one that several logs tell stands here once (repeated_episodes).
+-- One row is a game, of any benchmark; a game that several logs hold is listed once (repeated_episodes).
 --   episode_id, benchmark, condition, model
 --   builder  text  the builder's model; null where the team has no builder
 --   team, task_id, level
 --   seed  number  seed or run index; null if the log has none
 --   turns_taken  turns  turns recorded
---   ending  text  ended; not_set_up: it broke before its first turn; cut: its end is not known, because it runs, was cut, turns of it are
---                 lost, or the log does not say. Only games that ended are in rates of success and means of scores
+--   ending  text  ended; not_set_up: it crashed before its first turn; cut: its end is not known, because it runs, was truncated, turns of it are
+--                 lost, or the log does not record it. Only games that ended are in rates of success and means of scores
 --   score  number  the benchmark's main end-to-end metric; null unless the game ended, and where the log has none
---   success  flag  the goal was reached; null unless the game ended, and where the log does not say
+--   success  flag  the goal was reached; null unless the game ended, and where the log does not record it
 --   stop_reason  text  why the game ended, as logged; null if not logged
---   error  text  what broke the game; null if nothing did
+--   error  text  what crashed the game; null if nothing did
 --   file
 -- Reads: episodes, repeated_episodes, run_conditions.
 create or replace view games as
@@ -174,21 +174,21 @@ select
 from notes
 left join games using (episode_id);
 
--- scored_turns: everything about a turn and an agent in one row: who, how the game ended, what was said and tried, what came of it, what it
+-- scored_turns: everything about a turn and an agent in one row: who, how the game ended, the message and the attempt, the result, its
 -- cost, and what judges and people answered. Most questions need no other view.
--- One row is (episode_id, turn, agent); a turn on which nobody spoke or acted has one row without an agent. What is said of the whole turn
--- (outcome, progress, cost, answers about a group) stands in each row of the turn: count turns with count(distinct episode_id || '/' || turn).
+-- One row is (episode_id, turn, agent); a turn on which no agent spoke or acted has one row without an agent. What describes the whole turn
+-- (outcome, progress, cost, answers about a group) is in each row of the turn: count turns with count(distinct episode_id || '/' || turn).
 --   episode_id, turn
---   agent  text  who; null where nobody spoke or acted
+--   agent  text  who; null where no agent spoke or acted
 --   role  text  what it does
---   agent_model  text  the model behind the agent; null if the log does not say
+--   agent_model  text  the model behind the agent; null if the log does not record it
 --   benchmark, condition
 --   model  text  the evaluated model of the game
 --   team_name, task_id, level
 --   seed  number  tells repetitions apart; null if the log has none
 --   turns_taken  turns  length of the game
 --   ending, game_success, game_score
---   message  text  what the agent said to others on this turn; null if nothing
+--   message  text  the agent's messages to others on this turn; null if nothing
 --   thought  text  its private reasoning on this turn; null if none is logged
 --   verbs  list  what it tried, in order; empty if nothing
 --   accepted  flag  the engine carried out every action of the agent; null where there was nothing to carry out
@@ -211,7 +211,7 @@ left join games using (episode_id);
 -- Reads: turns, utterances, actions, agents, games, team_names, outcomes, turn_costs, failures, verdicts_latest, labels, calls.
 create or replace view scored_turns as
 
-with said as (
+with messages as (
     select
         episode_id,
         turn,
@@ -235,10 +235,10 @@ tried as (
 ),
 
 present as (
-    select coalesce(said.episode_id, tried.episode_id) as episode_id, coalesce(said.turn, tried.turn) as turn,
-        coalesce(said.agent, tried.agent) as agent, message, thought, verbs, accepted, error_code
-    from said
-    full join tried on said.episode_id = tried.episode_id and said.turn = tried.turn and said.agent = tried.agent
+    select coalesce(messages.episode_id, tried.episode_id) as episode_id, coalesce(messages.turn, tried.turn) as turn,
+        coalesce(messages.agent, tried.agent) as agent, message, thought, verbs, accepted, error_code
+    from messages
+    full join tried on messages.episode_id = tried.episode_id and messages.turn = tried.turn and messages.agent = tried.agent
 ),
 
 asked as (

@@ -54,7 +54,7 @@ create or replace macro seen_factor(k, n, games, kk, kn, nn) as
 create or replace macro assumed_factor(k, n, games, kk, kn, nn) as
     hidden_share(k, n, games, clustered_sem(k, n, games, kk, kn, nn)) * (1 + (nn / n - 1) * 0.3) / n;
 
--- the lambda names what would otherwise be written out again wherever it is used
+-- the lambda names an expression that is used several times
 create or replace macro clustered_factor(k, n, games, kk, kn, nn) as
     case when games > 1 and n > 0 then list_transform(
         [{'seen': seen_factor(k, n, games, kk, kn, nn), 'assumed': assumed_factor(k, n, games, kk, kn, nn)}],

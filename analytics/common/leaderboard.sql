@@ -6,13 +6,13 @@
 --   benchmark
 --   condition  text  the condition of the runs, as in run_conditions
 --   model, team, team_name
---   max_turns  turns  turn limit; null if the logs do not say
+--   max_turns  turns  turn limit; null if the logs do not record it
 --   game
 --   tasks  count  tasks of the games that ended
 --   games  count  games, those that could not be set up included
 --   broken
 --   cut  count  games whose end is not known (see `games`); in no other number of the row
---   n  count  games that ended with a score (an own log may say success alone)
+--   n  count  games that ended with a score (a native log may record success alone)
 --   score_mean  number  mean over the n games of the benchmark's main end-to-end metric (CRAFT: overall_progress, 0..1); null if n is 0
 --   score_sem  number  its standard error over tasks (clustered_sem; with one game a task sample standard deviation, ddof 1, / sqrt(n)); null
 --                      below two tasks or games
@@ -21,7 +21,7 @@
 --   score_high
 --   score_max  number  upper bound of the score, whose lower one is 0; null where none is known (score_max of compared_games)
 --   successes  count  games that reached the goal, of those that ended
---   success_n  count  games that ended of which the log says whether they reached it (a foreign log may give a score alone)
+--   success_n  count  games that ended whose log records whether they reached it (a foreign log may give a score alone)
 --   success_rate  0..1  successes / success_n; null if that is 0
 --   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low); null as the rate
 --   success_high  0..1  upper end; null as the rate
@@ -33,7 +33,7 @@
 --   failed  count  actions among them that it refused; without those that the harness chose or tried too early (failure_map: harness); null
 --                  if attempted is 0
 --   failed_rate  0..1  failed / attempted; null if attempted is 0
---   clarify  count  turns on which somebody asked and nobody acted; null if no game records states or actions (spiral_games)
+--   clarify  count  turns on which an agent asked and no agent acted; null if no game records states or actions (spiral_games)
 --   clarify_rate  0..1  clarify / turns of the games that do; null if there are none
 --   oracle_turns  count  turns with listed candidates and an attempt
 --   followed  count  turns among them on which what was tried is one of the candidates in every part (`outcomes`)

@@ -12,7 +12,7 @@ select distinct episode_id
 from actions
 where accepted is not null or undoes is not null;
 
--- game_spirals: the correction spirals of each game, as its log tells them; `correction_spirals` adds what game it is.
+-- game_spirals: the correction spirals of each game, as its log shows them; `correction_spirals` adds the columns of the game.
 -- One row is a maximal stretch of one kind in one game; stretches of different kinds may overlap.
 -- Materialized: by game
 --   episode_id, start_turn, end_turn
@@ -154,7 +154,7 @@ has_oracle as (
     group by all
 ),
 
--- where a log says nothing of verified actions on any turn, none is known that undoes
+-- where a log records no verified actions on any turn, none is known that undoes
 games_with_oracle as (
     select episode_id from has_oracle
     union

@@ -1,15 +1,15 @@
--- team_names: which models sat where, in short, so that one team is told from another with the same evaluated model. Who has no model and is
+-- team_names: which models play as which role, in short, to distinguish teams with the same evaluated model. Who has no model and is
 -- no part of the team (a user, a tool in a foreign log) is left out.
 -- One row is a game.
 -- Materialized: by game
 --   episode_id
---   team_name  text  the model, if all seats have the same; else each role with its models (`director gpt-4o, builder gpt-4o-mini`), those of
---                    several seats with their number (`director gpt-4o ×2 + qwen-7b`); of a seat whose model the log does not say `?`;
+--   team_name  text  the model, if all players have the same; else each role with its models (`director gpt-4o, builder gpt-4o-mini`), those of
+--                    several players with their number (`director gpt-4o ×2 + qwen-7b`); of a player whose model the log does not record `?`;
 --                    where the log names no agent, the evaluated model
 -- Reads: episodes, agents.
 create or replace view team_names as
 
-with seats as (
+with players as (
     select agents.episode_id, agents.role, coalesce(agents.model, '?') as model, count(*) as n
     from unmaterialized('agents') as agents
     inner join unmaterialized('episodes') as episodes using (episode_id)
@@ -17,21 +17,21 @@ with seats as (
     group by all
 ),
 
--- the role of the evaluated model stands first
+-- the role of the evaluated model is first
 roles as (
     select
-        seats.episode_id,
-        seats.role,
-        bool_or(seats.model = episodes.model) as is_evaluated,
+        players.episode_id,
+        players.role,
+        bool_or(players.model = episodes.model) as is_evaluated,
         count(*) as models,
         string_agg(
-            seats.model || case when n > 1 then ' ×' || n else '' end, ' + '
-            order by n desc, seats.model
+            players.model || case when n > 1 then ' ×' || n else '' end, ' + '
+            order by n desc, players.model
         ) as counted,
-        any_value(seats.model) as single
-    from seats
+        any_value(players.model) as single
+    from players
     inner join unmaterialized('episodes') as episodes using (episode_id)
-    group by seats.episode_id, seats.role
+    group by players.episode_id, players.role
 ),
 
 named as (
@@ -40,12 +40,12 @@ named as (
         case
             when max(models) = 1 and min(single) = max(single) then min(single)
             else string_agg(role || ' ' || case when models = 1 then single else counted end, ', ' order by is_evaluated desc, role)
-        end as seated
+        end as composition
     from roles
     group by episode_id
 )
 
-select episodes.episode_id, case when named.seated is null or named.seated = '?' then episodes.model else named.seated end as team_name
+select episodes.episode_id, case when named.composition is null or named.composition = '?' then episodes.model else named.composition end as team_name
 from unmaterialized('episodes') as episodes
 left join named using (episode_id);
 
@@ -97,26 +97,26 @@ differing as (
     having count(distinct coalesce(value, 'null')) > 1
 ),
 
-told as (
+switched as (
     select run_id, string_agg(switch || ' ' || coalesce(value, 'none'), ', ' order by switch) as differences
     from switches
     inner join differing using (benchmark, name, switch)
     group by run_id
 )
 
-select called.run_id, called.benchmark, concat_ws(': ', called.name, told.differences) as condition
+select called.run_id, called.benchmark, concat_ws(': ', called.name, switched.differences) as condition
 from called
-left join told using (run_id);
+left join switched using (run_id);
 
 -- compared_games: each game with its team, its task and the bounds of its score: what teams are compared by.
--- One row is a game; as in games, one that the store has twice stands here once.
+-- One row is a game; as in games, one that the store has twice is listed once.
 -- Columns as in: games.
 --   team_name, max_turns
 --   run_name  text  name of the run; runs of one condition differ in it
 --   task  text  the task by what it is: task_id, and where tasks of one id have different goals (such as targets made from different seeds)
 --               the first characters of the goal's hash after it
 --   game  text  the game, where scores of a benchmark's games have different units (coordination_score_bounds): teams are compared within one; else null
---   score_max  number  upper bound of the score, whose lower one is 0; null where none is known: as the family says (coordination_score_bounds),
+--   score_max  number  upper bound of the score, whose lower one is 0; null where none is known: as the family defines it (coordination_score_bounds),
 --                      else 1 where no score of the benchmark leaves 0 to 1
 -- Reads: games, episodes, runs, team_names, every family's score_bounds.
 create or replace view compared_games as
@@ -150,7 +150,7 @@ inner join ranges on episodes.benchmark = ranges.benchmark
 left join every_family('score_bounds') as bounds using (run_id);
 
 -- compared_steps: each turn with its team, its task, what became of it and what it gained: compared_turns without what is counted in texts.
--- One row is a turn of a game that ended; a game that the store has twice stands here once.
+-- One row is a turn of a game that ended; a game that the store has twice is listed once.
 --   episode_id, turn, benchmark, condition, team_name, task, game, step, followed
 --   accepted  0..1  1: the engine carried out every action, 0: not; null without one
 --   undoes  0..1  1: an action takes back earlier work, 0: none does; null without one
@@ -194,7 +194,7 @@ left join starts using (episode_id)
 where compared_games.ending = 'ended';
 
 -- compared_turns: each turn with its team, its task, what became of it and what it gained: what models of turns are made from.
--- One row is a turn of a game that ended; a game that the store has twice stands here once.
+-- One row is a turn of a game that ended; a game that the store has twice is listed once.
 --   episode_id, turn, benchmark, condition, team_name, task, game, step, followed
 --   accepted  0..1  1: the engine carried out every action, 0: not; null without one
 --   undoes  0..1  1: an action takes back earlier work, 0: none does; null without one

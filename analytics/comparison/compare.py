@@ -108,7 +108,7 @@ class ValueRange(NamedTuple):
     """What values there can be."""
 
     span: float | None
-    """How far apart two can be; None: nobody knows."""
+    """How far apart two can be; None: not known."""
     yes_or_no: bool = False
     """Whether there are only the two ends."""
     low: float = 0.0
@@ -210,7 +210,6 @@ def _inside(low: float, high: float, span: float | None) -> tuple[float, float]:
 
 
 COMPARE_SUMMARY: Final = "benchmark, team_a, team_b, tasks, difference, low, high, wins, losses, p_holm"
-"""The columns that fit a terminal, beside the advice."""
 
 _SURE: Final = 0.05
 """Corrected p-value below which a difference is shown."""
@@ -386,17 +385,17 @@ def _correct(family: list[_Row]) -> None:
 
 
 def _least_p_holm(values: Sequence[float], tasks: int) -> float:
-    """Of a row whose shared tasks were all won, beside the p-values of all rows as they are: what so many tasks can show at most."""
+    """Of a row whose shared tasks were all won, with the p-values of all rows as they are: what so many tasks can show at most."""
     least = 2.0 ** (1 - tasks)
     smaller = sorted(p for p in values if p < least)
     return max((len(values) - place) * p for place, p in enumerate([*smaller, least]))
 
 
 def _advice(row: _Row) -> str:
-    told = f"{_side(row, 'a')} against {_side(row, 'b')}: {wording.signed(row['difference'])}{_interval(row)} {_where(row)}"
+    text = f"{_side(row, 'a')} against {_side(row, 'b')}: {wording.signed(row['difference'])}{_interval(row)} {_where(row)}"
     if row["low"] is None and not row["judge"]:
-        return f"{told}; {_why_no_interval(row)}, so nothing follows about others"
-    return f"{told}; {_does_not_follow(row)}{_of_judge(row) if row['judge'] else _follows(row)}"
+        return f"{text}; {_why_no_interval(row)}, so nothing follows about others"
+    return f"{text}; {_does_not_follow(row)}{_of_judge(row) if row['judge'] else _follows(row)}"
 
 
 def _why_no_interval(row: _Row) -> str:
@@ -424,15 +423,15 @@ def _where(row: _Row) -> str:
 
 def _of_judge(row: _Row) -> str:
     """A difference between the answers of a judge is one of the teams only once labels correct it."""
-    told = f"these are the answers of {row['judge']}"
+    text = f"these are the answers of {row['judge']}"
     if row["corrected"] is None:
         return (
-            f"{told}, and what teams differ by cannot be separated from judge bias: label units of both in random order (corrected-rates)"
+            f"{text}, and what teams differ by cannot be separated from judge bias: label units of both in random order (corrected-rates)"
         )
     ends = f"{wording.signed(row['corrected'])} ({wording.from_to(row['corrected_low'], row['corrected_high'])})"
     sure = f"{wording.p_is(row['corrected_p'])}, {wording.p_value(row['corrected_p_holm'])} corrected for all pairs"
     shown = "a difference" if row["corrected_p_holm"] < _SURE else "no difference shown"
-    return f"{told}; corrected by labels the difference is {ends}: {shown} ({sure})"
+    return f"{text}; corrected by labels the difference is {ends}: {shown} ({sure})"
 
 
 def _follows(row: _Row) -> str:
@@ -459,7 +458,7 @@ def _follows(row: _Row) -> str:
 
 
 def _does_not_follow(row: _Row) -> str:
-    """What no number of the row can say, in front of what it says."""
+    """What no number of the row can show, in front of what it shows."""
     if not row["paired"]:
         return "teams and tasks cannot be distinguished: have both play the same tasks, or see cotrace report ability; "
     if " and " in row["differs"]:

@@ -89,7 +89,7 @@ METRICS: Final[dict[str, Metric]] = {
         Metric(name="tokens", sql=_TOKENS, doc="tokens of the players' calls as billed; where none are logged, those of the utterances"),
     )
 }
-"""By name. Beside these: each metric of `episode_metrics` by its name, `cost:<measure>` and `judge:<rubric>.<question>` (`game_values`)."""
+"""By name. In addition: each metric of `episode_metrics` by its name, `cost:<measure>` and `judge:<rubric>.<question>` (`game_values`)."""
 
 LOGGED: Final = "SELECT episode_id, value FROM episode_metrics WHERE metric = $name"
 COST: Final = """
@@ -217,18 +217,18 @@ def _main_judge(store: Store, name: str) -> str:
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Team name, as in the view `team_names` -> the seats in which it differs from the other teams.
+    """Team name, as in the view `team_names` -> the players in which it differs from the other teams.
 
-    Where one seat of several is left, its role is left out. A name stays as it is where shortening would make two teams the same.
+    Where one player of several is left, its role is left out. A name stays as it is where shortening would make two teams the same.
     """
-    seats = {name: name.split(", ") for name in dict.fromkeys(names)}
-    common = set.intersection(*map(set, seats.values())) if len(seats) > 1 else set()
-    short = {name: _told(of_name, common) or name for name, of_name in seats.items()}
-    return {name: told if list(short.values()).count(told) == 1 else name for name, told in short.items()}
+    players = {name: name.split(", ") for name in dict.fromkeys(names)}
+    common = set.intersection(*map(set, players.values())) if len(players) > 1 else set()
+    short = {name: _shortened(of_name, common) or name for name, of_name in players.items()}
+    return {name: shorter if list(short.values()).count(shorter) == 1 else name for name, shorter in short.items()}
 
 
 def names_under(rows: Iterable[tuple[str, str | None]]) -> dict[tuple[str, str | None], str]:
-    """Team and condition -> the team in few words, with its condition where the same team stands under another one too."""
+    """Team and condition -> the team in few words, with its condition where the same team has another one too."""
     sides = list(dict.fromkeys(rows))
     short = short_names([team for team, _ in sides])
     return dict(zip(sides, unlike_names([(short[team], condition, None) for team, condition in sides]), strict=True))
@@ -246,19 +246,19 @@ def unlike_names(sides: Sequence[tuple[str, str | None, int | None]]) -> list[st
 def _unlike(side: tuple[str, str | None, int | None], sides: Sequence[tuple[str, str | None, int | None]]) -> str:
     name, condition, turns = side
     namesakes = [other for other in sides if other[0] == name and other != side]
-    told = [f"under {condition}"] if any(other[1] != condition for other in namesakes) else []
-    told += [f"with {turns or 'unknown'} turns"] if any(other[1] == condition for other in namesakes) else []
-    return " ".join([name, *told])
+    words = [f"under {condition}"] if any(other[1] != condition for other in namesakes) else []
+    words += [f"with {turns or 'unknown'} turns"] if any(other[1] == condition for other in namesakes) else []
+    return " ".join([name, *words])
 
 
-def _told(seats: list[str], common: set[str]) -> str:
-    """A lone seat is a model's name, which may be of several words: `GPT 4o`."""
-    left = [seat for seat in seats if seat not in common]
-    return left[0].split(" ", 1)[-1] if len(left) == 1 < len(seats) else ", ".join(left)
+def _shortened(players: list[str], common: set[str]) -> str:
+    """A lone player is a model's name, which may be of several words: `GPT 4o`."""
+    left = [player for player in players if player not in common]
+    return left[0].split(" ", 1)[-1] if len(left) == 1 < len(players) else ", ".join(left)
 
 
 TURN_COLUMNS = ("followed", "accepted", "undoes", "words")
-"""Numbers of a turn that the view `compared_turns` has beside gain and progress."""
+"""Numbers of a turn that the view `compared_turns` has next to gain and progress."""
 
 _FEWEST = 20
 """Units with a score below which a question is left out."""
@@ -323,7 +323,7 @@ def say_little(first: Floats, second: Floats) -> bool:
     """Whether two numbers are too seldom other than their most frequent value to be set against each other.
 
     Were they independent, both would be so on fewer than three units: whether that happens on none or on two decides what goes with what,
-    and how sure it is cannot be seen between tasks. There intervals of correlations held the truth in 26 to 90 % of simulated data sets,
+    and how sure it is cannot be seen between tasks. There the coverage of intervals of correlations was 26 to 90 % in simulated data sets,
     and in 95 % from three units on; expected counts are asked for since Cochran (1954, Biometrics 10).
 
     Args:

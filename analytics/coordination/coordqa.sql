@@ -2,11 +2,11 @@
 -- One row is an answer; one that several files have (same question, respondent and trial) counts once, as in coordination_repeated_episodes.
 --   episode_id  text  the answer, which is an episode of its own
 --   respondent
---   trial  number  repetition; null if the log does not say
+--   trial  number  repetition; null if the log does not record it
 --   scenario  number  from 0
 --   type  text  EC, TOM or JP: environment comprehension, theory of mind, joint planning
 --   game  text  Hanabi, Overcooked, CollabCapture or CollabEscape, by content, as the paper counts
---   game_upstream  text  Hanabi, Overcooked or CollabGames, as the question file says; five Overcooked scenarios are called CollabGames
+--   game_upstream  text  Hanabi, Overcooked or CollabGames, as the question file names it; five Overcooked scenarios are called CollabGames
 --   published_letter  text  the letter that the published scoring takes out of the response
 --   published_way  text  marker_letter, letter, fuzzy or failed: how it finds it
 --   published_similarity  0..100  of the most similar option; null unless the way is fuzzy
@@ -18,9 +18,9 @@
 --   chance  0..1  probability that a uniform guess among the options is right
 --   chance_upstream  0..1  the same for the published random model, which also draws letters that no option has
 --   chance_corrected  0..1  chance with the corrected key
---   intended_correct  flag  the letter that a scripted respondent meant is in the key; null where nobody knows what was meant
---   extraction_agrees  flag  the published letter is the one that was meant; null where nobody knows
---   reading_agrees  flag  the read letter is the one that was meant; null where nobody knows
+--   intended_correct  flag  the letter that a scripted respondent meant is in the key; null where it is not known what was meant
+--   extraction_agrees  flag  the published letter is the one that was meant; null where that is not known
+--   reading_agrees  flag  the read letter is the one that was meant; null where that is not known
 -- Reads: episodes, episode_metrics, coordination_repeated_episodes.
 create or replace view coordqa_answers as
 
@@ -69,7 +69,7 @@ inner join metrics using (episode_id)
 anti join coordination_repeated_episodes using (episode_id)
 where episodes.benchmark = 'coordination';
 
--- coordqa_accuracy: accuracy in CoordinationQA by respondent, grouping of the games and type of question, beside chance.
+-- coordqa_accuracy: accuracy in CoordinationQA by respondent, grouping of the games and type of question, with the rate of chance.
 -- One row is a respondent, a group of scenarios and a type.
 --   respondent
 --   grouping  text  upstream (column Game of the question file, and all) or paper (by content)
@@ -85,7 +85,7 @@ where episodes.benchmark = 'coordination';
 --   accuracy_read  0..1  with careful reading and the published key
 --   accuracy_corrected  0..1  with careful reading and the corrected key
 --   accuracy_corrected_se  0..1  standard error over trials, ddof 0
---   intended_accuracy  0..1  what a perfect reader would score; null where nobody knows what was meant
+--   intended_accuracy  0..1  what a perfect reader would score; null where it is not known what was meant
 --   extraction_agreement  0..1  share of answers whose published letter is the one that was meant; null likewise
 --   reading_agreement  0..1  share of answers whose read letter is the one that was meant; null likewise
 --   chance  0..1  expected accuracy of a uniform guess among the options, published key

@@ -128,14 +128,14 @@ ITEMS: Final = (
 NOTES: Final = (
     Note(
         title="Some keys of CoordinationQA are wrong",
-        says="Accuracy by the published key and by the corrected one, side by side: what wrong keys change for each respondent and type.",
+        text="Accuracy by the published key and by the corrected one, side by side: what wrong keys change for each respondent and type.",
         sql="SELECT respondent, type, questions, accuracy, accuracy_corrected, accuracy_corrected - accuracy AS change FROM "
         "coordqa_accuracy "
         "WHERE \"grouping\" = 'upstream' AND game = 'all' ORDER BY abs(accuracy_corrected - accuracy) DESC, respondent, type",
     ),
     Note(
         title="The headers of Table 2 are exchanged",
-        says="'Capture Rate' stands under CollabEscape and 'Escape Rate' under CollabCapture; the columns here are by game. The "
+        text="'Capture Rate' is under CollabEscape and 'Escape Rate' under CollabCapture; the columns here are by game. The "
         "query has both readings side by side: with the printed headers, escape would be as certain as capture is.",
         sql='SELECT "row", max(value) FILTER ("column" = \'CollabEscape rate\') AS rate_in_the_column_of_escape, max(value) FILTER ('
         "\"column\" = 'CollabCapture rate') AS rate_in_the_column_of_capture FROM printed GROUP BY ALL ORDER BY ALL",
@@ -143,7 +143,7 @@ NOTES: Final = (
     ),
     Note(
         title="Two formulas of the standard error in one table",
-        says="Rows of GPT-4-turbo and GPT-4o divide by n - 1, the other rows by n; with three games that is a factor of 1.22. One "
+        text="Rows of GPT-4-turbo and GPT-4o divide by n - 1, the other rows by n; with three games that is a factor of 1.22. One "
         "ablation is 4.33 +- 0.88 in Table 3 and 4.33 +- 0.67 in Table 6. The query looks for three whole scores with the printed mean and "
         "error, by either formula.",
         sql='SELECT item, printed."row", value, sem, coalesce(bool_or(abs(sqrt(spread / 2 / 3) - sem) < 0.006), false) AS by_n_minus_1, '
@@ -155,7 +155,7 @@ NOTES: Final = (
     ),
     Note(
         title="Figure 2 has four points",
-        says="A correlation over four models has an interval from about -.9 to +1 whatever it is; below four models with games and "
+        text="A correlation over four models has an interval from about -.9 to +1 whatever it is; below four models with games and "
         "answers there is none here.",
         sql="SELECT count(DISTINCT respondent) AS respondents FROM coordqa_accuracy",
     ),

@@ -183,7 +183,7 @@ anti join coordination_repeated_episodes using (episode_id);
 -- One row is a turn of a Hanabi game.
 --   episode, turn
 --   player  text  who moved
---   policy  text  who stands behind the player; null if the log does not say
+--   policy  text  the model or script of the player; null if the log does not record it
 --   action_type  text  PLAY, DISCARD, REVEAL_COLOR or REVEAL_RANK
 --   score_before  points  sum of the stacks before the turn
 --   score_after  points  sum of the stacks after the turn

@@ -1,9 +1,9 @@
 -- craft_run_conditions: the condition of each CRAFT run as one short text, written as the published folders are.
--- One row is a run of CRAFT; games that went on otherwise (`cotrace replay`) have none, and stand under their run's name.
+-- One row is a run of CRAFT; counterfactual continuations (`cotrace replay`) have none; they are under the name of their run.
 --   run_id     text  the run
---   condition  text  provider group (if the folder says), oracle size and tools (`api/oracle5_no_tools`), and the start board after it unless it
+--   condition  text  provider group (if the folder names it), oracle size and tools (`api/oracle5_no_tools`), and the start board after it unless it
 --                    was empty; the number of the run is not in it, so that the runs of one condition are pooled as in the paper; null where
---                    the log does not say its condition
+--                    the log does not record its condition
 -- Reads: runs.
 create or replace view craft_run_conditions as
 
@@ -83,7 +83,7 @@ inner join episodes using (episode_id);
 -- craft_game_facts: everything countable about a CRAFT game; craft_games, craft_models and leaderboard are made from it.
 -- One row is a CRAFT game. A game that could not be set up has nulls from n_turns on, and in its scores.
 --   episode_id, run_id, condition, model, builder, structure_id, run
---   complexity  text  simple, medium or complex; null if the log does not say
+--   complexity  text  simple, medium or complex; null if the log does not record it
 --   turns_taken  count  turns as recorded
 --   stopping_reason  text  as logged; null if the game could not be set up
 --   completed  flag  as logged: progress reached 0.95
@@ -106,7 +106,7 @@ inner join episodes using (episode_id);
 --   failed_turn_20  flag  turn 20's move was refused (the paper's "Failed"); null if there is no move at turn 20
 --   n_oracle_turns
 --   n_no_oracle_turns  count  the other turns, clarifications included
---   n_followed_logged  count  turns whose logged flag says that a candidate was followed
+--   n_followed_logged  count  turns with the logged flag that a candidate was followed
 --   adherence_logged  0..1  n_followed_logged / n_oracle_turns; null without such turns
 --   adherence_full  0..1  share of turns with candidates on which one was literally carried out; null without such turns
 --   adherence_physical  0..1  share of turns with candidates on which one was carried out in effect; null without such turns
@@ -288,7 +288,7 @@ left join finals using (episode_id)
 where episodes.benchmark = 'craft';
 
 -- craft_games: CRAFT games with the columns of the reference tables.
--- Conditions are as in the reference, whose folders say the run (`api/oracle5_no_tools_run3`); all other views pool runs.
+-- Conditions are as in the reference, whose folders name the run (`api/oracle5_no_tools_run3`); all other views pool runs.
 -- One row is a CRAFT game. A game that could not be set up has nulls from n_turns on, and in its scores.
 -- Columns as in: craft_game_facts.
 -- Reads: craft_game_facts.

@@ -154,7 +154,7 @@ ITEMS: Final = (
     PaperItem(
         kind="table",
         number="6",
-        title="Judges' means of each model beside its progress",
+        title="Judges' means of each model next to its progress",
         needs=_JUDGED,
         cells=units(
             f'SELECT "row", rubric_name AS col, "cluster", value FROM ({_VERDICTS}) UNION ALL {_of_games(progress="overall_progress")}'
@@ -237,20 +237,20 @@ ITEMS: Final = (
 NOTES: Final = (
     Note(
         title="Most targets cannot be completed",
-        says="The engine cannot build what 14 of the 20 published targets need, and the highest mean progress that any team could reach is "
+        text="The engine cannot build what 14 of the 20 published targets need, and the highest mean progress that any team could reach is "
         ".748: read a score against its target's ceiling.",
         sql="SELECT count(*) AS targets, count(*) FILTER (NOT completable) AS cannot_be_completed, avg(ceiling_overall_progress) AS "
         "highest_mean_progress FROM craft_structures",
     ),
     Note(
-        title="Distance is no measure of its own",
-        says="distance = 2 IoU / (1 + IoU) in every game: it ranks games exactly as IoU does, and progress counts the same thing twice.",
+        title="Distance is not a measure of its own",
+        text="distance = 2 IoU / (1 + IoU) in every game: it ranks games exactly as IoU does, and progress counts the same thing twice.",
         sql="SELECT count(*) AS games, max(abs(distance_score - 2 * iou_score / (1 + iou_score))) AS largest_deviation FROM "
         "craft_game_facts",
     ),
     Note(
         title="Two directors saw mirrored targets",
-        says="The walls of two directors (D2 and D3) are drawn from behind: what one calls left the target has on the right. "
+        text="The walls of two directors (D2 and D3) are drawn from behind: what one calls left the target has on the right. "
         "Messages that are "
         "right for the view are wrong for the board.",
         sql="SELECT agent, count(*) AS games, any_value(private_view::VARCHAR)[1:120] AS view FROM agents INNER JOIN games USING "
@@ -259,14 +259,14 @@ NOTES: Final = (
     ),
     Note(
         title="People agree on most of the judges' questions hardly better than chance",
-        says="Four people validated the judges. Cohen's kappa between two of them, of a question in the middle, is .12 in mind modeling "
+        text="Four people validated the judges. Cohen's kappa between two of them, of a question in the middle, is .12 in mind modeling "
         "and .03 in pragmatic sufficiency; in spatial grounding, where things can be seen, .49. That a judge agrees with such labels "
-        "says little (cotrace labels import of the human validation file, then cotrace report agreement).",
+        "means little (cotrace labels import of the human validation file, then cotrace report agreement).",
         sql=_PEOPLE,
     ),
     Note(
         title="Printed gaps are not the difference of the printed rates",
-        says="In Table 8 the gap equals attempted minus oracle rate for one model of fifteen; with that difference the correlation "
+        text="In Table 8 the gap equals attempted minus oracle rate for one model of fifteen; with that difference the correlation "
         "with progress falls from r = -.78 to -.69.",
         sql="SELECT count(*) AS models, count(*) FILTER (abs(gap - (attempted - oracle)) < 0.0006) AS gaps_that_fit, "
         "corr(gap, progress) AS r_of_printed_gap, corr(attempted - oracle, progress) AS r_of_difference FROM ("

@@ -2,7 +2,7 @@
 -- One row is a turn of a CRAFT game.
 --   episode_id, level, condition, model, builder, turn
 --   attempted_remove  flag  the recorded move is a removal; null without one
---   oracle_available  flag  candidates were listed beside a move; false on clarifications
+--   oracle_available  flag  candidates were listed with a move; false on clarifications
 --   n_oracle  count  how many
 --   oracle_remove_any  flag  one of them is a removal; null if none was listed
 --   oracle_remove_first  flag  the first of them is one; null if none was listed

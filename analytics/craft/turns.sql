@@ -8,8 +8,8 @@ select *
 from (values
         ('craft_repaired', 'correct', 'none', 'a verified move was carried out', 'CRAFT formats section 6, step 5'),
         ('craft_repaired', 'wrong_position', 'wrong_reference', 'the move was accepted, but no verified move goes to that place', 'CRAFT formats section 6, step 6'),
-        ('craft_repaired', 'wrong_color', 'wrong_reference', 'right place, block of another colour', 'CRAFT formats section 6, step 7, colour told from size'),
-        ('craft_repaired', 'wrong_size', 'wrong_reference', 'right place, block of another size', 'CRAFT formats section 6, step 7, colour told from size'),
+        ('craft_repaired', 'wrong_color', 'wrong_reference', 'right place, block of another colour', 'CRAFT formats section 6, step 7, colour distinguished from size'),
+        ('craft_repaired', 'wrong_size', 'wrong_reference', 'right place, block of another size', 'CRAFT formats section 6, step 7, colour distinguished from size'),
         ('craft_repaired', 'wrong_color_and_size', 'wrong_reference', 'right place, another block altogether', 'CRAFT formats section 6, step 7'),
         ('craft_repaired', 'wrong_span', 'wrong_reference', 'right block, other second cell', 'CRAFT formats section 6, step 8'),
         ('craft_repaired', 'engine_layer_error', 'infeasible_action', 'the layer is not the next free or the top one', 'CRAFT formats section 4.7, P2 and R2'),
@@ -55,7 +55,7 @@ with stacks as (
     where benchmark = 'craft'
 )
 
--- a blank can only stand in a stray cell's name: the JSON is written without any
+-- only the name of a stray cell can have a blank: the JSON is written without any
 select
     episode_id,
     turn,
@@ -74,11 +74,11 @@ from stacks;
 --   position  text  cell, such as (0,1); null without an attempt
 --   layer  number  from 0; null without an attempt
 --   span_to  text  second cell as written; null if none was given
---   move_executed  flag  the engine carried the move out; false on clarifications; null if the turn broke off
+--   move_executed  flag  the engine carried the move out; false on clarifications; null if the turn crashed
 --   failed_move  flag  the engine refused the move; null without an attempt
---   error_category  text  layer, span or other, told from the message as the published code does; null if not refused
+--   error_category  text  layer, span or other, read from the message as the published code does; null if not refused
 --   error  text  the engine's message; null if not refused
---   oracle_available  flag  the log lists candidates beside the move of this turn; false on clarifications
+--   oracle_available  flag  the log lists candidates with the move of this turn; false on clarifications
 --   n_oracle  count  candidates that it lists; 0 on clarifications
 --   n_oracle_replayed  count  all candidates by replay, before sampling
 --   oracle_remove_any  flag  a listed candidate is a removal; null without listed candidates
@@ -93,7 +93,7 @@ from stacks;
 --   correct_structure_placement  flag  as logged: the target has this block there, or a removed block did not belong; null if not executed
 --   correct_side_placement  flag  as logged: the same test over the directors who see the cell; null if not executed
 --   overall_structure_correctness  flag  as logged: no block on the board is wrong; null if not executed
---   target_achieved  flag  as logged: the game was won on this turn; null if the turn broke off
+--   target_achieved  flag  as logged: the game was won on this turn; null if the turn crashed
 --   board_changed  flag  the stacks after the turn differ from those before, stray cells included
 --   repeats_previous_failed_move  flag  refused, with the action, position and layer of the move refused on the turn before
 --   overall_progress  0..1  mean of iou_score, completion_percentage and position_accuracy after the turn
@@ -210,7 +210,7 @@ joined as (
             when parsed.error_text is not null then 'other'
         end as error_category,
         parsed.error_text as error,
-        -- the published logs list candidates only beside a move, cotrace's own always: rates count those of moves
+        -- the published logs list candidates only with a move, those of cotrace always: rates count those of moves
         coalesce(turns.oracle_available and not parsed.still, false) as oracle_available,
         coalesce(case when not parsed.still then candidates.n_listed end, 0) as n_oracle,
         coalesce(candidates.n_verified, 0) as n_oracle_replayed,
@@ -297,11 +297,11 @@ from joined as current
 left join parsed as previous
     on current.episode_id = previous.episode_id and current.turn = previous.turn + 1 and not previous.accepted;
 
--- missed_turns: the turns on which verified actions were listed and none was taken: what was said, tried and possible, and what judges say.
+-- missed_turns: the turns on which verified actions were listed and none was taken: messages, attempts, possible actions, and verdicts.
 -- One row is a turn.
 --   episode_id, turn, benchmark, condition
 --   model  text  the evaluated model
---   level  text  the task's tier; null if the log does not say
+--   level  text  the task's tier; null if the log does not record it
 --   task_id
 --   said  text  the public messages in order, a line each, `agent: text`
 --   tried  text  the attempted actions in order, with the engine's message where it refused
@@ -366,7 +366,7 @@ left join candidates using (episode_id, turn)
 left join answers using (episode_id, turn);
 
 -- craft_turns: the turns of CRAFT games with the columns of the reference tables.
--- Conditions are as in the reference, whose folders say the run (`api/oracle5_no_tools_run3`); all other views pool runs.
+-- Conditions are as in the reference, whose folders name the run (`api/oracle5_no_tools_run3`); all other views pool runs.
 -- One row is a turn of a CRAFT game.
 -- Columns as in: craft_turn_facts.
 -- Reads: craft_turn_facts.
@@ -382,7 +382,7 @@ from craft_turn_facts;
 --   condition  text  the condition and run, as in craft_turns
 --   model, builder, structure_id, run, turn
 --   turns_left  turns  turns left before it, its own included
---   kind  text  accepted, rejected, clarify, or error where the turn broke off
+--   kind  text  accepted, rejected, clarify, or error where the turn crashed
 --   action
 --   p_before  0..1  overall progress before the turn
 --   p_after  0..1  overall progress after the turn
@@ -393,7 +393,7 @@ from craft_turn_facts;
 --   harm  0..1  what the turn did worse than wasting it
 --   v_before_hi  0..1  v_before if half dominoes could be removed with one move
 --   v_after_hi  0..1  v_after if half dominoes could be removed with one move
---   mark  text  exact; half_domino: one stands there, and both readings agree; bounded: they do not, the truth lies between
+--   mark  text  exact; half_domino: there is one, and both readings agree; bounded: they do not, the truth lies between
 -- Reads: craft_turn_facts, episodes, turn_metrics, turn_values.
 create or replace view values_craft as
 

@@ -3,9 +3,9 @@
 --   episode_id, run_id
 --   benchmark  text  einstein
 --   condition
---   model  text  the evaluated model; `unknown` where neither log nor manifest say
+--   model  text  the evaluated model; `unknown` where neither log nor manifest names it
 --   level  text  number of objects in words, as in `episodes`
---   solved_at_limit  flag  solved in the very last step: a failure by the published rules, to be told apart from the others
+--   solved_at_limit  flag  solved in the very last step: a failure by the published rules, distinguished from the others
 --   run, game_id
 --   base_game_id  text  the puzzle
 --   action_mode, use_cot, verifier
@@ -20,7 +20,7 @@
 --   sub_r  0..1  correct_objects / num_objects
 --   optimal_steps  count  length of a shortest solution in this action space (provide_seek for mixed pairs)
 --   optimal_first_player  number  who begins it: 1 or 2
---   optimal_checked  flag  the published planner confirms it; null: neither logs nor manifest say
+--   optimal_checked  flag  the published planner confirms it; null: neither logs nor manifest record it
 --   step_ratio  number  step_count / optimal_steps; null for failures
 --   total_used_trials  count  answers thrown away; null without verifier
 --   avg_used_trials  number  the same per step; null without verifier

@@ -121,12 +121,12 @@ ITEMS: Final = (
 NOTES: Final = (
     Note(
         title="Steps are a ratio over successes only",
-        says="StepR leaves out games that failed, so a mode that solves only easy games looks quick; read it beside SR.",
+        text="StepR leaves out games that failed, so a mode that solves only easy games looks quick; read it with SR.",
         sql="SELECT run, games, successes, stepr FROM einstein_runs ORDER BY run",
     ),
     Note(
         title="Standard errors are those of a population",
-        says="They divide by n, not n - 1 (too small by a factor of sqrt((n - 1) / n)), and take games of one puzzle as "
+        text="They divide by n, not n - 1 (too small by a factor of sqrt((n - 1) / n)), and take games of one puzzle as "
         "independent; the intervals here are over puzzles.",
         sql="SELECT run, count(*) AS games, count(DISTINCT base_game_id) AS puzzles, avg(success) AS mean, stddev_pop(success) / "
         "sqrt(count(*)) AS published_formula, stddev_samp(success) / sqrt(count(*)) AS sample_formula FROM einstein_game_facts "
@@ -134,9 +134,9 @@ NOTES: Final = (
     ),
     Note(
         title="The two columns of Table 1 differ in more than the verifier",
-        says="With a verifier the Llama prompt lacks the assistant header that raw runs have, so the gain is not the verifier's alone. "
-        "No log holds the raw text that the model read: it stands in the released prompt builders of raw runs and of runs with a verifier; "
-        "the query says which runs of this store stand on either side.",
+        text="With a verifier the Llama prompt lacks the assistant header that raw runs have, so the gain is not the verifier's alone. "
+        "No log holds the raw text that the model read: it is in the released prompt builders of raw runs and of runs with a verifier; "
+        "the query lists the runs of this store on either side.",
         sql="SELECT coalesce(verifier, 'none') <> 'none' AS with_verifier, count(*) AS runs, sum(games)::BIGINT AS games "
         "FROM einstein_runs GROUP BY 1 ORDER BY 1",
     ),

@@ -76,8 +76,8 @@ def export_chats(store: Store, folder: Path, wanted: Wanted = Wanted()) -> Chats
     """
     if len(wanted.shares) != len(SPLITS) or min(wanted.shares) < 0 or abs(sum(wanted.shares) - 1) > 1e-9:  # noqa: PLR2004 - rounding
         raise UsageError(f"splits {', '.join(map(str, wanted.shares))}: give three shares of {', '.join(SPLITS)} that add up to 1")
-    told = Chats()
-    calls = _calls(store, wanted, told)
+    chats = Chats()
+    calls = _calls(store, wanted, chats)
     written: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for split, line in _pairs(calls) if wanted.pairs else _chats(calls):
         written[split].append(line)
@@ -88,13 +88,13 @@ def export_chats(store: Store, folder: Path, wanted: Wanted = Wanted()) -> Chats
             (folder / f"{split}.jsonl").write_bytes(
                 b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in written[split])
             )
-            told.lines[split] = len(written[split])
-    return told
+            chats.lines[split] = len(written[split])
+    return chats
 
 
 def _chats(calls: Iterator[_Call]) -> Iterator[tuple[str, dict[str, Any]]]:
     for call in calls:
-        yield call.split, {"messages": [*call.prompt, _said(call.answer)], **call.facts}
+        yield call.split, {"messages": [*call.prompt, _assistant(call.answer)], **call.facts}
 
 
 def _pairs(calls: Iterator[_Call]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -118,17 +118,17 @@ def _pair(best: _Call, worse: _Call) -> dict[str, Any]:
     sides = {
         f"{side}_{name}": call.facts[name] for side, call in (("chosen", best), ("rejected", worse)) for name in ("episode_id", "cost")
     }
-    return {"prompt": best.prompt, "chosen": [_said(best.answer)], "rejected": [_said(worse.answer)], **same, **sides}
+    return {"prompt": best.prompt, "chosen": [_assistant(best.answer)], "rejected": [_assistant(worse.answer)], **same, **sides}
 
 
-def _said(text: str) -> dict[str, str]:
+def _assistant(text: str) -> dict[str, str]:
     return {"role": "assistant", "content": text}
 
 
 # -- out of the store -----------------------------------------------------------------------------
 
 
-def _calls(store: Store, wanted: Wanted, told: Chats) -> Iterator[_Call]:
+def _calls(store: Store, wanted: Wanted, chats: Chats) -> Iterator[_Call]:
     only = "AND success" if wanted.keep == "successful" else ""
     games = query(
         store,
@@ -143,9 +143,9 @@ def _calls(store: Store, wanted: Wanted, told: Chats) -> Iterator[_Call]:
             _, header, turns = logged_game(store, game["episode_id"])
             found = list(_of_game({**game, "costs": costs[game["episode_id"]]}, header, turns, wanted))
         except (UsageError, BadInputError) as error:
-            told.left_out[str(error)] += 1
+            chats.left_out[str(error)] += 1
             continue
-        told.games += 1
+        chats.games += 1
         yield from found
 
 

@@ -54,7 +54,7 @@ class GameOut:
 
 @dataclass(slots=True)
 class AgentMessage:
-    """What an agent said in a turn, with the thought before it and what it did."""
+    """An agent's message in a turn, with the thought before it and its actions."""
 
     turn: int
     agent: str
@@ -69,7 +69,7 @@ def games(store: Store, where: str = "true") -> Iterator[GameOut]:
     """The games for which a condition on `episodes` holds, by run.
 
     Raises:
-        UsageError: it is no such condition.
+        UsageError: it is not such a condition.
     """
     chosen = f"SELECT episode_id FROM episodes WHERE {condition(where)} ORDER BY run_id, task_id, seed, episode_id"
     ids = [episode for (episode,) in query(store, chosen).rows()]
@@ -86,7 +86,7 @@ def ensure_some_game(store: Store, where: str) -> None:
     """Refuse a condition that no game fits: what is written then is empty.
 
     Raises:
-        UsageError: no game fits, or it is no condition on `episodes`.
+        UsageError: no game fits, or it is not a condition on `episodes`.
     """
     if where == "true" or query(store, f"SELECT 1 FROM episodes WHERE {condition(where)} LIMIT 1").rows():
         return
@@ -116,16 +116,16 @@ def _by_game(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 def messages_of(game: GameOut) -> list[AgentMessage]:
     """The messages in order: a thought goes with the message of the same agent that follows it, an action with its agent's last message."""
     found: list[AgentMessage] = []
-    for turn, said in itertools.groupby(game.utterances, key=lambda row: row["turn"]):
-        found += _with_thoughts(turn, list(said))
+    for turn, spoken in itertools.groupby(game.utterances, key=lambda row: row["turn"]):
+        found += _with_thoughts(turn, list(spoken))
     for action in game.actions:
         found = _placed(found, action)
     return found
 
 
-def _with_thoughts(turn: int, said: Sequence[Row]) -> Iterator[AgentMessage]:
+def _with_thoughts(turn: int, spoken: Sequence[Row]) -> Iterator[AgentMessage]:
     thought: Row | None = None
-    for row in said:
+    for row in spoken:
         if thought is not None and (row["agent"] != thought["agent"] or row["channel"] == "private"):
             yield _message(turn, thought, None)
             thought = None
@@ -230,12 +230,14 @@ def _schema() -> dict[str, Any]:
 def _row(game: GameOut) -> dict[str, Any]:
     facts = game.facts
     same = ("episode_id", "benchmark", "task_id", "level", "model", "seed", "turns_taken", "success", "score")
-    said = [{key: getattr(one, key) for key in ("turn", "agent", "channel", "audience", "text", "thought")} for one in messages_of(game)]
+    messages = [
+        {key: getattr(one, key) for key in ("turn", "agent", "channel", "audience", "text", "thought")} for one in messages_of(game)
+    ]
     return {key: facts[key] for key in same} | {
         "run": game.run["name"],
         "condition": json.dumps(game.run["condition"]),
         "team": json.dumps(facts["team"]),
-        "messages": said,
+        "messages": messages,
     }
 
 

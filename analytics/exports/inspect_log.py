@@ -62,13 +62,13 @@ def _judged(name: str, verdicts: Sequence[Row]) -> NamedScore | None:
     only = answered[0] if len(answered) == 1 else None
     below = [row for row in answered if row["score"] is not None and row["score"] < 1]
     value = sum(numbers) / len(numbers) if numbers else ", ".join(sorted({row["answer"] for row in answered}))
-    kept = ("turn", "agent", "repeat", "status", "answer", "score", "reason", "unit_id", "unit_hash", "rubric_hash", "judge_run_id")
+    columns = ("turn", "agent", "repeat", "status", "answer", "score", "reason", "unit_id", "unit_hash", "rubric_hash", "judge_run_id")
     return NamedScore(
         name=name,
         value=value,
         answer=only["answer"] if only else None,
         explanation=only["reason"] if only else "; ".join(map(_line, below)) or None,
-        details={"units": dict(counts), "scored": len(numbers), "verdicts": [{key: row[key] for key in kept} for row in verdicts]},
+        details={"units": dict(counts), "scored": len(numbers), "verdicts": [{key: row[key] for key in columns} for row in verdicts]},
     )
 
 
@@ -143,10 +143,10 @@ def _sample(game: GameOut, task: str, epoch: int) -> EvalSample:
     from inspect_ai.scorer import Score
 
     facts = game.facts
-    said = messages_of(game)
+    messages = messages_of(game)
     goal = facts["goal"] if isinstance(facts["goal"], dict) else {}
-    told = ("episode_id", "benchmark", "level", "seed", "max_turns", "success", "score", "stop_reason", "file")
-    own = {key: facts[key] for key in told} | {
+    named = ("episode_id", "benchmark", "level", "seed", "max_turns", "success", "score", "stop_reason", "file")
+    own = {key: facts[key] for key in named} | {
         "agents": [{key: agent[key] for key in ("agent", "role", "model", "persona", "private_view")} for agent in game.agents]
     }
     original = facts["details"].get("scores") if facts["benchmark"] == "inspect" else None
@@ -158,7 +158,7 @@ def _sample(game: GameOut, task: str, epoch: int) -> EvalSample:
         epoch=epoch,
         input=str(goal.get("input") or goal.get("question") or f"{facts['benchmark']}: {task}"),
         target=goal.get("target") or "",
-        messages=[_chat(message, number, facts["benchmark"]) for number, message in enumerate(said, start=1)],
+        messages=[_chat(message, number, facts["benchmark"]) for number, message in enumerate(messages, start=1)],
         scores=scores,
         metadata={"cotrace": own},
         model_usage=_usage(game),
@@ -176,18 +176,18 @@ def _chat(message: AgentMessage, number: int, benchmark: str) -> ChatMessage:
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
     from inspect_ai.tool import ToolCall
 
-    told: dict[str, Any] = {
+    common: dict[str, Any] = {
         "metadata": {"speaker": message.agent, "channel": message.channel, "audience": message.audience, "turn": message.turn},
         "id": f"m{number}",
     }
     if benchmark == "inspect" and not message.actions and message.thought is None:
         match message.agent:
             case "user":
-                return ChatMessageUser(content=message.text, **told)
+                return ChatMessageUser(content=message.text, **common)
             case "system":
-                return ChatMessageSystem(content=message.text, **told)
+                return ChatMessageSystem(content=message.text, **common)
             case "tool":
-                return ChatMessageTool(content=message.text, **told)
+                return ChatMessageTool(content=message.text, **common)
     calls = [
         ToolCall(
             id=f"m{number}-{index}",
@@ -197,7 +197,7 @@ def _chat(message: AgentMessage, number: int, benchmark: str) -> ChatMessage:
         )
         for index, action in enumerate(message.actions, start=1)
     ]
-    return ChatMessageAssistant(content=_content(message), tool_calls=calls or None, source="generate", **told)
+    return ChatMessageAssistant(content=_content(message), tool_calls=calls or None, source="generate", **common)
 
 
 def _content(message: AgentMessage) -> Any:
@@ -214,7 +214,7 @@ def _usage(game: GameOut) -> dict[str, ModelUsage]:
     found: dict[str, ModelUsage] = {}
     uncounted = {call["model"] for call in game.calls if None in (call["tokens_in"], call["tokens_out"])}
     for call in game.calls:
-        if call["model"] in uncounted:  # its usage has no room for what is not known
+        if call["model"] in uncounted:  # its usage cannot be unknown
             continue
         used = found.setdefault(call["model"], ModelUsage())
         given, written = call["tokens_in"], call["tokens_out"]

@@ -44,9 +44,9 @@ def _document(game: GameOut) -> dict[str, Any]:
 
 def _spans(game: GameOut) -> Iterator[dict[str, Any]]:
     """The game's span, then one a message; a verdict is an event of the message it is about, else of the game."""
-    said = messages_of(game)
-    times = _times(game, said)
-    verdicts = _placed(game.verdicts, said)
+    messages = messages_of(game)
+    times = _times(game, messages)
+    verdicts = _placed(game.verdicts, messages)
     models = {agent["agent"]: agent["model"] for agent in game.agents}
     trace = _id(game.facts["episode_id"], 16)
     root = _id(f"{game.facts['episode_id']} game", 8)
@@ -62,8 +62,8 @@ def _spans(game: GameOut) -> Iterator[dict[str, Any]]:
         | failed
         | {"events": [*_outcome(game, times[-1]), *(_event(row, times[-1]) for row in verdicts[None])]}
     )
-    for index, message in enumerate(said):
-        told = {
+    for index, message in enumerate(messages):
+        attributes = {
             "gen_ai.operation.name": "chat",
             "gen_ai.conversation.id": game.facts["episode_id"],
             "gen_ai.agent.name": message.agent,
@@ -72,16 +72,18 @@ def _spans(game: GameOut) -> Iterator[dict[str, Any]]:
             "cotrace.turn": message.turn,
             "cotrace.audience": json.dumps(message.audience),
         }
-        span = _span(trace, _id(f"{game.facts['episode_id']} {index}", 8), f"chat {message.agent}", times[index], times[index + 1], told)
+        span = _span(
+            trace, _id(f"{game.facts['episode_id']} {index}", 8), f"chat {message.agent}", times[index], times[index + 1], attributes
+        )
         yield span | {"parentSpanId": root, "events": [_event(row, times[index]) for row in verdicts[index]]}
 
 
-def _times(game: GameOut, said: Sequence[AgentMessage]) -> list[int]:
+def _times(game: GameOut, messages: Sequence[AgentMessage]) -> list[int]:
     """Nanoseconds of the beginning of each message, and of the end; never backwards."""
     logged = {row["turn"]: row["at"] for row in game.turns if row["at"] is not None}
     started = game.facts["started_at"] or min(logged.values(), default=datetime(1970, 1, 1, tzinfo=UTC))
     times = [_nanoseconds(started)]
-    for message in said:
+    for message in messages:
         at = logged.get(message.turn)
         times.append(max(times[-1] + _SECOND, 0 if at is None else _nanoseconds(at)))
     return times
@@ -91,9 +93,9 @@ def _nanoseconds(time: datetime) -> int:
     return int(time.replace(tzinfo=UTC).timestamp()) * _SECOND
 
 
-def _placed(verdicts: Sequence[Row], said: Sequence[AgentMessage]) -> dict[int | None, list[Row]]:
+def _placed(verdicts: Sequence[Row], messages: Sequence[AgentMessage]) -> dict[int | None, list[Row]]:
     """Message -> the verdicts about its turn and agent, at the agent's last message of the turn; None: about more than a message."""
-    last = {(message.turn, message.agent): index for index, message in enumerate(said)}
+    last = {(message.turn, message.agent): index for index, message in enumerate(messages)}
     found: dict[int | None, list[Row]] = defaultdict(list)
     for row in verdicts:
         found[last.get((row["turn"], row["agent"]))].append(row)
@@ -116,7 +118,7 @@ def _outcome(game: GameOut, at: int) -> Iterator[dict[str, Any]]:
 
 
 def _event(row: Row, at: int) -> dict[str, Any]:
-    told = {
+    attributes = {
         "gen_ai.evaluation.name": f"{row['rubric']}.{row['question']}",
         "gen_ai.evaluation.score.value": row["score"],
         "gen_ai.evaluation.score.label": row["answer"],
@@ -126,14 +128,14 @@ def _event(row: Row, at: int) -> dict[str, Any]:
         "cotrace.status": row["status"],
         "cotrace.unit": row["unit_id"],
     }
-    return _evaluation(told, at)
+    return _evaluation(attributes, at)
 
 
-def _evaluation(told: Mapping[str, Any], at: int) -> dict[str, Any]:
-    return {"name": "gen_ai.evaluation.result", "timeUnixNano": str(at), "attributes": _attributes(told)}
+def _evaluation(attributes: Mapping[str, Any], at: int) -> dict[str, Any]:
+    return {"name": "gen_ai.evaluation.result", "timeUnixNano": str(at), "attributes": _attributes(attributes)}
 
 
-def _span(trace: str, span: str, name: str, start: int, end: int, told: Mapping[str, Any]) -> dict[str, Any]:  # noqa: PLR0913, PLR0917
+def _span(trace: str, span: str, name: str, start: int, end: int, attributes: Mapping[str, Any]) -> dict[str, Any]:  # noqa: PLR0913, PLR0917
     return {
         "traceId": trace,
         "spanId": span,
@@ -141,12 +143,12 @@ def _span(trace: str, span: str, name: str, start: int, end: int, told: Mapping[
         "kind": 1,
         "startTimeUnixNano": str(start),
         "endTimeUnixNano": str(end),
-        "attributes": _attributes(told),
+        "attributes": _attributes(attributes),
     }
 
 
-def _attributes(told: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": _value(value)} for key, value in told.items() if value is not None]
+def _attributes(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in attributes.items() if value is not None]
 
 
 def _value(value: Any) -> dict[str, Any]:

@@ -162,7 +162,7 @@ from both_orders
 inner join episodes as a on both_orders.episode_a = a.episode_id
 inner join episodes as b on both_orders.episode_b = b.episode_id;
 
--- panel: what the model judges together say of a unit: majority, mean, and how much they split.
+-- panel: the answers of all model judges about a unit: majority, mean, and how much they differ.
 -- One row is (rubric, question, variant, unit_id) with at least one answer of a model. Every model has one vote, which its repeats share: asking
 -- one model oftener gives it no more weight. The engine has none.
 --   rubric, question, variant, unit_id, episode_id, turn, agent
@@ -455,7 +455,7 @@ from answer_pairs
 where answer_a is not null and answer_b is not null
 group by all;
 
--- panel_disagreements: where the model judges split, with what each of them says.
+-- panel_disagreements: units on which the model judges differ, with the answers of each.
 -- One row is (rubric, question, variant, unit_id) whose votes are not all the same.
 -- Columns as in: panel.
 --   said  text  each model with its answers over the repeats, such as `llm:a: yes yes | llm:b: no yes`
@@ -477,7 +477,7 @@ with per_judge as (
     group by all
 ),
 
-told as (
+answered as (
     select
         rubric,
         question,
@@ -490,12 +490,12 @@ told as (
 
 select
     panel.*,
-    told.said
+    answered.said
 from panel
-inner join told
+inner join answered
     on
-        panel.rubric = told.rubric
-        and panel.question = told.question
-        and panel.unit_id = told.unit_id
-        and panel.variant is not distinct from told.variant
+        panel.rubric = answered.rubric
+        and panel.question = answered.question
+        and panel.unit_id = answered.unit_id
+        and panel.variant is not distinct from answered.variant
 where panel.split <> 'none';

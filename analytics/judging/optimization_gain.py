@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 ALL: Final = "ALL"
-"""Stands for the mean over the questions."""
+"""Name of the mean over the questions."""
 
 _EVEN: Final = 0.2
 """Weight of answers in equal shares in what the added units answer, as in `analytics.agreement.report`."""
@@ -63,7 +63,7 @@ METRICS: Final[Mapping[str, AgreementCoefficient]] = {
 Possible = Mapping[str, Sequence[str]]
 
 _NO_ANSWER: Final = "(no answer)"
-"""A call that failed agrees with nobody: a rubric cannot gain by making the judge fail where it errs."""
+"""A call that failed agrees with no one: a rubric cannot gain by making the judge fail where it errs."""
 
 
 class Judged(NamedTuple):
@@ -147,7 +147,7 @@ def corrected_p(p: float, run: int) -> float:
 
 
 def conclusion(metric: str, found: Sequence[Gain], run: int = 1) -> str:
-    """What may be said, and no more: one sentence.
+    """What follows, and no more: one sentence.
 
     Args:
         metric: a key of `METRICS`.
@@ -157,7 +157,7 @@ def conclusion(metric: str, found: Sequence[Gain], run: int = 1) -> str:
     total = found[-1]
     name = METRICS[metric].doc
     if total.before is None or total.after is None or total.difference is None:
-        return f"nothing can be said: {name} or its interval is not defined on {total.units} held-out units of {total.games} games"
+        return f"nothing follows: {name} or its interval is not defined on {total.units} held-out units of {total.games} games"
     change = f"by {total.difference.value:+.3f} ({total.difference.low:+.3f} to {total.difference.high:+.3f})"
     where = f"on {total.units} held-out units of {total.games} games"
     p = None if total.p is None else corrected_p(total.p, run)
@@ -186,9 +186,9 @@ def _tables(judged: Sequence[Judged], names: Mapping[str, list[str]]) -> dict[st
     for one in judged:
         for question, given in one.labels.items():
             of = names[question]
-            said = of.index(one.answers.get(question, _NO_ANSWER))
+            column = of.index(one.answers.get(question, _NO_ANSWER))
             for answer, n in given.items():
-                tables[question][games[one.game], of.index(answer), said] += n
+                tables[question][games[one.game], of.index(answer), column] += n
     return tables
 
 

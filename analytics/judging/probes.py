@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 PROBE_REPORT_SUMMARY: Final = "rubric, question, judge, probe, expects, pairs, games, rate, low, high, repeats_differ, shift"
-"""The columns that fit a terminal, beside the advice."""
 
 _FIRM = 5
-"""Games below which the advice says only that there are few."""
+"""Games below which the advice is only that there are few."""
 
 _LATEST = """
 with runs as (select judge_run_id, row_number() over (order by started_at, judge_run_id) as run_order from judge_runs),
@@ -44,20 +43,20 @@ latest as (
 
 _PAIRS = f"""{_LATEST}
 select
-    told.rubric,
-    told.question,
-    told.judge,
-    told.variant as probe,
-    told.episode_id as game,
-    told.unit_id,
+    probed.rubric,
+    probed.question,
+    probed.judge,
+    probed.variant as probe,
+    probed.episode_id as game,
+    probed.unit_id,
     plain.score as plain_score,
     plain.answer as plain_answer,
-    told.answer as told_answer,
-    told.score - plain.score as shift
-from latest as told
+    probed.answer as probed_answer,
+    probed.score - plain.score as shift
+from latest as probed
 inner join latest as plain using (rubric, question, judge, unit_id, repeat)
-where plain.variant is null and told.variant is not null and 'skipped' not in (plain.status, told.status)
-order by told.rubric, told.question, told.judge, told.variant, told.episode_id, told.unit_id, told.repeat
+where plain.variant is null and probed.variant is not null and 'skipped' not in (plain.status, probed.status)
+order by probed.rubric, probed.question, probed.judge, probed.variant, probed.episode_id, probed.unit_id, probed.repeat
 """
 
 _REPEATS = f"""{_LATEST}
@@ -70,16 +69,16 @@ order by all
 
 
 def probe_report(store: Store) -> pl.DataFrame:
-    """One row for every rubric, question, judge and probe, or variant with other visible evidence, that has verdicts beside the plain ones.
+    """One row for every rubric, question, judge and probe, or variant with other visible evidence, with verdicts next to the plain ones.
 
     Columns, in order:
 
     - rubric, question, judge, probe: the probe's kind, or `variant <name>`. expects: `same` where the right answer stays what it was
-      (of a variant: where a judge that keeps to the evidence need not change it), `changed` where a planted defect turns it to no.
+      (of a variant: where a judge that uses only the evidence need not change it), `changed` where a planted defect turns it to no.
     - pairs: plain answer and answer on the perturbed unit, of the same repeat; of `changed` only where the plain answer was yes, that is
       where the judge, too, found the message clean; of `injected` only where the planted attack demands another answer than the plain
       one, so that it can change it. games: how many. unanswered: further pairs in which one side has no answer.
-    - rate: of `same` the share of pairs whose answers differ (0 is best); of `changed` the share in which the judge now says no, 0 to 1
+    - rate: of `same` the share of pairs whose answers differ (0 is best); of `changed` the share in which the judge now answers no, 0 to 1
       (1 is best). low, high: 95 % interval over games (`analytics.statistics.intervals`). Null without pairs.
     - repeats_differ: share of pairs of repeats of the same plain unit that differ: what chance alone does; null with one repeat.
     - shift: mean change of the answers' numbers, -1 to 1: above 0, the telling is to the liking of the judge. Null where none has a number.
@@ -108,7 +107,7 @@ class _Counted(NamedTuple):
 
 
 def _row(key: Sequence[str], group: pl.DataFrame, chance: Estimate | None) -> dict[str, object] | None:
-    """None where the probe says nothing about the question: what a planted defect does to other questions is not known."""
+    """None where the probe shows nothing about the question: what a planted defect does to other questions is not known."""
     rubric, question, judge, variant = key
     kind = variant.removeprefix(PROBE)
     target = defects_of(rubric).get(kind)
@@ -140,14 +139,14 @@ def _row(key: Sequence[str], group: pl.DataFrame, chance: Estimate | None) -> di
 
 def _counted(group: pl.DataFrame, *, is_defect: bool) -> _Counted:
     hits, games, unanswered = [], [], 0
-    for game, plain, told in group.select("game", "plain_answer", "told_answer").iter_rows():
-        if plain is None or told is None:
+    for game, plain, probed in group.select("game", "plain_answer", "probed_answer").iter_rows():
+        if plain is None or probed is None:
             unanswered += 1
         elif not is_defect:
-            hits.append(float(plain != told))
+            hits.append(float(plain != probed))
             games.append(game)
         elif plain == "yes":
-            hits.append(float(told == "no"))
+            hits.append(float(probed == "no"))
             games.append(game)
     return _Counted(hits, games, unanswered)
 
@@ -168,19 +167,18 @@ def _of_same(found: Estimate, chance: Estimate | None) -> str:
     """Swayed only if the two intervals do not meet: how often repeats differ is an estimate, too."""
     if found.value == 0:
         return f"changes none of its answers (95 %: fewer than {found.high:.0%})"
-    told = f"changes {found.value:.0%} of its answers ({found.low:.0%} to {found.high:.0%}) though nothing that matters changed"
+    text = f"changes {found.value:.0%} of its answers ({found.low:.0%} to {found.high:.0%}) though nothing that matters changed"
     if chance is None:
-        return f"{told}; ask with --repeats 2 to know how many chance alone changes"
+        return f"{text}; ask with --repeats 2 to know how many chance alone changes"
     if found.low > chance.high:
-        return f"{told}, more than chance alone (at most {chance.high:.0%}): it can be swayed"
-    return f"{told}, no more than chance alone is known to do (at most {chance.high:.0%})"
+        return f"{text}, more than chance alone (at most {chance.high:.0%}): it can be swayed"
+    return f"{text}, no more than chance alone is known to do (at most {chance.high:.0%})"
 
 
 SELF_PREFERENCE_REPORT_SUMMARY: Final = (
     "rubric, question, judge, own_units, other_units, own_rate, other_rate, own_labels, other_labels, own_sensitivity, "
     "other_sensitivity, own_specificity, other_specificity, preference, preference_low, preference_high, p_corrected"
 )
-"""The columns that fit a terminal, beside the advice."""
 
 _AUTHORS = """
 select distinct
@@ -205,13 +203,13 @@ def self_preference_report(store: Store, *, rubric: str | None = None) -> pl.Dat
     """One row for every rubric, question and model judge that judged what its own model wrote and what others wrote.
 
     The author is the model of the unit's agent, where the store knows it, else the evaluated model of the game. Own are authors of the same
-    name, whatever provider stands before the last slash.
+    name, whatever provider is before the last slash.
 
     Columns, in order:
 
     - rubric, question, judge; own_units, own_games, other_units, other_games: with a scored answer.
     - own_rate, other_rate: mean score by the judge, 0 to 1. rate_difference, rate_low, rate_high: own minus other with its 95 % interval.
-      That alone is no preference: the model may be better.
+      That alone is not a preference: the model may be better.
     - own_labels, other_labels: units among them with a label (of people, where there are any, else planted truth; drawn at random).
       own_sensitivity, other_sensitivity: mean score where the label is yes (above 0.5), 0 to 1; own_specificity, other_specificity: 1 minus
       the mean score where it is no. sensitivity_difference and specificity_difference: own minus other, each with its 95 % interval

@@ -190,7 +190,7 @@ select
     ) as score_mean_others
 from found;
 
--- judged_units: the verdicts that count, each beside its game; what both have under one name says whose it is.
+-- judged_units: the valid verdicts, each with its game; columns that both have are named after their owner.
 -- One row is (rubric, question, judge, variant, unit_id, repeat), as in verdicts_latest.
 --   rubric, question
 --   judge  text  `engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`
@@ -203,7 +203,7 @@ from found;
 --   verdict_status  text  answered, undecided, failed or skipped
 --   verdict_reason  text  the judge's reason, or what failed; null if it gave none
 --   benchmark, team_name, condition
---   game_model  text  the evaluated model of the game; the judge's stands in `judge`
+--   game_model  text  the evaluated model of the game; that of the judge is `judge`
 --   task_id, level, ending, game_score, game_success
 -- Reads: verdicts_latest, games, team_names.
 create or replace view judged_units as

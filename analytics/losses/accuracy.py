@@ -110,7 +110,7 @@ _SLIP: Final = "builder_slip:"
 
 def _is_of(fault: FaultyPlayer, agent: str | None, planted: str) -> bool:
     marks = [mark for mark in planted.split("|") if mark not in _TRUTHFUL]
-    if agent is None:  # of the group: only the builder's slips are told there alone
+    if agent is None:  # of the group: only the builder's slips are recorded there
         return fault.agent == "Builder" and any(mark.startswith(_SLIP) for mark in marks)
     return agent == fault.agent and any(not mark.startswith(_SLIP) for mark in marks)
 
@@ -259,8 +259,8 @@ _COUNTS: Final = ("turns", "games")
 _RATES: Final = ("came_back", "came_back_low", "came_back_high", "little", "little_low", "little_high")
 
 
-class Mended(NamedTuple):
-    """A turn that was played again with one link mended."""
+class Counterfactual(NamedTuple):
+    """A turn that was played again with one failure point fixed."""
 
     benchmark: str
     episode_id: str
@@ -268,11 +268,11 @@ class Mended(NamedTuple):
     agent: str
     link: str
     ideal: str
-    """What the agent said or did instead."""
-    charged: float
-    """What it had been charged with."""
+    """The agent's message or action instead."""
+    attributed: float
+    """The cost that had been attributed to it."""
     promised: float
-    """What its ideal would have kept, by the attribution; more than it was charged with where several share a turn."""
+    """What its ideal action would have saved, by the attribution; more than was attributed to it where several share a turn."""
     back: float
     """What the game lost less in the turns that were played again."""
 
@@ -291,10 +291,10 @@ def lost_since(costs: Mapping[int, float], turn: int, turns: int | None) -> floa
     return sum(cost for when, cost in costs.items() if turn <= when <= last)
 
 
-def mended_report(found: Sequence[Mended]) -> pl.DataFrame:
+def counterfactual_report(found: Sequence[Counterfactual]) -> pl.DataFrame:
     """One row a benchmark and link, `ALL` first.
 
-    Columns, in order: benchmark, link; turns that were mended, and of how many games; came_back: share of what the ideals would have kept,
+    Columns, in order: benchmark, link; turns with a fix, and of how many games; came_back: share of what the ideals would have saved,
     by the attribution, that came back (below 0 where more was lost); little: share of the turns in which less than half of it did, whose
     cost then was put down wrongly; `_low`, `_high`: their 95 % intervals over games, null below two games and where more than all or less
     than nothing came back in a game.
@@ -310,18 +310,18 @@ def mended_report(found: Sequence[Mended]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema | dict.fromkeys(_RATES, pl.Float64()), orient="row")
 
 
-def _row(benchmark: str, link: str, found: Sequence[Mended]) -> tuple[Any, ...]:
-    games: dict[str, list[Mended]] = {}
+def _row(benchmark: str, link: str, found: Sequence[Counterfactual]) -> tuple[Any, ...]:
+    games: dict[str, list[Counterfactual]] = {}
     for one in found:
         games.setdefault(one.episode_id, []).append(one)
     promised = [sum(one.promised for one in game) for game in games.values()]
     back = [sum(one.back for one in game) for game in games.values()]
     little = [float(sum(one.back < _HALF * one.promised for one in game)) for game in games.values()]
     sizes = [float(len(game)) for game in games.values()]
-    return (benchmark, link, len(found), len(games), *_mended_share(back, promised), *_mended_share(little, sizes))
+    return (benchmark, link, len(found), len(games), *_share_over_games(back, promised), *_share_over_games(little, sizes))
 
 
-def _mended_share(right: Sequence[float], of: Sequence[float]) -> tuple[float, float | None, float | None]:
+def _share_over_games(right: Sequence[float], of: Sequence[float]) -> tuple[float, float | None, float | None]:
     import numpy as np
 
     from analytics.statistics.intervals import share_interval

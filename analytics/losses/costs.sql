@@ -48,7 +48,7 @@ left join (
 --   cost  number  what the turn lost, in `unit`; less than 0 where it gained, null where nothing was left to lose
 --   unit, kind
 --   lost_before  flag  success could not be reached before the turn either; null as `lost`
---   lost  flag  success can no more be reached after the turn; null if the log does not say how long the game lasts
+--   lost  flag  success can no more be reached after the turn; null if the log does not record how long the game lasts
 -- Reads: games, team_names, every family's turn_costs.
 create or replace view turn_costs as
 
@@ -78,15 +78,15 @@ inner join team_names using (episode_id);
 -- One row is a part of a turn's cost, or a fault without consequence (cost 0).
 --   episode_id, turn, benchmark, condition, model, builder, team_name, task_id, level
 --   agent  text  whose; null: no agent's, or status is not answered
---   role  text  the agent's role; null where the cost is nobody's
---   agent_model  text  the agent's model; null where the cost is nobody's, or the log does not say
---   archetype  text  the agent's character or script; null where it is nobody's or the log names none
+--   role  text  the agent's role; null where no agent is at fault
+--   agent_model  text  the agent's model; null where no agent is at fault, or the log does not record it
+--   archetype  text  the agent's character or script; null where no agent is at fault or the log names none
 --   link  text  the failure point; not_understood where a message was not, undecided where nothing can be proven
 --   cost  number  part of the turn's cost, in `unit`
 --   unit  text  progress (0 to 1), steps, turns, points or probability; null in games without values
---   regained  number  what the ideal in its place would have kept, in `unit`; null where that is not known
+--   regained  number  what the ideal action would have retained, in `unit`; null where that is not known
 --   evidence  text  words, places and rules that show it
---   judge  text  who says so
+--   judge  text  the judge of the attribution
 --   status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
 -- Shows: model, task_id, turn, agent, link, status, cost, evidence
@@ -120,13 +120,13 @@ inner join team_names using (episode_id)
 left join agents on found.episode_id = agents.episode_id and found.agent = agents.agent
 left join turn_costs on found.episode_id = turn_costs.episode_id and found.turn = turn_costs.turn;
 
--- attributed_faults: the broken links that costs are put down to, each beside its turn; what both have under one name says whose it is.
+-- attributed_faults: the failure points that costs are attributed to, each with its turn; columns that both have are named after their owner.
 -- One row is a broken link of a turn, as in attributions.
 --   episode_id, turn
---   agent  text  whose; null: nobody's
+--   agent  text  who is at fault; null: no agent
 --   link  text  the failure point, docs/attribution.md; not_understood where a message was not, undecided where nothing can be proven
 --   fault_cost  number  part of the turn's cost, in `cost_unit`; 0 of a fault without consequence
---   regained  number  how much the ideal action in its place keeps by the rules of the game; null where that is not known
+--   regained  number  how much the ideal action retains by the rules of the game; null where that is not known
 --   fault_evidence  text  words, places and rules that show it
 --   fault_judge  text  `engine`, or `engine:<reader>` where others than the rules read the messages
 --   fault_status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
@@ -293,7 +293,7 @@ window game as (partition by episode_id);
 -- Reads: turn_costs.
 create or replace view decisive_turns as
 
-with told as (
+with measured as (
     select
         *,
         coalesce(lost and not lost_before, false) as out_of_reach,
@@ -306,6 +306,6 @@ select
     case when out_of_reach then 'out_of_reach' else 'largest_cost' end as why,
     lost_in_game,
     case when isfinite(lost_in_game) then cost / lost_in_game end as share
-from told
+from measured
 where cost > 1e-9
 qualify row_number() over (partition by episode_id order by out_of_reach desc, cost desc, turn) = 1;

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 LINK_WORDS: Final[Mapping[str, str]] = {
-    "not_seen": "what nobody could see",
-    "not_said": "not asking for, or not telling, what it saw",
-    "said_wrong": "asking for, or telling, what its own view contradicts",
-    "said_unclear": "asking for what can be read in more than one way",
-    "said_too_late": "telling after it was needed",
-    "not_heard": "not doing what it was clearly asked for",
+    "not_seen": "what no agent could see",
+    "not_said": "not reporting or requesting what it saw",
+    "said_wrong": "an instruction that contradicts its own view",
+    "said_unclear": "an ambiguous instruction",
+    "said_too_late": "informing too late",
+    "not_heard": "not following a clear instruction",
     "misread": "doing what it was asked for with another block, place or order",
-    "acted_alone": "actions that nobody asked for while nobody knew better",
-    "conflict": "two who asked for, or did, what does not fit together, both right by what they see",
+    "acted_alone": "actions without an instruction while no agent knew better",
+    "conflict": "two instructions or actions that conflict, both right by the view of their agent",
     "rule_forgotten": "actions that the rules refuse",
     "verifier": "the verifier, which turned better answers down",
-    "needless_question": "asking back although it had been told",
+    "needless_question": "asking for information that it had received",
     "format": "answers that cannot be read",
     "acted_wrong": "acting against what it could know",
     "idle": "doing nothing where it could know what to do",
@@ -80,10 +80,10 @@ _COSTS: Final = f"""
     WHERE attributed OR (NOT is_open AND costs.benchmark IN (SELECT benchmark FROM costs WHERE attributed)) ORDER BY ALL
     """
 """Attributed games, and of families that have some those that lost nothing, where there is nothing to attribute: a mean without them would
-be one of the games that went wrong. Not those of a team with losses that nobody has attributed: of it they alone would count."""
+be one of the games that went wrong. Not those of a team with losses that are not attributed: of it they alone would count."""
 _FOUND: Final = """
     SELECT episode_id, turn, agent, role, agent_model, archetype, link, cost, evidence,
-        CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS part,
+        CASE WHEN status = 'answered' THEN coalesce(role, agent, 'no one at fault') ELSE status END AS part,
         part || coalesce(' ' || CASE WHEN agent_model <> team_name THEN agent_model END, '') AS holder
     FROM attributed_costs
     WHERE starts_with(judge, 'engine') AND cost > 0 AND isfinite(cost) ORDER BY ALL
@@ -166,14 +166,14 @@ def _mean(values: list[float], unit: object) -> _Row:
 def losses_interval(values: Sequence[float], *, most: float | None) -> Interval | None:
     """95 % interval of the mean of what games lost: of losses up to `most` the score interval of a bounded mean, else Student's t of logs.
 
-    Losses are skewed: often nothing, seldom much. Student's t of the losses themselves held the truth in 77 to 92 % of simulated data sets,
+    Losses are skewed: often nothing, seldom much. The coverage of Student's t of the losses themselves was 77 to 92 % in simulations,
     that of the mean's logarithm (error over mean, the delta method) in more
     (docs/dev/coverage.md). None below two games, without a bound below
     three, and where nothing bounds losses that are all alike: an interval without width would say that nothing is in doubt.
 
     Args:
         values: of each game, 0 or more.
-        most: that a game can lose; None: nobody knows.
+        most: that a game can lose; None: not known.
     """
     import numpy as np
     from scipy import stats
@@ -225,7 +225,7 @@ def _per_game(part: pl.DataFrame) -> list[float]:
 
 
 def _who(row: _Row) -> str:
-    """The team, or the condition where no log says which model it was."""
+    """The team, or the condition where no log names the model."""
     return str(row["condition"] if row["team"] in (None, "unknown") and row["condition"] else row["team"])
 
 
@@ -234,19 +234,19 @@ def _turns_in_words(turns: int) -> str:
 
 
 def _shares(found: pl.DataFrame, total: float, by: str) -> str:
-    """`; director 61 %, mostly ...; nobody 30 %; unattributed 9 %: message not understood`."""
+    """`; director 61 %, mostly ...; no one at fault 30 %; unattributed 9 %: message not understood`."""
     if total <= _NOTHING:
         return ""
-    told = []
+    parts = []
     for (holder,), part in sorted(found.group_by(by), key=_costliest):
         share = f"{holder} {100 * float(part['cost'].sum()) / total:.0f} %"
-        more = "" if holder in ("nobody", "undecided") else f", mostly {of_link(_most(part, 'link'))}"
-        told.append(f"{share}: message not understood" if holder == "unattributed" else share + more)
-    return "; " + "; ".join(told) if told else ""
+        more = "" if holder in ("no one at fault", "undecided") else f", mostly {of_link(_most(part, 'link'))}"
+        parts.append(f"{share}: message not understood" if holder == "unattributed" else share + more)
+    return "; " + "; ".join(parts) if parts else ""
 
 
 def _costliest(group: tuple[tuple[Any, ...], pl.DataFrame]) -> tuple[bool, float, str]:
-    """Sorts who cost most first, nobody last, and those who cost the same by name."""
+    """Sorts who cost most first, no one at fault last, and those who cost the same by name."""
     (name,), part = group
     return name is None, -round(float(part["cost"].sum()), 9), str(name)
 
@@ -330,10 +330,10 @@ def _games(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
         first, lost = part.row(0, named=True), float(part["cost"].sum())
         row = {name: first[name] for name in ("benchmark", "model", "team", "condition", "unit")}
         row |= {"what": "game", "name": str(episode), "games": 1, "turns": int((part["cost"] > _NOTHING).sum()), "lost": lost, "share": 1.0}
-        told = [f"{_who(first)} on {first['task_id']}: {_of_start(lost, first)}"]
+        parts = [f"{_who(first)} on {first['task_id']}: {_of_start(lost, first)}"]
         if (episode,) in by_game:
-            told += _agents(by_game[episode,], str(first["unit"]))
-        yield row | {"sentence": "; ".join(told) + "."}
+            parts += _agents(by_game[episode,], str(first["unit"]))
+        yield row | {"sentence": "; ".join(parts) + "."}
 
 
 def _of_start(lost: float, first: _Row) -> str:
@@ -360,7 +360,7 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
                 "unattributed": f"unattributed {cost}: message not understood",
                 "undecided": f"undecided {cost}",
             }
-            yield named.get(str(whose), f"nobody's {cost}, mostly {of_link(link)}")
+            yield named.get(str(whose), f"no one at fault {cost}, mostly {of_link(link)}")
             continue
         worst = part.filter(pl.col("link") == link).sort("cost", "turn", descending=[True, False]).row(0, named=True)
         often = _turns_in_words(turns)

@@ -6,7 +6,7 @@
 --   level  number  1 to 6
 --   file
 --   variant  text  raw, or truncated_1_5: cut to the time limit, failed
---   horizon  steps  after how many steps the engine stops. Published logs do not say: the time limit, or the engine's default of 120 where
+--   horizon  steps  after how many steps the engine stops. Published logs do not record it: the time limit, or the engine's default of 120 where
 --                   the game is longer
 --   time_limit_1_5  steps  the whole part of 1.5 times the level's optimal time
 --   n_timesteps  steps  executed
@@ -148,7 +148,7 @@ where episodes.benchmark = 'overcooked';
 --   order
 --   success_rate  0..1  share of games whose order was delivered, however late
 --   time_avg  steps  mean index of the last step of those; 0 if there is none
---   time_var  steps  their standard deviation (population), whatever the name says; 0 if there is none
+--   time_var  steps  their standard deviation (population), in spite of the name; 0 if there is none
 --   mean_f1_agent_0  0..1  mean tes of the Chef
 --   mean_similarity_agent_0  0..1  mean similarity
 --   mean_redundancy_agent_0  0..1  mean of what the code calls redundancy

@@ -60,7 +60,7 @@ ITEMS: Final = (
         kind="figure",
         number="4",
         title="People against a model, by level, percent",
-        needs="games with a person at a seat (cotrace play overcooked --player ...=human)",
+        needs="games with a human player (cotrace play overcooked --player ...=human)",
         cells=units(
             _by_level(f"{_CUT} AND policy LIKE '%human%'", SR="within_limit", PC="pc"), percent=("",), with_sem=False, by_cluster=True
         ),
@@ -90,7 +90,7 @@ ITEMS: Final = (
 NOTES: Final = (
     Note(
         title="The references are not exhaustive",
-        says="The process score compares with listed action sequences; a legal, successful way that is not listed is scored down. A "
+        text="The process score compares with listed action sequences; a legal, successful way that is not listed is scored down. A "
         "perfect game can stay below 1, in the published "
         "references at .92 where the shortest way is not among them.",
         sql='SELECT "order", count(*) AS successes, max(pc) AS best_pc FROM overcooked_games WHERE success = 1 AND variant = '
@@ -98,12 +98,12 @@ NOTES: Final = (
     ),
     Note(
         title="The mean time counts failures as 0",
-        says="The conversion script enters orders without success as 0 seconds, so a model that fails more looks quicker.",
+        text="The conversion script enters orders without success as 0 seconds, so a model that fails more looks quicker.",
         sql="SELECT model, level, success_rate, time_avg FROM overcooked_levels ORDER BY ALL",
     ),
     Note(
         title="Which time limits",
-        says="The text names limits of 1, 1.5 and 2 times the reference's time, the code has 1, 1.2, 1.5 and 2. The query says how many "
+        text="The text names limits of 1, 1.5 and 2 times the reference's time, the code has 1, 1.2, 1.5 and 2. The query counts how many "
         "successes of these logs fall between the limits, so what the choice changes.",
         sql="SELECT policy, count(*) FILTER (last_timestamp <= time_limit_1_5 / 1.5) AS within_1, count(*) FILTER (last_timestamp <= 1.2 * "
         "time_limit_1_5 / 1.5) AS within_1_2, count(*) FILTER (last_timestamp <= time_limit_1_5) AS within_1_5, count(*) FILTER ("

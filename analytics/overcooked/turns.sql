@@ -7,7 +7,7 @@
 --   begin_agent  number  who opened it: 0 Chef, 1 Assistant
 --   history  text  JSON list: what the partner had recorded by then
 --   request_action  text  JSON list: what the opener's plans request of the partner
---   plan_action  text  JSON list: what the partner's first plan says it will do
+--   plan_action  text  JSON list: the actions of the partner's first plan
 --   c_1  -1..1  by how much the request would raise the partner's tes
 --   c_2  -1..1  tes with the request less tes with the answer
 --   c_3  -1..1  by how much the answer would raise the partner's tes
@@ -64,7 +64,7 @@ from (values
         ('overcooked_harness', 'dropped_plan', 'harness', 'a later plan of the one who answers was not carried out', 'Collab-Overcooked formats section 6.1'),
         ('overcooked_initiating', 'infeasible', 'infeasible_action', 'asks for what the partner cannot do now', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_initiating', 'wrong_parameter', 'wrong_reference', 'right action, wrong object or place', 'Collab-Overcooked formats section 7, event rules'),
-        ('overcooked_initiating', 'no_request', 'unhelpful_message', 'says nothing the partner could act on', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_initiating', 'no_request', 'unhelpful_message', 'contains nothing the partner could act on', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_responding', 'correct', 'none', 'the response fits the request', 'Collab-Overcooked, responding to collaboration'),
         ('overcooked_responding', 'followed_wrong_request', 'wrong_inference', 'carries out a request that does not fit the task', 'Collab-Overcooked formats section 7, event rules'),
         ('overcooked_responding', 'refused', 'unanswered_request', 'does not act on a request', 'Collab-Overcooked formats section 7, event rules'),
@@ -137,11 +137,11 @@ where turn_values.measure = 'overcooked.time_left';
 --   level  number  of the order
 --   task_id, episode_id
 --   turn  number  from 1; the log's timestep and one
---   turns_left  steps  steps left before it, its own included, within the game's limit; null if the log does not say the limit
+--   turns_left  steps  steps left before it, its own included, within the game's limit; null if the log does not record the limit
 --   left_before  steps  steps to the delivery, at least
 --   left_after  steps  the same after the step
 --   cost  steps  1 + left_after - left_before
---   lost_after  flag  what is left takes longer than the game lasts, for certain; null if the log does not say the limit
+--   lost_after  flag  what is left takes longer than the game lasts, for certain; null if the log does not record the limit
 -- Reads: episodes, run_conditions, turn_values.
 create or replace view values_overcooked as
 

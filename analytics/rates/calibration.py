@@ -31,7 +31,7 @@ _YES_NO = ("no", "yes")
 
 
 class QuestionData(NamedTuple):
-    """One question: what raters said about each unit, and what labels say about some."""
+    """One question: the answers of raters about each unit, and the labels of some."""
 
     reference: str
     raters: list[str]
@@ -39,7 +39,7 @@ class QuestionData(NamedTuple):
     """Whose probability is wanted: no and yes, or the categories with labels enough."""
     units: list[str]
     games: list[str]
-    said: Floats
+    given: Floats
     """Shape (units, raters, answers): share of each answer among a rater's repeats; nan where it gave none of them."""
     truth: Codes
     """Shape (units,): place of the label in `answers`, or -1."""
@@ -50,14 +50,14 @@ class QuestionData(NamedTuple):
 
         places = np.flatnonzero(self.truth != _UNLABELLED)
         units, games = ([names[place] for place in places] for names in (self.units, self.games))
-        return self._replace(units=units, games=games, said=self.said[places], truth=self.truth[places])
+        return self._replace(units=units, games=games, given=self.given[places], truth=self.truth[places])
 
 
 class Predicted(NamedTuple):
     """Probabilities of the answers for each unit, shape (units, answers), by a fit on other games."""
 
     fitted: Floats
-    """From what the raters said."""
+    """From the answers of the raters."""
     base: Floats
     """From how often each answer is right, alone."""
 
@@ -65,9 +65,8 @@ class Predicted(NamedTuple):
 def calibrated_answers(store: Store) -> pl.DataFrame:
     """One row for every answer to a question about a unit that a judge or the engine was asked about: how probable it is.
 
-    Columns: rubric, question, unit, game; label: what labels say of the unit, null where nobody labelled it; answer; probability, 0 to 1,
-    adding up to 1 over the answers of a unit. Questions and fits as in `analytics.rates.calibration.calibration_report`, which says
-    whether they
+    Columns: rubric, question, unit, game; label: of the unit, null where no one labelled it; answer; probability, 0 to 1,
+    adding up to 1 over the answers of a unit. Questions and fits as in `calibration_report`, which shows whether they
     can be believed. A labelled unit's probability comes from fits that have not seen its game, the others' from all labels.
 
     Raises:
@@ -86,8 +85,8 @@ def calibrated_answers(store: Store) -> pl.DataFrame:
             found[~known] = _fit(features[known], asked.truth[known], features[~known], len(asked.answers))
         for place, unit in enumerate(asked.units):
             label = asked.answers[asked.truth[place]] if known[place] else None
-            told = zip(asked.answers, found[place].tolist(), strict=True)
-            rows += [(rubric, question, unit, asked.games[place], label, answer, probability) for answer, probability in told]
+            shown = zip(asked.answers, found[place].tolist(), strict=True)
+            rows += [(rubric, question, unit, asked.games[place], label, answer, probability) for answer, probability in shown]
     names = ("rubric", "question", "unit", "game", "label", "answer")
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String()) | {"probability": pl.Float64()}, orient="row")
 
@@ -134,8 +133,8 @@ def _features(asked: QuestionData) -> Floats:
     """Shape (units, features): of each rater its share of each answer but the first, about the middle, and whether it gave none."""
     import numpy as np
 
-    missing = np.isnan(asked.said[:, :, 0])
-    shares = np.where(missing[:, :, None], 0.0, asked.said[:, :, 1:] - 1 / len(asked.answers))
+    missing = np.isnan(asked.given[:, :, 0])
+    shares = np.where(missing[:, :, None], 0.0, asked.given[:, :, 1:] - 1 / len(asked.answers))
     return np.column_stack([shares.reshape(len(missing), -1), missing.astype(float)])
 
 
@@ -156,12 +155,12 @@ def _asked(given: pl.DataFrame) -> QuestionData | None:
     if len(names) < 2 or asked.filter(truth.is_not_null())["game"].n_unique() < 2:  # noqa: PLR2004 - nothing to tell apart, or to leave out
         return None
     raters = sorted(of_judges["rater"].unique())
-    said = np.zeros((len(asked), len(raters), len(names)))
+    table = np.zeros((len(asked), len(raters), len(names)))
     places = {unit: place for place, unit in enumerate(asked["unit"])}
     by_rater = shares.filter(pl.col("role").is_in(["judge", "engine"]) & pl.col("answer").is_in(names))
     for rater, unit, answer, share in by_rater.select("rater", "unit", "answer", "share").iter_rows():
-        said[places[unit], raters.index(rater), names.index(answer)] = share
-    total = said.sum(axis=2, keepdims=True)
+        table[places[unit], raters.index(rater), names.index(answer)] = share
+    total = table.sum(axis=2, keepdims=True)
     codes = [_UNLABELLED if answer is None else names.index(answer) for answer in truth]
     return QuestionData(
         "people" if reference == "people" else "planted truth",
@@ -169,7 +168,7 @@ def _asked(given: pl.DataFrame) -> QuestionData | None:
         names,
         list(asked["unit"]),
         list(asked["game"]),
-        np.divide(said, total, out=np.full(said.shape, np.nan), where=total > 0),
+        np.divide(table, total, out=np.full(table.shape, np.nan), where=total > 0),
         np.array(codes),
     )
 
@@ -198,7 +197,6 @@ def _shares(given: pl.DataFrame) -> pl.DataFrame:
 CALIBRATION_REPORT_SUMMARY: Final = (
     "rubric, question, reference, raters, units, games, share_yes, brier, brier_base, skill, low, high, informative"
 )
-"""The columns that fit a terminal, beside the advice."""
 
 _BINS = 5
 _CHANCE = 0.025
@@ -208,14 +206,14 @@ _CHANCE = 0.025
 def calibration_report(store: Store) -> pl.DataFrame:
     """One row for every question with two answers that labels give to five units at least, which a judge or the engine was asked about.
 
-    A logistic regression (scikit-learn, L2 penalty 1) turns what all raters said, the shares of the answers among a rater's repeats and
+    A logistic regression (scikit-learn, L2 penalty 1) turns all answers, the shares of the answers among a rater's repeats and
     whether it answered at all, into the probability of each answer. It is cross-fitted: no game is predicted by a fit that has seen it.
     Where answers have numbers, the answers are yes and no; else they are the categories with labels enough.
 
     Columns, in order:
 
-    - rubric, question. reference: `people`, or `planted truth` where nobody labelled; units on which labels have no majority are left out,
-      so are N/A and, beside numbers, answers without one. raters: whose answers are combined, comma-separated. answers: whose probability
+    - rubric, question. reference: `people`, or `planted truth` where no one labelled; units on which labels have no majority are left out,
+      so are N/A and, next to numbers, answers without one. raters: whose answers are combined, comma-separated. answers: whose probability
       is foretold. units, games: labelled.
     - share_yes: 0 to 1; null where answers are categories.
     - brier: mean squared difference of probability and truth (Brier 1950), 0 is best; of more than two answers the sum over all, up to 2.
@@ -254,9 +252,9 @@ def _row(labelled: QuestionData) -> dict[str, Any]:
 
     found = cross_fitted(labelled)
     truth = np.eye(len(labelled.answers))[labelled.truth]
-    answered = ~np.isnan(labelled.said)
+    answered = ~np.isnan(labelled.given)
     equal = 1 / len(labelled.answers)
-    raw = np.where(answered.any(axis=1), np.nansum(labelled.said, axis=1) / np.maximum(answered.sum(axis=1), 1), equal)
+    raw = np.where(answered.any(axis=1), np.nansum(labelled.given, axis=1) / np.maximum(answered.sum(axis=1), 1), equal)
     sides = 2 if len(labelled.answers) == 2 else 1  # noqa: PLR2004 - what misses one of two answers is added to the other
     errors = np.column_stack([((guess - truth) ** 2).sum(axis=1) / sides for guess in (found.fitted, found.base, raw)])
     _, games = np.unique(labelled.games, return_inverse=True)
@@ -295,9 +293,9 @@ def _reliability(fitted: Floats, truth: Floats) -> list[dict[str, float]]:
 
 
 def _advice(row: dict[str, Any]) -> str:
-    told = f"{row['skill']:.0%} of the uncertainty ({row['low']:.0%} to {row['high']:.0%})"
+    text = f"{row['skill']:.0%} of the uncertainty ({row['low']:.0%} to {row['high']:.0%})"
     if row["informative"]:
-        return f"its answers take away {told}: they carry information"
+        return f"its answers take away {text}: they carry information"
     if row["low"] > 0:
-        return f"its answers take away {told}, but among so many questions chance alone could give that: label more"
+        return f"its answers take away {text}, but among so many questions chance alone could give that: label more"
     return "its answers tell no more than the labels' shares alone, as far as these labels show: do not use the question, or label more"

@@ -41,12 +41,10 @@ CORRECTED_RATES_SUMMARY: Final = (
     "rubric, question, judge, model, units, labels, judge_rate, rate, rate_low, rate_high, rogan_gladen, rogan_gladen_low, "
     "rogan_gladen_high, least_possible, most_possible"
 )
-"""Columns of `corrected_rates` that fit a terminal, beside the advice."""
 
 LABELS_NEEDED_REPORT_SUMMARY: Final = (
     "rubric, question, judge, model, units, labels, half_width, labels_for_0_10, labels_for_0_05, labels_for_0_02"
 )
-"""Columns of `labels_needed_report` that fit a terminal, beside the advice."""
 
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
 _REFERENCES: Final[tuple[Rater, ...]] = (("people", "people"), ("truth", "planted truth"))
@@ -62,7 +60,7 @@ _FEW_ERROR_GAMES: Final = 10
 _FEW_GAMES: Final = 5
 """Labelled games with the rarer answer below which its clustering cannot be seen."""
 _USELESS: Final = 0.15
-"""Half-width above which an interval says little."""
+"""Half-width above which an interval is of little use."""
 _MODELS: Final = "SELECT hash(episode_id) AS game, model FROM episodes"
 _NOT_CORRECTED: Final = dict.fromkeys(("rate", "rate_low", "rate_high"))
 
@@ -74,7 +72,7 @@ class Asked:
     rows: pl.DataFrame
     """Of `asked_units`, with a column model."""
     is_labelled: str
-    """The column of the rows that says whether a unit has a label that corrects."""
+    """The column of the rows that marks whether a unit has a label that corrects."""
     _found: dict[str | None, Balance] = field(default_factory=dict)
 
     def of_model(self, model: str | None) -> pl.DataFrame:
@@ -104,7 +102,7 @@ class Judged:
     reference: str
     own: pl.DataFrame
     """One row a game of this model: judged, units; labels and, over labelled units, sums: label_sum, labelled_score, label_squares,
-    score_squares, products; whether a label says yes, no."""
+    score_squares, products; whether a label is yes, no."""
     errors: pl.DataFrame
     """One row a game of any model with labels: game, yes, yes_found, no, no_found."""
 
@@ -125,7 +123,7 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     Columns: rubric, question, judge, model; reference: whose labels correct (people, where there are any, else planted truth); units that
     the judge scored, games; labels among these units, labelled_games; judge_rate, label_rate: plain means, 0 to 1; rate, rate_low,
     rate_high: prediction-powered estimate and 95 % interval from this model's labels; judge_weight: how much the judge counts in it, from 0
-    (it says nothing that labels do not) to 1; sensitivity, specificity of the judge over the labels
+    (it adds nothing to the labels) to 1; sensitivity, specificity of the judge over the labels
     of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; abstained: further
     units that it was asked about and did not answer; unbalanced: in what labelled units differ from the others, null where no difference is
     shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.rates.correction`); least_possible,
@@ -233,10 +231,10 @@ def _by_judge(answers: Answered, question: str) -> Iterator[tuple[str, Role, pl.
     import numpy as np
     import polars as pl
 
-    said = {rater for (asked, rater, _), score in answers.scores.items() if asked == question and score is not None}
-    reference = next((rater for rater in _REFERENCES if rater in said), None)
+    raters = {rater for (asked, rater, _), score in answers.scores.items() if asked == question and score is not None}
+    reference = next((rater for rater in _REFERENCES if rater in raters), None)
     nothing = np.zeros(len(answers.games))
-    for judge in sorted(rater for rater in said if rater[0] in {"engine", "judge"}):
+    for judge in sorted(rater for rater in raters if rater[0] in {"engine", "judge"}):
         sums = dict.fromkeys((*_COUNTED, *_SUMS, "yes_found", "no_found"), nothing)
         judged = answers.matched(judge, judge, question)
         scores = _means(answers, judge, question, judged.counts_first)[judged.first]
@@ -269,19 +267,19 @@ def _means(answers: Answered, rater: Rater, question: str, counts: Floats) -> Fl
     import numpy as np
 
     scores = [answers.scores.get((question, rater, answer)) for answer in answers.answers]
-    kept = [place for place, score in enumerate(scores) if score is not None]
-    values, given = np.array([scores[place] for place in kept], dtype=float), counts[:, kept]
+    used = [place for place, score in enumerate(scores) if score is not None]
+    values, given = np.array([scores[place] for place in used], dtype=float), counts[:, used]
     n = given.sum(axis=1)
     means: Floats = np.divide(given @ values, n, out=np.full(len(n), np.nan), where=n > 0)
     return means
 
 
-def _sums(matched: Matched, kept: NDArray[np.bool_], games: int, **of_unit: Floats | NDArray[np.bool_] | float) -> dict[str, Floats]:
-    """Sums by game of numbers that each row's units have, over the rows that are kept."""
+def _sums(matched: Matched, used: NDArray[np.bool_], games: int, **of_unit: Floats | NDArray[np.bool_] | float) -> dict[str, Floats]:
+    """Sums by game of numbers that each row's units have, over the rows that are used."""
     import numpy as np
 
-    places, units = matched.games[kept], matched.units[kept]
-    values = {name: value if isinstance(value, float) else value[kept] for name, value in of_unit.items()}
+    places, units = matched.games[used], matched.units[used]
+    values = {name: value if isinstance(value, float) else value[used] for name, value in of_unit.items()}
     return {name: np.bincount(places, weights=units * value, minlength=games).astype(float) for name, value in values.items()}
 
 
@@ -311,7 +309,7 @@ def rate_row(judged: Judged) -> dict[str, object]:
         "sensitivity": float(errors["yes_found"].sum()) / yes if yes else None,
         "specificity": float(errors["no_found"].sum()) / no if no else None,
         "error_labels": yes + no,
-        **_named("rogan_gladen", rogan_gladen(*_beside(own, errors))),
+        **_named("rogan_gladen", rogan_gladen(*_with_errors(own, errors))),
         "abstained": balance.abstained,
         "unbalanced": balance.trait,
         "unbalanced_p": balance.p,
@@ -342,7 +340,7 @@ def _bounds(judged: Judged, balance: Balance, powered: Corrected) -> tuple[float
 
 def _refusal(row: dict[str, Any], balance: Balance) -> str:
     """Why nothing is corrected, in one sentence, and what is known instead."""
-    told = f"{_about(row)}: {row['judge']} says {row['judge_rate']:.2f}; not corrected, because "
+    text = f"{_about(row)}: {row['judge']} reports {row['judge_rate']:.2f}; not corrected, because "
     why = []
     if balance.abstains:
         why.append(f"the judge left {balance.abstained} of {balance.asked} units without an answer, and these may be of one kind")
@@ -358,16 +356,16 @@ def _refusal(row: dict[str, Any], balance: Balance) -> str:
     bounds = (
         f"if all units {unknown} were no or all were yes, the rate would be in {row['least_possible']:.2f} to {row['most_possible']:.2f}"
     )
-    return f"{told}{', and '.join(why)}; {bounds}; {do}"
+    return f"{text}{', and '.join(why)}; {bounds}; {do}"
 
 
-def _beside(own: pl.DataFrame, errors: pl.DataFrame) -> tuple[Units, ErrorCounts]:
+def _with_errors(own: pl.DataFrame, errors: pl.DataFrame) -> tuple[Units, ErrorCounts]:
     """Both by the same games: those of the model and those with labels."""
     joined = errors.join(own.select("game", "judged", "units"), on="game", how="full", coalesce=True).fill_null(0)
-    kept = joined.filter((joined["units"] > 0) | (joined["yes"] + joined["no"] > 0))
+    used = joined.filter((joined["units"] > 0) | (joined["yes"] + joined["no"] > 0))
     return (
-        Units(_column(kept, "judged"), _column(kept, "units")),
-        ErrorCounts(*(_column(kept, name) for name in ("yes", "yes_found", "no", "no_found"))),
+        Units(_column(used, "judged"), _column(used, "units")),
+        ErrorCounts(*(_column(used, name) for name in ("yes", "yes_found", "no", "no_found"))),
     )
 
 
@@ -385,24 +383,24 @@ def _about(row: dict[str, Any]) -> str:
 
 
 def _rate_advice(row: dict[str, Any]) -> str:
-    told = f"{_about(row)}: {row['judge']} says {row['judge_rate']:.2f}"
+    text = f"{_about(row)}: {row['judge']} reports {row['judge_rate']:.2f}"
     if row["rate"] is None:
         if row["rogan_gladen"] is None:
-            return f"{told}; too few labels to correct it: cotrace report labels-needed"
-        return f"{told}; corrected by what labels of other models show {_interval(row, 'rogan_gladen')}, if the judge errs alike here"
+            return f"{text}; too few labels to correct it: cotrace report labels-needed"
+        return f"{text}; corrected by what labels of other models show {_interval(row, 'rogan_gladen')}, if the judge errs alike here"
     half = (row["rate_high"] - row["rate_low"]) / 2
-    told = f"{told}, corrected {_interval(row, 'rate')}"
+    text = f"{text}, corrected {_interval(row, 'rate')}"
     if half > _USELESS:
         more = "label more (cotrace report labels-needed)" if row["labels"] < row["units"] else "all is labelled: have more games judged"
-        return f"{told}: too wide to say much, {more}"
+        return f"{text}: too wide for a conclusion, {more}"
     if row["rogan_gladen"] is not None and (row["rogan_gladen_high"] < row["rate_low"] or row["rate_high"] < row["rogan_gladen_low"]):
         return (
-            f"{told}; the correction by error rates contradicts it, {_interval(row, 'rogan_gladen')}: the judge errs otherwise in other "
+            f"{text}; the correction by error rates contradicts it, {_interval(row, 'rogan_gladen')}: the judge errs differently in other "
             "models, or labels are no random sample; use neither before more units are labelled in random order"
         )
     if not row["rate_low"] <= row["judge_rate"] <= row["rate_high"]:
-        return f"{told}: the judge's own rate is wrong, use the corrected one, if labels are right and were drawn in random order"
-    return f"{told}: the judge's own rate agrees with it"
+        return f"{text}: the judge's own rate is wrong, use the corrected one, if labels are right and were drawn in random order"
+    return f"{text}: the judge's own rate agrees with it"
 
 
 def _rare(row: dict[str, Any], own: pl.DataFrame) -> str:

@@ -52,7 +52,7 @@ _FEWEST_OF_A_TRUTH = 5
 
 
 class Units(NamedTuple):
-    """What the judge said, summed by game."""
+    """The judge's answers, summed by game."""
 
     scores: Floats
     sizes: Floats
@@ -219,7 +219,7 @@ def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> 
     Rogan and Gladen (1978), American Journal of Epidemiology 107. NaN below two games.
 
     Raises:
-        UsageError: the judge says yes no more often where it should than where it should not: its answers carry nothing to correct.
+        UsageError: the judge answers yes no more often where it should than where it should not: its answers carry nothing to correct.
     """
     import numpy as np
 
@@ -260,12 +260,12 @@ def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
     added = added + ((1 - rate) * specificity * (1 - specificity) / no) * (2 * _PSEUDO_FOUND * (1 - rate) / no)
     variance = _variance((of_units + of_yes + of_no) / informed) + (added / informed**2)[..., 0]
     noise = (_noise(rate, sensitivity, specificity) / total / informed**2)[..., 0]
-    beside = np.clip(variance - np.maximum(_variance(of_units / informed) - noise, 0), 0, variance)
-    beside = _of_judge(rate[..., 0], units, variance, beside)
+    between = np.clip(variance - np.maximum(_variance(of_units / informed) - noise, 0), 0, variance)
+    between = _of_judge(rate[..., 0], units, variance, between)
     games = ((errors.yes + errors.no) > 0).sum(axis=-1)
     enough = np.minimum(errors.yes.sum(axis=-1), errors.no.sum(axis=-1)) >= _FEWEST_OF_A_TRUTH
     found = np.where((games > 1) & enough, rate[..., 0], np.nan)
-    return _score_interval(found, _of_units(units, variance, beside, errors.yes + errors.no))
+    return _score_interval(found, _of_units(units, variance, between, errors.yes + errors.no))
 
 
 def labels_needed(half_width: float, spread: Spread) -> int | None:
@@ -365,7 +365,7 @@ def _score_interval(rate: Floats, spread: _Spread) -> Corrected:
     f = np.where(spread.games > 1, t_squared * (seen + assumed), np.nan)
     middle = (centre + f / 2) / (1 + f)
     half = np.sqrt(np.maximum(middle**2 - (centre**2 - t_squared * errors) / (1 + f), 0))
-    centre = np.where(np.isnan(half), np.nan, centre)  # one game alone: what differs between games cannot be told, so no estimate either
+    centre = np.where(np.isnan(half), np.nan, centre)  # one game alone: the difference between games is not known, no estimate is possible
     return Corrected(centre, np.clip(middle - half, 0, centre), np.clip(middle + half, centre, 1))
 
 
@@ -411,7 +411,7 @@ def _size(sizes: Floats) -> Floats:
 
 
 NEGLIGIBLE: Final = 0.02
-"""Share of the units without an answer of the judge up to which a rate of the others stands for all: it is off by so much at most."""
+"""Share of the units without an answer of the judge up to which a rate of the others is used for all: it is off by so much at most."""
 
 _LEVEL: Final = 0.01
 """P-value below which labels are no random sample: of random ones so many are refused by chance. Differences that are too small to be found
@@ -480,7 +480,7 @@ def balance_of(units: pl.DataFrame, is_labelled: str) -> Balance:
 
     Args:
         units: rows of `analytics.agreement.units.asked_units`, of one judge and question.
-        is_labelled: the column that says whether a unit has a label: by_people or by_truth.
+        is_labelled: the column that marks whether a unit has a label: by_people or by_truth.
     """
     import polars as pl
 
@@ -498,7 +498,7 @@ def balance_of(units: pl.DataFrame, is_labelled: str) -> Balance:
 
 
 def _is_alike(labelled: Side, others: Side) -> bool:
-    """Whether enough games have units of both sides with the same trait: then no p-value is no lack of games."""
+    """Whether enough games have units of both sides with the same trait: then a missing p-value is not a lack of games."""
     has_both = (labelled.units > 0) & (others.units > 0)
     return bool(has_both.sum() >= _FEWEST_ALIKE)
 

@@ -22,7 +22,7 @@ _SIMULATED: Final = "simulated.csv"
 
 
 class Held(NamedTuple):
-    """How often intervals of one kind held the truth with so many games, over simulated scenes."""
+    """The coverage of intervals of one kind with so many games, over simulated scenes."""
 
     method: str
     games: int
@@ -78,8 +78,8 @@ def kinds_of(rows: pl.DataFrame, report: str) -> Iterator[tuple[str, pl.Expr]]:
         left = pl.col(low).is_not_null()
         for kind in all_kinds():
             if (kind.report, kind.low) == (report, low):
-                told = kind.column in rows.columns
-                here = pl.col(kind.column).cast(pl.String).fill_null("null") == kind.value if told else pl.lit(value=True)
+                has_column = kind.column in rows.columns
+                here = pl.col(kind.column).cast(pl.String).fill_null("null") == kind.value if has_column else pl.lit(value=True)
                 yield kind.method, left & here
                 left = left & ~here
         yield "", left
@@ -95,19 +95,18 @@ plans, whose tasks are those that are wished, tasks_now."""
 _BETWEEN: Final = "between teams"
 """Kind of the rows whose intervals are over teams, whatever number of tasks they played."""
 _UNMEASURED: Final = (
-    "how often intervals of this report hold the truth was not simulated as in docs/dev/coverage.md: 95 % is what they are made for, "
-    "not what was counted"
+    "the coverage of intervals of this report was not simulated as in docs/dev/coverage.md: 95 % is their target, not a measurement"
 )
 
 
 def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
-    """A sentence where intervals of a report hold the truth less often, or more often, than 95 %; None where none is known to.
+    """A sentence where the coverage of intervals of a report is known to differ from 95 %; else None.
 
     That is where they rest on fewer than ten games; and, of intervals that were simulated, with more games too, as measured. Of intervals
-    that were not, that is said.
+    that were not, the sentence states it.
 
     Args:
-        report: its name; without, only few games are told.
+        report: its name; without, only few games are reported.
         rows: of a report. Intervals are pairs of columns that end with `low` and `high`; what they are over is the first of
             labelled_games, tasks_now, tasks, games, episodes, questions; where a row has two sides, the games of the smaller one, if those
             are fewer.
@@ -117,7 +116,7 @@ def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
     rests = _rests_on_few(rows)
     if rests is None:
         return _unmeasured(rows, report) or None
-    more = "; ".join(said for said in (_short(rows, report), _unmeasured(rows, report)) if said)
+    more = "; ".join(text for text in (_short(rows, report), _unmeasured(rows, report)) if text)
     if not rests.any():
         return more or None
     few = rows.filter(rests)
@@ -125,7 +124,7 @@ def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
     unit += " or teams" if _is_between(few) else ""
     which = "this row rests" if len(rows) == 1 else f"{count(len(few))} of {count(len(rows))} rows rest"
     least = int(few.select(_number(rows).cast(pl.Int64).min()).item())
-    return f"{which} on fewer than {FEW} {unit} (least: {least}); there a 95 % interval is no exact one: {_worth(few, report)}" + (
+    return f"{which} on fewer than {FEW} {unit} (least: {least}); there a 95 % interval is approximate: {_worth(few, report)}" + (
         f"; {more}" if more else ""
     )
 
@@ -134,7 +133,7 @@ def marked(rows: pl.DataFrame, report: str = "") -> pl.DataFrame:
     """The rows with what their intervals are worth as last columns; without intervals none.
 
     few_games is true where an interval rests on fewer than ten games; held_least is the least share of the simulated data sets of a scene
-    whose intervals of this kind, with so many games or the next fewer that were simulated, held the truth; of the row's intervals the least
+    whose intervals of this kind, with so many games or the next fewer that were simulated, had the truth; of the row's intervals the least
     sure one; null where none of them was simulated.
     """
     import polars as pl
@@ -159,14 +158,14 @@ def _worth(few: pl.DataFrame, report: str) -> str:
     held = [found[0] for method, applies in kinds_of(few, report) if (found := held_of(method)) and few.select(applies.any()).item()]
     if not held:
         return (
-            "in simulation it holds the truth in 97 to 100 % where answers are rare, and where games differ much from 75 (corrected "
+            "its simulated coverage is 97 to 100 % where answers are rare, and where games differ much from 75 (corrected "
             "rates), 80 (kappa) or 89 % on (docs/dev/coverage.md)"
         )
     worst, best = min(held, key=lambda one: one.least), max(held, key=lambda one: one.mean)
     least = worst.mean if best.method == worst.method else min(one.mean for one in held)
     means = " to ".join(dict.fromkeys((share(least), share(worst.mean if best.method == worst.method else best.mean))))
     return (
-        f"simulated with {worst.games} of them, intervals of this kind held the truth in {means} of the data sets, "
+        f"simulated with {worst.games} of them, the coverage of intervals of this kind was {means}, "
         f"in the worst scene in {share(worst.least)} (docs/dev/coverage.md)"
     )
 
@@ -175,19 +174,19 @@ def _short(rows: pl.DataFrame, report: str) -> str:
     """Of the rows with ten games and more: those where the measured intervals fall short of the goal in some scenes."""
     import polars as pl
 
-    n, told = _number(rows), []
+    n, parts = _number(rows), []
     for least, most, worst in _brackets(rows, report):
         there = pl.any_horizontal([applies for _, applies in kinds_of(rows, report)]) & (n >= max(least, FEW))
         many = rows.filter(there & (n < most) if most else there).height
         over = str(_over(rows)).removesuffix("_now")
         if many and worst.below > 0:
             reach = f"to {most - 1}" if most else "or more"
-            told.append(
+            parts.append(
                 f"{count(many)} of {count(len(rows))} rows rest on {max(least, FEW)} {reach} {over}: there "
-                f"intervals of this kind held the truth in fewer than {share(worst.goal)} of the data sets in {share(worst.below)} of the "
+                f"the coverage of intervals of this kind was below {share(worst.goal)} in {share(worst.below)} of the "
                 f"simulated scenes (least {share(worst.least)}, mean {share(worst.mean)}; docs/dev/coverage.md)"
             )
-    return "; ".join(told)
+    return "; ".join(parts)
 
 
 def _brackets(rows: pl.DataFrame, report: str) -> Iterator[tuple[int, int | None, Held]]:
@@ -210,7 +209,7 @@ def _brackets(rows: pl.DataFrame, report: str) -> Iterator[tuple[int, int | None
 
 
 def _unmeasured(rows: pl.DataFrame, report: str) -> str:
-    """Said of a report of whose intervals none was simulated, and of the rows of others whose were not."""
+    """For a report without simulated intervals, and for the rows of others without."""
     import polars as pl
 
     kinds = [(held_of(method), applies) for method, applies in kinds_of(rows, report)] if report else []

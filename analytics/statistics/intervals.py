@@ -197,7 +197,7 @@ def share_interval(hits: Floats, sizes: Floats, *, unit: float = 1.0) -> Ends:
 def clustered_share(values: Sequence[float], clusters: Sequence[Hashable]) -> Estimate | None:
     """Mean of values between 0 and 1 that come in clusters, with its 95 % interval; None without values.
 
-    From one cluster nothing can be said about others: it counts as one trial (Wilson), which is wide on purpose.
+    One cluster shows nothing about others: it counts as one trial (Wilson), which is wide on purpose.
 
     Args:
         values: one number a unit, 0 to 1.

@@ -156,7 +156,7 @@ def _fitted(sums: _Sums, ratio: float) -> _Fit:
 
 
 def dummies(values: Sequence[object], prefix: str) -> dict[str, Floats]:
-    """A column for each value but the most frequent: 1 where it stands."""
+    """A column for each value but the most frequent: 1 in its rows."""
     import numpy as np
 
     counts: dict[object, int] = {}
@@ -179,7 +179,7 @@ def _independent(columns: Mapping[str, Floats]) -> tuple[list[str], Floats]:
     """Columns that are not sums of those before them."""
     import numpy as np
 
-    kept: list[str] = []
+    used: list[str] = []
     basis: list[Floats] = []
     for name, column in columns.items():
         rest = column.astype(float)
@@ -188,9 +188,9 @@ def _independent(columns: Mapping[str, Floats]) -> tuple[list[str], Floats]:
             rest = rest - (one @ rest) * one
         left = float(np.linalg.norm(rest))
         if left > _COLLINEAR * max(size, 1.0):
-            kept.append(name)
+            used.append(name)
             basis.append(rest / left)
-    return kept, np.column_stack([columns[name] for name in kept])
+    return used, np.column_stack([columns[name] for name in used])
 
 
 def cluster_covariance(design: Floats, residuals: Floats, weights: Floats, clusters: NDArray[np.int64]) -> Floats:

@@ -158,7 +158,7 @@ def group_shift(cells: Cells) -> Shift | None:
     Least squares with a level for each stratum. The variance is that of the jackknife over games, (G - 1) / G times the sum of squares of
     what leaving a game out changes (Efron and Stein 1981, Annals of Statistics 9; of the sandwich estimators the careful one, CR3), the
     quantile Student's with G - strata - 1 degrees of freedom. Where no game's absence changes anything, Fisher's exact test over games
-    stands in. None where no stratum has both sides.
+    replaces it. None where no stratum has both sides.
     """
     import numpy as np
     from scipy import special  # Student's t as scipy.stats has it, which takes a second to load
@@ -171,9 +171,9 @@ def group_shift(cells: Cells) -> Shift | None:
     if spread.sum() <= _NOTHING:
         return None
     difference = float(covariance.sum() / spread.sum())
-    kept = spread[cells.strata] > _NOTHING
-    sides = [len(np.unique(cells.games[kept & side])) for side in (cells.late, ~cells.late)]
-    used = np.unique(cells.games[kept])
+    both = spread[cells.strata] > _NOTHING
+    sides = [len(np.unique(cells.games[both & side])) for side in (cells.late, ~cells.late)]
+    used = np.unique(cells.games[both])
     freedom = len(used) - int((spread > _NOTHING).sum()) - 1
     if min(sides) < FEWEST_GAMES or freedom < 1:
         return Shift(difference, None, None, None)
@@ -237,7 +237,7 @@ def _around(difference: float, half: float) -> tuple[float, float]:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """p-values corrected for their number by Holm's method (1979, Scandinavian Journal of Statistics 6); None stays None and is no test."""
+    """p-values corrected for their number by Holm's method (1979, Scandinavian Journal of Statistics 6); None stays None."""
     order = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     found: list[float | None] = [None] * len(p_values)
     largest = 0.0
@@ -325,9 +325,9 @@ def confidence_sequence(differences: Floats, level: float) -> tuple[float, float
 
     means = np.linspace(-1, 1, _GRID)
     wealth = _log_wealth(differences[None, :] - means[:, None], 1 + np.abs(means)[:, None])
-    kept = means[wealth.max(axis=-1, initial=0.0) < np.log(1 / level)]
+    used = means[wealth.max(axis=-1, initial=0.0) < np.log(1 / level)]
     middle = float(differences.mean()) if len(differences) else 0.0
-    return (float(kept.min()), float(kept.max())) if len(kept) else (middle, middle)
+    return (float(used.min()), float(used.max())) if len(used) else (middle, middle)
 
 
 def _log_wealth(differences: Floats, most: Floats | float) -> Floats:

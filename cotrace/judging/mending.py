@@ -11,7 +11,7 @@ from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from analytics.losses.accuracy import Mended
+    from analytics.losses.accuracy import Counterfactual
     from games.players.running import Job, RunTerms
     from games.players.setup import PlayerSetup
     from judges.attribution.findings import Finding
@@ -49,7 +49,7 @@ def mend(store: Store, where: str, most: int, seats: Sequence[str], turns: int |
     Raises:
         UsageError: the condition is none, or no turn can be mended.
     """
-    from analytics.losses.accuracy import mended_report
+    from analytics.losses.accuracy import counterfactual_report
     from cotrace.output import emit
 
     charges = _charges(store, where, most)
@@ -60,7 +60,7 @@ def mend(store: Store, where: str, most: int, seats: Sequence[str], turns: int |
         code = _play(trials, terms(), folder)
         found = _held_against(store, trials, turns, folder)
         _write(found, folder / "mended.csv")
-    emit(mended_report(found), "table", columns=_SUMMARY)
+    emit(counterfactual_report(found), "table", columns=_SUMMARY)
     say("came_back: share of what the ideals would have kept; little: share of the turns of which less than half came back,")
     say("  whose cost was put down wrongly, or could not be won back by words")
     say(f"turn by turn: {folder / 'mended.csv'}")
@@ -137,9 +137,9 @@ def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
     return code
 
 
-def _held_against(store: Store, trials: Sequence[_Trial], turns: int | None, folder: Path) -> list[Mended]:
+def _held_against(store: Store, trials: Sequence[_Trial], turns: int | None, folder: Path) -> list[Counterfactual]:
     from analytics.installation import ensure_installed
-    from analytics.losses.accuracy import Mended, costs_by_turn, lost_since
+    from analytics.losses.accuracy import Counterfactual, costs_by_turn, lost_since
     from analytics.query import query
     from ingest.files.run import ingest_paths
 
@@ -156,14 +156,14 @@ def _held_against(store: Store, trials: Sequence[_Trial], turns: int | None, fol
         back = lost_since(before[episode], *since) - lost_since(now, *since)
         promised = finding.cost if finding.regained is None else finding.regained
         ideal, agent = finding.ideal.text if finding.ideal else _PLAYED, finding.agent or ""
-        found.append(Mended(benchmark, episode, finding.turn, agent, finding.link, ideal, finding.cost, promised, back))
+        found.append(Counterfactual(benchmark, episode, finding.turn, agent, finding.link, ideal, finding.cost, promised, back))
     return found
 
 
-def _write(found: Sequence[Mended], path: Path) -> None:
+def _write(found: Sequence[Counterfactual], path: Path) -> None:
     import polars as pl
 
-    from analytics.losses.accuracy import Mended
+    from analytics.losses.accuracy import Counterfactual
     from analytics.query import as_csv
 
-    path.write_text(as_csv(pl.DataFrame(found, schema=list(Mended._fields), orient="row")), encoding="utf-8")
+    path.write_text(as_csv(pl.DataFrame(found, schema=list(Counterfactual._fields), orient="row")), encoding="utf-8")

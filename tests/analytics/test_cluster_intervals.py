@@ -185,7 +185,7 @@ def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> N
     assert "fewer than 92 % of the data sets" in of_raters
     unmeasured = few_games(rows, "a report of tomorrow")
     assert unmeasured is not None
-    assert unmeasured.startswith("how often intervals of this report hold the truth was not simulated")
+    assert unmeasured.startswith("the coverage of intervals of this report was not simulated")
     assert few_games(rows.filter(pl.col("pearson_low").is_null()), "a report of tomorrow") is None
     page = (ROOT / "docs" / "dev" / "coverage.md").read_text(encoding="utf-8")
     assert (ROOT / "analytics" / "statistics" / "coverage.csv").read_text(encoding="utf-8") == measured(page)

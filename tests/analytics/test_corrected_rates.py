@@ -301,7 +301,7 @@ def test_where_all_is_labelled_more_labels_are_no_advice(tmp_path: Path) -> None
         connection.execute("UPDATE labels SET answer = 'yes', score = 1 WHERE episode_id <> 'g0'")
         connection.execute("UPDATE verdicts SET answer = 'yes', score = 1 WHERE episode_id <> 'g0'")
     (row,) = corrected_rates(store).to_dicts()
-    assert "too wide to say much, all is labelled: have more games judged; only 1 labelled game shows a no" in row["advice"]
+    assert "too wide for a conclusion, all is labelled: have more games judged; only 1 labelled game shows a no" in row["advice"]
 
 
 @pytest.fixture(scope="module")

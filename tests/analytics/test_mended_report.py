@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.losses.accuracy import Mended, lost_since, mended_report
+from analytics.losses.accuracy import Counterfactual, counterfactual_report, lost_since
 
 TURNS = (
-    Mended("craft", "g1", 1, "D1", "not_said", "say", 0.2, 0.4, 0.3),
-    Mended("craft", "g1", 2, "D1", "misread", "do", 0.2, 0.2, 0.05),
-    Mended("craft", "g2", 3, "D2", "not_said", "say", 0.2, 0.2, 0.2),
-    Mended("einstein", "g3", 3, "Player1", "idle", "do", 1.0, 1.0, 0.5),
-    Mended("einstein", "g4", 3, "Player1", "idle", "do", 1.0, 1.0, 2.0),
+    Counterfactual("craft", "g1", 1, "D1", "not_said", "say", 0.2, 0.4, 0.3),
+    Counterfactual("craft", "g1", 2, "D1", "misread", "do", 0.2, 0.2, 0.05),
+    Counterfactual("craft", "g2", 3, "D2", "not_said", "say", 0.2, 0.2, 0.2),
+    Counterfactual("einstein", "g3", 3, "Player1", "idle", "do", 1.0, 1.0, 0.5),
+    Counterfactual("einstein", "g4", 3, "Player1", "idle", "do", 1.0, 1.0, 2.0),
 )
 
 
 def test_shares_by_benchmark_and_link() -> None:
     """.55 of .8 came back; of one turn in three less than half. Half is not little."""
-    rows = mended_report(TURNS).rows(named=True)
+    rows = counterfactual_report(TURNS).rows(named=True)
     told = [(row["benchmark"], row["link"], row["turns"], row["games"], row["came_back"], row["little"]) for row in rows]
     assert told == [
         ("craft", "ALL", 3, 2, pytest.approx(0.6875), pytest.approx(1 / 3)),
@@ -30,7 +30,7 @@ def test_shares_by_benchmark_and_link() -> None:
 
 def test_intervals_only_of_shares_of_several_games() -> None:
     """None of one game, nor where more than all came back."""
-    for row in mended_report(TURNS).rows(named=True):
+    for row in counterfactual_report(TURNS).rows(named=True):
         ends = row["came_back_low"], row["came_back_high"]
         if row["games"] == 1 or row["benchmark"] == "einstein":
             assert ends == (None, None)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analytics.losses.accuracy import ALL, Mended, costs_by_turn, mended_report
+from analytics.losses.accuracy import ALL, Counterfactual, costs_by_turn, counterfactual_report
 from cotrace.cli import main
 from schemas.store import Store
 from tests.masters import held_open
@@ -57,8 +57,8 @@ def test_shares_are_of_what_was_promised_and_clustered_by_game() -> None:
         ("b", 1, "misread", 2.0, 2.0),
         ("c", 4, "misread", 1.0, 1.5),
     ]
-    found = [Mended("craft", game, turn, "D1", link, "", promised, promised, back) for game, turn, link, promised, back in turns]
-    rows = {row["link"]: row for row in mended_report(found).to_dicts()}
+    found = [Counterfactual("craft", game, turn, "D1", link, "", promised, promised, back) for game, turn, link, promised, back in turns]
+    rows = {row["link"]: row for row in counterfactual_report(found).to_dicts()}
     assert [rows[ALL][name] for name in ("turns", "games", "came_back", "little")] == [4, 3, pytest.approx(0.94), 0.25]
     assert rows[ALL]["came_back_low"] is None
     assert rows[ALL]["little_low"] < 0.25 < rows[ALL]["little_high"]

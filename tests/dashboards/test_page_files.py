@@ -207,7 +207,7 @@ def test_a_page_says_what_was_measured_of_a_report_s_intervals() -> None:
     """With ten tasks and more the terminal said it alone."""
     rows = pl.DataFrame({"tasks": [40, 50], "pearson_low": [0.0, 0.1]})
     assert few(rows) is None
-    assert "intervals of this kind held the truth in fewer than 93 %" in str(few(rows, "correlations"))
+    assert "the coverage of intervals of this kind was below 93 %" in str(few(rows, "correlations"))
     assert "was not simulated" in str(few(rows, "mediation"))
 
 

@@ -97,7 +97,7 @@ def test_every_item_is_filled_or_says_what_is_missing(store: Store, name: str) -
         assert found.missing or found.cells["value"].null_count() == 0 or found.cells["paper"].is_not_null().any()
         assert found.cells["value"].is_not_null().any() or found.missing
     for note in notes_of(name):
-        assert note.says
+        assert note.text
         assert note.sql is None or query(store, note.sql) is not None
     assert re.search(r"^1\. ", run(name, "--notes", "--store", str(store.path)))
 
@@ -156,7 +156,7 @@ def test_people_s_agreement_in_the_notes_is_that_of_the_published_validation(sha
     assert note.sql
     rows = query(validated, note.sql)
     medians = dict(rows.select("rubric", "median_kappa").iter_rows())
-    assert all(f"{median:.2f}".removeprefix("0") in note.says for median in medians.values())
+    assert all(f"{median:.2f}".removeprefix("0") in note.text for median in medians.values())
     given = query(validated, "SELECT unit_key, rubric, question, annotator, answer FROM labels WHERE NOT starts_with(annotator, 'llm:')")
     pairs = given.join(given, on=["unit_key", "rubric", "question"], suffix="_b").filter(pl.col("annotator") < pl.col("annotator_b"))
     kappas = [(rubric, cohen_kappa_score(part["answer"], part["answer_b"])) for (rubric, _), part in pairs.group_by("rubric", "question")]
