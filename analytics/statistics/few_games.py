@@ -166,7 +166,7 @@ def _worth(few: pl.DataFrame, report: str) -> str:
     means = " to ".join(dict.fromkeys((share(least), share(worst.mean if best.method == worst.method else best.mean))))
     return (
         f"simulated with {worst.games} of them, the coverage of intervals of this kind was {means}, "
-        f"in the worst scene in {share(worst.least)} (docs/dev/coverage.md)"
+        f"in the worst scene {share(worst.least)} (docs/dev/coverage.md)"
     )
 
 

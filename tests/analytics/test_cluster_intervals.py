@@ -182,7 +182,7 @@ def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> N
     assert few_games(of_teams, "compare") is None
     of_raters = few_games(pl.DataFrame({"games": [40], "kappa_low": [0.1]}), "agreement")
     assert of_raters is not None
-    assert "fewer than 92 % of the data sets" in of_raters
+    assert "was below 92 % in" in of_raters
     unmeasured = few_games(rows, "a report of tomorrow")
     assert unmeasured is not None
     assert unmeasured.startswith("the coverage of intervals of this report was not simulated")
@@ -247,11 +247,11 @@ def test_what_was_measured_of_pooled_rows_is_not_said_of_others() -> None:
     said = few_games(rows, "correlations")
     assert said is not None
     assert said.startswith("1 of 4 rows rest on fewer than 10 tasks or teams (least: 5)")
-    assert f"in the worst scene in {wording.share(between[0].least)}" in said
+    assert f"in the worst scene {wording.share(between[0].least)}" in said
     of_all = few_games(rows.head(3).with_columns(tasks=pl.lit(3), teams=pl.lit(5)), "correlations")
     assert of_all is not None
     means = [kind[0].mean for kind in (pooled, within, between)]
-    assert f"in {wording.share(min(means))} to {wording.share(max(means))} of the data sets" in of_all
+    assert f"was {wording.share(min(means))} to {wording.share(max(means))}, in the worst scene" in of_all
 
 
 @pytest.mark.long
