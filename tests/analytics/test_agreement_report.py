@@ -92,8 +92,8 @@ def test_it_says_what_to_make_of_the_published_judge(published: Store) -> None:
     """The two judges that always answer the same are told apart from usable ones in words; SG3, the best question, is not condemned."""
     report = rows_of(agreement_report(published), "judge_people")
     ps4 = report["pragmatic_sufficiency", "PS4"]["advice"]
-    assert ps4 == "PS4: the judge llm:published always says No; people say Yes in 85 %: do not use"
-    assert "always says Yes; people say No" in report["spatial_grounding", "SG2"]["advice"]
+    assert ps4 == "PS4: the judge llm:published always answers No; people answer Yes in 85 %: do not use"
+    assert "always answers Yes; people answer No" in report["spatial_grounding", "SG2"]["advice"]
     assert "do not use" not in report["spatial_grounding", "SG3"]["advice"]
     pooled = [report[rubric, ALL]["advice"] for rubric in RUBRICS.values()]
     assert all("do not use" in text or "weak" in text or "before you lean on it" in text for text in pooled)
@@ -240,7 +240,7 @@ def reported(store: Store, *options: str) -> str:
 def test_the_command_shows_the_words_in_every_format(published: Store, output_format: str) -> None:
     """A filtered report has the row it was filtered to and no other."""
     shown = reported(published, "--format", output_format, "--where", "question = 'PS4' and kind = 'judge_people'")
-    assert "people say Yes in 85 %: do not use" in shown
+    assert "people answer Yes in 85 %: do not use" in shown
     assert "PS5" not in re.sub(r"base64,[^)]*", "", shown), "the letters of an embedded font are no text"
 
 

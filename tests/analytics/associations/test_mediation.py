@@ -71,7 +71,7 @@ def test_mediation_of_a_store(tmp_path: Path) -> None:
     assert row["team_a"] == "c"
     assert row["indirect"] == pytest.approx(row["total"], abs=0.05)
     assert row["p_holm"] < 0.05
-    assert "no proof of a path" in row["advice"]
+    assert "does not prove a path" in row["advice"]
 
 
 def test_who_is_ahead_is_ahead_on_the_same_tasks(tmp_path: Path) -> None:
