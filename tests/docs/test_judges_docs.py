@@ -151,7 +151,7 @@ def test_the_published_numbers_come_out_of_the_page(tmp_path: Path, shared: Path
     lines = [line for line in commands() if "validation.duckdb" in line]
     assert len(lines) == 2
     printed = [ran(line) for line in lines]
-    assert "people say Yes in 85 %: do not use" in printed[1]
+    assert "people answer Yes in 85 %: do not use" in printed[1]
 
 
 def test_all_commands_are_on_the_list() -> None:
