@@ -14,9 +14,7 @@ create or replace view asympuzl_solo as
 
 with games as (
     select
-        episodes.model,
-        episodes.success,
-        episodes.score,
+        episodes.model, episodes.success, episodes.score,
         (runs.condition ->> 'size')::int as size,
         runs.condition ->> 'tokenizer' as tokenizer,
         (episodes.details ->> 'complete')::boolean as complete,
@@ -29,9 +27,7 @@ with games as (
 
 counted as (
     select
-        model,
-        size,
-        tokenizer,
+        model, size, tokenizer,
         count(*) filter (complete) as games,
         count(*) filter (not complete) as games_cut,
         count(*) filter (complete and success) as solved,
@@ -42,12 +38,7 @@ counted as (
 )
 
 select
-    model,
-    size,
-    tokenizer,
-    games,
-    games_cut,
-    solved,
+    model, size, tokenizer, games, games_cut, solved,
     100 * solved / nullif(games, 0) as success_pct,
     100 * wilson_low(solved, games) as ci95_low,
     100 * wilson_high(solved, games) as ci95_high,
@@ -118,12 +109,7 @@ counted as (
 )
 
 select
-    episodes.benchmark,
-    run_conditions.condition,
-    episodes.model,
-    episodes.level,
-    episodes.file,
-    episodes.episode_id,
+    episodes.benchmark, run_conditions.condition, episodes.model, episodes.level, episodes.file, episodes.episode_id,
     episodes.team ->> 'alice' as model_a,
     episodes.team ->> 'bob' as model_b,
     (runs.condition ->> 'size')::int as size,
@@ -134,26 +120,17 @@ select
     episodes.turns_taken as turns,
     (episodes.details ->> 'complete')::boolean as complete,
     episodes.success as solved,
-    facts.solved_turn,
-    facts.solved_turn_a,
-    facts.solved_turn_b,
-    facts.progress,
-    facts.writes_per_position_a,
+    facts.solved_turn, facts.solved_turn_a, facts.solved_turn_b, facts.progress, facts.writes_per_position_a,
     facts.writes_per_position_b,
     (facts.writes_per_position_a + facts.writes_per_position_b) / 2 as writes_per_position,
-    facts.changes_per_position_a,
-    facts.changes_per_position_b,
-    facts.optimal_changes_per_position_b,
+    facts.changes_per_position_a, facts.changes_per_position_b, facts.optimal_changes_per_position_b,
     coalesce(counted.overcorrections, 0) as overcorrections,
     coalesce(counted.undoing_actions, 0) as undoing_actions,
     coalesce(counted.invalid_actions, 0) as invalid_actions,
     coalesce(counted.answers, 0) as answers,
     coalesce(counted.no_json, 0) as no_json,
     coalesce(counted.repeated_messages, 0) as repeated_messages,
-    counted.output_tokens_a,
-    counted.output_tokens_b,
-    counted.message_tokens_a,
-    counted.message_tokens_b,
+    counted.output_tokens_a, counted.output_tokens_b, counted.message_tokens_a, counted.message_tokens_b,
     100 * counted.message_tokens_a / nullif(counted.output_tokens_a, 0) as message_share_a,
     100 * counted.message_tokens_b / nullif(counted.output_tokens_b, 0) as message_share_b,
     runs.condition ->> 'tokenizer' as tokenizer
@@ -209,12 +186,7 @@ with tokens as (
 
 grouped as (
     select
-        model_a,
-        model_b,
-        size,
-        feedback_mode,
-        history_length,
-        tokenizer,
+        model_a, model_b, size, feedback_mode, history_length, tokenizer,
         count(*) filter (complete) as games,
         count(*) filter (not complete) as games_cut,
         count(*) filter (complete and solved) as solved,
@@ -244,41 +216,18 @@ grouped as (
 )
 
 select
-    model_a,
-    model_b,
-    size,
-    feedback_mode,
-    history_length,
-    tokenizer,
-    games,
-    games_cut,
-    solved,
+    model_a, model_b, size, feedback_mode, history_length, tokenizer, games, games_cut, solved,
     100.0 * solved / nullif(games, 0) as success_pct,
     100 * wilson_low(solved, games) as ci95_low,
     100 * wilson_high(solved, games) as ci95_high,
-    mean_solved_turn,
-    writes_per_position_a,
-    writes_per_position_b,
+    mean_solved_turn, writes_per_position_a, writes_per_position_b,
     (writes_per_position_a + writes_per_position_b) / 2 as writes_per_position,
-    changes_per_position_a,
-    changes_per_position_b,
-    optimal_changes_per_position_b,
-    overcorrections,
-    undoing_actions,
-    invalid_actions,
-    answers,
-    no_json,
-    repeated_messages,
-    output_tokens_a,
-    output_tokens_b,
-    message_tokens_a,
+    changes_per_position_a, changes_per_position_b, optimal_changes_per_position_b, overcorrections, undoing_actions,
+    invalid_actions, answers, no_json, repeated_messages, output_tokens_a, output_tokens_b, message_tokens_a,
     message_tokens_b,
     100 * message_tokens_a / nullif(output_tokens_a, 0) as message_share_a,
     100 * message_tokens_b / nullif(output_tokens_b, 0) as message_share_b,
-    output_tokens_per_game_a,
-    output_tokens_per_game_b,
-    message_tokens_per_game_a,
-    message_tokens_per_game_b
+    output_tokens_per_game_a, output_tokens_per_game_b, message_tokens_per_game_a, message_tokens_per_game_b
 from grouped;
 
 -- asympuzl_success_by_turn: share of AsymPuzl games that are solved in at most k turns.
@@ -325,14 +274,7 @@ counted as (
 )
 
 select
-    model_a,
-    model_b,
-    size,
-    feedback_mode,
-    history_length,
-    k,
-    games,
-    solved,
+    model_a, model_b, size, feedback_mode, history_length, k, games, solved,
     100.0 * solved / games as success_pct,
     100 * wilson_low(solved, games) as ci95_low,
     100 * wilson_high(solved, games) as ci95_high

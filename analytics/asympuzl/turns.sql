@@ -68,9 +68,7 @@ with named as (
 
 measured as (
     select
-        episode_id,
-        turn,
-        agent,
+        episode_id, turn, agent,
         max(value) filter (name = 'parse_ok') = 1 as parse_ok,
         max(value) filter (name = 'parse_strict') = 1 as parse_strict,
         max(value) filter (name = 'repeated_message') = 1 as repeated_message,
@@ -94,31 +92,18 @@ undone as (
 )
 
 select
-    episodes.benchmark,
-    run_conditions.condition,
-    episodes.model,
-    episodes.level,
-    episodes.file,
-    measured.episode_id,
+    episodes.benchmark, run_conditions.condition, episodes.model, episodes.level, episodes.file, measured.episode_id,
     (runs.condition ->> 'size')::int as size,
     runs.condition ->> 'feedback_mode' as feedback_mode,
-    episodes.seed,
-    measured.turn,
-    measured.agent,
+    episodes.seed, measured.turn, measured.agent,
     agents.model as agent_model,
     measured.parse_ok,
     measured.parse_strict,
     utterances.text as message,
-    measured.repeated_message,
-    measured.sufficient_message,
-    measured.writes,
-    measured.changes,
-    measured.invalid_actions,
+    measured.repeated_message, measured.sufficient_message, measured.writes, measured.changes, measured.invalid_actions,
     measured.overcorrections,
     coalesce(undone.undoing_actions, 0) as undoing_actions,
-    measured.wrong_positions,
-    measured.output_tokens,
-    measured.message_tokens,
+    measured.wrong_positions, measured.output_tokens, measured.message_tokens,
     runs.condition ->> 'tokenizer' as tokenizer,
     turns.progress
 from measured
@@ -178,15 +163,10 @@ select
     episodes.model,
     (runs.condition ->> 'size')::bigint as size,
     runs.condition ->> 'feedback_mode' as feedback_mode,
-    episodes.seed,
-    measured.episode_id,
-    measured.turn,
+    episodes.seed, measured.episode_id, measured.turn,
     greatest(episodes.max_turns - measured.turn + 1, 0) as turns_left,
     measured.* exclude (episode_id, turn, known_a_before, known_a_after, known_b_before, known_b_after),
-    measured.known_a_before,
-    measured.known_a_after,
-    measured.known_b_before,
-    measured.known_b_after,
+    measured.known_a_before, measured.known_a_after, measured.known_b_before, measured.known_b_after,
     measured.turn + measured.know_after > episodes.max_turns as lost_after
 from measured
 inner join episodes using (episode_id)
@@ -203,14 +183,8 @@ inner join run_conditions using (run_id);
 create or replace view asympuzl_positions as
 
 select
-    asympuzl_games.benchmark,
-    asympuzl_games.condition,
-    asympuzl_games.model,
-    asympuzl_games.level,
-    actions.episode_id,
-    asympuzl_games.size,
-    asympuzl_games.feedback_mode,
-    actions.agent,
+    asympuzl_games.benchmark, asympuzl_games.condition, asympuzl_games.model, asympuzl_games.level, actions.episode_id,
+    asympuzl_games.size, asympuzl_games.feedback_mode, actions.agent,
     agents.model as agent_model,
     actions.turn,
     (actions.arguments ->> 'position')::int as position,

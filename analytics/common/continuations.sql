@@ -67,11 +67,7 @@ compared as (
 
 summed as (
     select
-        origin_id,
-        from_turn,
-        changed,
-        turns,
-        measure,
+        origin_id, from_turn, changed, turns, measure,
         count(*) as games,
         avg(happened) as happened,
         avg(value) as mean,
@@ -87,13 +83,7 @@ select
     summed.origin_id as episode_id,
     origin.task_id,
     summed.from_turn as turn,
-    summed.changed,
-    summed.turns,
-    summed.measure,
-    summed.games,
-    summed.happened,
-    summed.mean,
-    case
+    summed.changed, summed.turns, summed.measure, summed.games, summed.happened, summed.mean, case
         when summed.measure = 'success' then wilson_low(summed.total, summed.games)
         when summed.measure = 'progress' then clustered_low(summed.total, summed.games, summed.games, summed.squared, summed.total, summed.games)
         else summed.mean - t_critical(summed.games - 1) * summed.deviation / sqrt(summed.games)

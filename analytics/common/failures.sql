@@ -73,16 +73,8 @@ group by all;
 create or replace view failure_turns as
 
 select
-    failures.episode_id,
-    failures.turn,
-    failures.agent,
-    games.benchmark,
-    games.condition,
-    games.model,
-    games.level,
-    games.task_id,
-    failures.taxonomy,
-    failures.category,
+    failures.episode_id, failures.turn, failures.agent, games.benchmark, games.condition, games.model, games.level,
+    games.task_id, failures.taxonomy, failures.category,
     failures.category <> 'no_oracle_or_attempt' as counted,
     failures.evidence
 from failures
@@ -119,9 +111,7 @@ game_sizes as (
 
 groups as (
     select
-        benchmark,
-        condition,
-        model,
+        benchmark, condition, model,
         sum(size)::bigint as denominator,
         count(*) as games,
         sum(size * size) as sizes_squared
@@ -131,10 +121,7 @@ groups as (
 
 kinds as (
     select
-        benchmark,
-        condition,
-        model,
-        common,
+        benchmark, condition, model, common,
         sum(turns)::bigint as turns,
         sum(turns * turns) as turns_squared,
         sum(turns * classified_turns) as turns_by_sizes
@@ -199,12 +186,7 @@ with game_counts as (
 
 game_sizes as (
     select
-        taxonomy,
-        benchmark,
-        condition,
-        model,
-        level,
-        episode_id,
+        taxonomy, benchmark, condition, model, level, episode_id,
         count(distinct (turn, agent)) filter (counted) as size
     from failure_turns
     group by all
@@ -212,11 +194,7 @@ game_sizes as (
 
 counts as (
     select
-        game_counts.taxonomy,
-        game_counts.benchmark,
-        game_counts.condition,
-        game_counts.model,
-        game_counts.level,
+        game_counts.taxonomy, game_counts.benchmark, game_counts.condition, game_counts.model, game_counts.level,
         game_counts.category,
         sum(turns)::bigint as turns,
         sum(turns * turns) as turns_squared,
@@ -230,11 +208,7 @@ counts as (
 
 groups as (
     select
-        taxonomy,
-        benchmark,
-        condition,
-        model,
-        level,
+        taxonomy, benchmark, condition, model, level,
         sum(size)::bigint as denominator,
         count(*) filter (size > 0) as games,
         sum(size * size) as sizes_squared
@@ -267,12 +241,7 @@ filled as (
 )
 
 select
-    filled.taxonomy,
-    filled.benchmark,
-    condition,
-    model,
-    level,
-    category,
+    filled.taxonomy, filled.benchmark, condition, model, level, category,
     case when not counted or denominator > 0 then turns end as turns,
     denominator,
     games,

@@ -138,25 +138,15 @@ inside as (
 )
 
 select
-    scores.benchmark,
-    scores.games,
-    over_tasks.tasks,
-    scores.broken,
-    scores.cut,
-    scores.successes,
+    scores.benchmark, scores.games, over_tasks.tasks, scores.broken, scores.cut, scores.successes,
     scores.known as success_n,
     scores.successes / nullif(scores.known, 0) as success_rate,
     case when most > 1 then over_tasks.success_low else wilson_low(scores.successes, scores.known) end as success_low,
     case when most > 1 then over_tasks.success_high else wilson_high(scores.successes, scores.known) end as success_high,
-    metric_names.main_metric,
-    scores.n,
-    scores.score_mean,
+    metric_names.main_metric, scores.n, scores.score_mean,
     case when over_tasks.score_max = 1 then share_low else scores.score_mean - t * nullif(over_tasks.score_sem, 0) end as score_low,
     case when over_tasks.score_max = 1 then share_high else scores.score_mean + t * nullif(over_tasks.score_sem, 0) end as score_high,
-    over_tasks.score_max,
-    commonest.commonest_failure,
-    commonest.failing_turns,
-    scores.turns,
+    over_tasks.score_max, commonest.commonest_failure, commonest.failing_turns, scores.turns,
     case when scores.turns_seen > 0 then coalesce(inside.turns_in_spirals, 0) end as turns_in_spirals,
     coalesce(inside.turns_in_spirals, 0) / nullif(scores.turns_seen, 0) as spiral_share
 from scores

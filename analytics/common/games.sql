@@ -45,20 +45,14 @@ adherence as (
 )
 
 select
-    turns.episode_id,
-    turns.turn,
-    case
+    turns.episode_id, turns.turn, case
         when not coalesce(acted.has_move, false) then case when acted.asks then 'clarify' else 'no_move' end
         when coalesce(adherence.followed_full, turns.oracle_followed) then 'followed'
         when turns.oracle_available then 'not_followed'
         else 'no_oracle'
     end as outcome,
-    adherence.followed_full,
-    adherence.followed_physical,
-    adherence.followed_action_position_layer,
-    acted.accepted,
-    acted.undoes,
-    turns.progress
+    adherence.followed_full, adherence.followed_physical, adherence.followed_action_position_layer, acted.accepted,
+    acted.undoes, turns.progress
 from unmaterialized('turns') as turns
 left join acted using (episode_id, turn)
 left join adherence using (episode_id, turn);
@@ -96,26 +90,14 @@ qualify row_number() over (partition by details ->> 'sample_uuid' order by episo
 create or replace view games as
 
 select
-    episodes.episode_id,
-    episodes.benchmark,
-    run_conditions.condition,
-    episodes.model,
+    episodes.episode_id, episodes.benchmark, run_conditions.condition, episodes.model,
     episodes.team ->> 'builder' as builder,
-    episodes.team,
-    episodes.task_id,
-    episodes.level,
-    episodes.seed,
-    episodes.turns_taken,
-    case
+    episodes.team, episodes.task_id, episodes.level, episodes.seed, episodes.turns_taken, case
         when episodes.score is not null or episodes.success is not null then 'ended'
         when episodes.turns_taken = 0 and (episodes.error is not null or episodes.goal is null) then 'not_set_up'
         else 'cut'
     end as ending,
-    episodes.score,
-    episodes.success,
-    episodes.stop_reason,
-    episodes.error,
-    episodes.file
+    episodes.score, episodes.success, episodes.stop_reason, episodes.error, episodes.file
 from episodes
 anti join repeated_episodes using (episode_id)
 inner join run_conditions using (run_id);
@@ -132,14 +114,8 @@ inner join run_conditions using (run_id);
 create or replace view outcomes as
 
 select
-    turn_outcomes.episode_id,
-    turn_outcomes.turn,
-    episodes.benchmark,
-    run_conditions.condition,
-    episodes.model,
-    episodes.team,
-    episodes.task_id,
-    episodes.level,
+    turn_outcomes.episode_id, turn_outcomes.turn, episodes.benchmark, run_conditions.condition, episodes.model,
+    episodes.team, episodes.task_id, episodes.level,
     turn_outcomes.* exclude (episode_id, turn)
 from turn_outcomes
 inner join episodes using (episode_id)
@@ -160,15 +136,8 @@ inner join run_conditions using (run_id);
 create or replace view turn_notes as
 
 select
-    notes.note_id,
-    notes.episode_id,
-    notes.turn,
-    games.benchmark,
-    games.condition,
-    games.model,
-    games.level,
-    games.task_id,
-    notes.author,
+    notes.note_id, notes.episode_id, notes.turn, games.benchmark, games.condition, games.model, games.level,
+    games.task_id, notes.author,
     notes.text as note,
     notes.written_at
 from notes
@@ -213,9 +182,7 @@ create or replace view scored_turns as
 
 with messages as (
     select
-        episode_id,
-        turn,
-        agent,
+        episode_id, turn, agent,
         string_agg(text, chr(10) order by seq) filter (channel = 'public' and text <> '') as message,
         string_agg(text, chr(10) order by seq) filter (channel = 'private' and text <> '') as thought
     from utterances
@@ -224,9 +191,7 @@ with messages as (
 
 tried as (
     select
-        episode_id,
-        turn,
-        agent,
+        episode_id, turn, agent,
         list(verb order by seq) as verbs,
         bool_and(accepted) as accepted,
         first(error_code order by seq) filter (error_code is not null) as error_code
@@ -243,9 +208,7 @@ present as (
 
 asked as (
     select
-        episode_id,
-        turn,
-        agent,
+        episode_id, turn, agent,
         case when count(tokens_in) = count(*) then sum(tokens_in)::bigint end as tokens_in,
         case when count(tokens_out) = count(*) then sum(tokens_out)::bigint end as tokens_out,
         case when count(cost) = count(*) then sum(cost) end as cost_usd
@@ -296,36 +259,22 @@ categories as (
 
 went as (
     select
-        episode_id,
-        turn,
-        progress,
+        episode_id, turn, progress,
         lag(progress) over (partition by episode_id order by turn) as progress_before
     from turns
 )
 
 select
-    turns.episode_id,
-    turns.turn,
-    present.agent,
-    agents.role,
+    turns.episode_id, turns.turn, present.agent, agents.role,
     agents.model as agent_model,
-    games.benchmark,
-    games.condition,
-    games.model,
-    team_names.team_name,
-    games.task_id,
-    games.level,
-    games.seed,
-    games.turns_taken,
-    games.ending,
+    games.benchmark, games.condition, games.model, team_names.team_name, games.task_id, games.level, games.seed,
+    games.turns_taken, games.ending,
     case when games.ending = 'ended' then games.success end as game_success,
     case when games.ending = 'ended' then games.score end as game_score,
     present.message,
     present.thought,
     coalesce(present.verbs, []) as verbs,
-    present.accepted,
-    present.error_code,
-    outcomes.outcome,
+    present.accepted, present.error_code, outcomes.outcome,
     outcomes.followed_full as followed,
     went.progress_before,
     went.progress,
@@ -337,9 +286,7 @@ select
     map_concat(coalesce(engine_team.answers, map()), coalesce(engine_own.answers, map())) as engine,
     map_concat(coalesce(model_team.answers, map()), coalesce(model_own.answers, map())) as judged,
     map_concat(coalesce(people_team.answers, map()), coalesce(people_own.answers, map())) as labelled,
-    asked.tokens_in,
-    asked.tokens_out,
-    asked.cost_usd
+    asked.tokens_in, asked.tokens_out, asked.cost_usd
 from turns
 inner join games using (episode_id)
 inner join team_names using (episode_id)

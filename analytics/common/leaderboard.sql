@@ -109,13 +109,7 @@ clustered as (
 
 by_task as (
     select
-        benchmark,
-        condition,
-        model,
-        team,
-        team_name,
-        max_turns,
-        cluster,
+        benchmark, condition, model, team, team_name, max_turns, cluster,
         any_value(task) as task,
         max(score_max) as score_max,
         count(score) as n,
@@ -132,12 +126,7 @@ by_task as (
 
 over_tasks as (
     select
-        benchmark,
-        condition,
-        model,
-        team,
-        team_name,
-        max_turns,
+        benchmark, condition, model, team, team_name, max_turns,
         count(distinct task) as tasks,
         sum(n) as n,
         max(success_n) as most,
@@ -164,12 +153,7 @@ over_tasks as (
 
 summed as (
     select
-        played.benchmark,
-        played.condition,
-        played.model,
-        played.team,
-        played.team_name,
-        played.max_turns,
+        played.benchmark, played.condition, played.model, played.team, played.team_name, played.max_turns,
         any_value(played.game) as game,  -- a condition is of one
         count(*) as games,
         count(*) filter (played.ending = 'not_set_up') as broken,
@@ -200,33 +184,16 @@ summed as (
 )
 
 select
-    summed.benchmark,
-    summed.condition,
-    summed.model,
-    summed.team,
-    summed.team_name,
-    summed.max_turns,
-    summed.game,
+    summed.benchmark, summed.condition, summed.model, summed.team, summed.team_name, summed.max_turns, summed.game,
     coalesce(over_tasks.tasks, 0) as tasks,
-    games,
-    broken,
-    cut,
-    summed.n,
-    score_mean,
-    over_tasks.score_sem,
+    games, broken, cut, summed.n, score_mean, over_tasks.score_sem,
     case when over_tasks.score_max is null then score_mean - t * nullif(over_tasks.score_sem, 0) else share_low * over_tasks.score_max end as score_low,
     case when over_tasks.score_max is null then score_mean + t * nullif(over_tasks.score_sem, 0) else share_high * over_tasks.score_max end as score_high,
-    over_tasks.score_max,
-    summed.successes,
-    summed.success_n,
+    over_tasks.score_max, summed.successes, summed.success_n,
     summed.successes / nullif(summed.success_n, 0) as success_rate,
     case when most > 1 then success_low else wilson_low(summed.successes, summed.success_n) end as success_low,
     case when most > 1 then success_high else wilson_high(summed.successes, summed.success_n) end as success_high,
-    ceiling_n,
-    ceiling_share_mean,
-    over_tasks.ceiling_share_sem,
-    turns,
-    attempted,
+    ceiling_n, ceiling_share_mean, over_tasks.ceiling_share_sem, turns, attempted,
     case when attempted > 0 then failed end as failed,
     summed.failed / nullif(attempted, 0) as failed_rate,
     case when seen > 0 then clarify end as clarify,

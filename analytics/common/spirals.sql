@@ -59,12 +59,7 @@ states as (
 
 steps as (
     select
-        turns.episode_id,
-        turns.turn,
-        states.before_state,
-        states.after_state,
-        states.changed,
-        turns.progress,
+        turns.episode_id, turns.turn, states.before_state, states.after_state, states.changed, turns.progress,
         coalesce(lag(turns.progress) over game, before_first_turn.progress, 0) as progress_before,
         coalesce(
             sum(states.changed::int) over (
@@ -197,9 +192,7 @@ still as (
 
 stall as (
     select
-        still.episode_id,
-        still.start_turn,
-        still.end_turn,
+        still.episode_id, still.start_turn, still.end_turn,
         'no change of state; actions refused: ' || count(*) filter (not actions.accepted)
             || ', clarifications: ' || count(*) filter (actions.verb = 'clarify') as evidence
     from still
@@ -227,11 +220,7 @@ started as (
 
 measured as (
     select
-        started.episode_id,
-        started.start_turn,
-        started.end_turn,
-        started.kind,
-        case
+        started.episode_id, started.start_turn, started.end_turn, started.kind, case
             when count(steps.progress) > 0 then count(*) filter (steps.progress <= started.progress_start + thresholds.progress_step)
         end as turns_wasted,
         started.evidence,
@@ -281,10 +270,6 @@ create or replace view correction_spirals as
 
 select
     game_spirals.*,
-    games.benchmark,
-    games.condition,
-    games.model,
-    games.level,
-    games.task_id
+    games.benchmark, games.condition, games.model, games.level, games.task_id
 from game_spirals
 inner join games using (episode_id);

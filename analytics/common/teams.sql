@@ -78,10 +78,7 @@ called as (
 
 switches as (
     select
-        called.run_id,
-        called.benchmark,
-        called.name,
-        keys.switch,
+        called.run_id, called.benchmark, called.name, keys.switch,
         json_extract_string(runs.condition, '$."' || replace(keys.switch, '"', '') || '"') as value
     from called
     inner join own using (run_id)
@@ -167,14 +164,8 @@ with starts as (
 )
 
 select
-    outcomes.episode_id,
-    outcomes.turn,
-    outcomes.benchmark,
-    outcomes.condition,
-    compared_games.team_name,
-    compared_games.task,
-    compared_games.game,
-    case
+    outcomes.episode_id, outcomes.turn, outcomes.benchmark, outcomes.condition, compared_games.team_name,
+    compared_games.task, compared_games.game, case
         when not outcomes.accepted then 'refused'
         when outcomes.outcome <> 'no_oracle' then outcomes.outcome
         when outcomes.accepted then 'accepted'

@@ -55,15 +55,8 @@ select
     (episodes.details ->> 'published_similarity')::int as published_similarity,
     episodes.details ->> 'read_letter' as read_letter,
     episodes.details ->> 'read_kind' as read_kind,
-    metrics.correct,
-    metrics.correct_read,
-    metrics.correct_corrected,
-    metrics.chance,
-    metrics.chance_upstream,
-    metrics.chance_corrected,
-    metrics.intended_correct,
-    metrics.extraction_agrees,
-    metrics.reading_agrees
+    metrics.correct, metrics.correct_read, metrics.correct_corrected, metrics.chance, metrics.chance_upstream,
+    metrics.chance_corrected, metrics.intended_correct, metrics.extraction_agrees, metrics.reading_agrees
 from episodes
 inner join metrics using (episode_id)
 anti join coordination_repeated_episodes using (episode_id)
@@ -138,10 +131,7 @@ by_question as (
 
 over_questions as (
     select
-        respondent,
-        grouping,
-        game,
-        type,
+        respondent, grouping, game, type,
         clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as accuracy_low,
         clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as accuracy_high
     from by_question
@@ -149,10 +139,7 @@ over_questions as (
 )
 
 select
-    respondent,
-    grouping,
-    game,
-    type,
+    respondent, grouping, game, type,
     count(*) as trials,
     avg(questions) as questions,
     avg(accuracy) as accuracy,

@@ -11,9 +11,7 @@ with answers as (
         episodes.episode_id,
         row_number() over (
             partition by
-                episodes.model,
-                episodes.seed,
-                episodes.task_id,
+                episodes.model, episodes.seed, episodes.task_id,
                 case when episodes.seed is null then episodes.details ->> 'trial_fingerprint' end
             order by meant.value is null, episodes.stop_reason = 'failed_call', episodes.episode_id
         ) as place
@@ -141,21 +139,13 @@ read_by_hand as (
 
 questions as (
     select distinct on (scenario, type)
-        type,
-        game,
-        game_upstream,
-        chance,
-        chance_upstream,
-        chance_corrected
+        type, game, game_upstream, chance, chance_upstream, chance_corrected
     from coordqa_answers
 ),
 
 placed as (
     select
-        type,
-        chance,
-        chance_upstream,
-        chance_corrected,
+        type, chance, chance_upstream, chance_corrected,
         unnest([
             'upstream:all',
             'upstream:' || game_upstream,

@@ -160,19 +160,12 @@ select
     episodes.team ->> 'alice' as policy_alice,
     episodes.team ->> 'bob' as policy_bob,
     (turns.state_before ->> 'adversary_target' is not null)::int as killer_known,
-    measured.p_before,
-    measured.p_action,
-    measured.p_after,
+    measured.p_before, measured.p_action, measured.p_after,
     measured.p_before - measured.p_action as loss,
     measured.p_after - measured.p_action as luck,
-    measured.e_before,
-    measured.e_action,
-    measured.e_after,
+    measured.e_before, measured.e_action, measured.e_after,
     measured.e_action - measured.e_before as cost,
-    measured.d_best_before,
-    measured.d_best_after,
-    measured.d_sure_before,
-    measured.d_sure_after,
+    measured.d_best_before, measured.d_best_after, measured.d_sure_before, measured.d_sure_after,
     case when measured.exact then 'exact' else 'two_readings' end as mark
 from measured
 inner join episodes using (episode_id)

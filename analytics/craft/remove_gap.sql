@@ -28,10 +28,7 @@ candidates as (
 )
 
 select
-    turns.episode_id,
-    episodes.level,
-    run_conditions.condition,
-    episodes.model,
+    turns.episode_id, episodes.level, run_conditions.condition, episodes.model,
     episodes.team ->> 'builder' as builder,
     turns.turn,
     moves.attempted_remove,
@@ -65,11 +62,7 @@ create or replace macro remove_gap_by(reading, levels := null) as table
 
 with readings as (
     select
-        condition,
-        model,
-        builder,
-        turn,
-        attempted_remove,
+        condition, model, builder, turn, attempted_remove,
         n_oracle > 0 as has_candidates,
         case reading
             when 'any' then oracle_remove_any::int
@@ -83,10 +76,7 @@ with readings as (
 
 rates as (
     select
-        condition,
-        model,
-        builder,
-        turn,
+        condition, model, builder, turn,
         count(*) filter (has_candidates) as n,
         count(attempted_remove) as n_attempted,
         count(*) filter (attempted_remove) as n_attempted_remove,
@@ -137,10 +127,7 @@ readers as (
 
 messages as (
     select
-        received.episode_id,
-        received.turn,
-        received.seq,
-        readers.reader,
+        received.episode_id, received.turn, received.seq, readers.reader,
         coalesce(bool_or(claims.kind = 'unread' and json_contains(claims.claim -> 'may_hold', '"request"')), false)
         or count(claims.kind) = 0 as is_open,
         count(*) filter (claims.certain and claims.kind = 'request' and wanted_now) as n_asked,
@@ -167,9 +154,7 @@ messages as (
 
 asked as (
     select
-        episode_id,
-        turn,
-        reader,
+        episode_id, turn, reader,
         bool_or(is_open) as is_open,
         sum(n_removals) / nullif(sum(n_asked), 0) as instructed
     from messages
@@ -178,11 +163,7 @@ asked as (
 
 turns_of as (
     select
-        craft_removals.episode_id,
-        craft_removals.condition,
-        craft_removals.model,
-        craft_removals.builder,
-        asked.reader,
+        craft_removals.episode_id, craft_removals.condition, craft_removals.model, craft_removals.builder, asked.reader,
         asked.is_open,
         case when not asked.is_open then asked.instructed end as instructed,
         craft_removals.oracle_remove_share as oracle,
@@ -204,11 +185,7 @@ clustered as (
 
 by_target as (
     select
-        condition,
-        model,
-        builder,
-        reader,
-        cluster,
+        condition, model, builder, reader, cluster,
         count(distinct episode_id) filter (instructed is not null) as games,
         count(*) filter (is_open) as unread_turns,
         count(*) filter (not is_open and instructed is null) as silent_turns,
@@ -222,10 +199,7 @@ by_target as (
 )
 
 select
-    condition,
-    model,
-    builder,
-    reader,
+    condition, model, builder, reader,
     sum(games)::bigint as games,
     sum(n)::bigint as turns,
     sum(silent_turns)::bigint as silent_turns,
@@ -274,9 +248,7 @@ with counted as (
 -- a game without turns has nothing to add, but its team has a row
 chosen as (
     select
-        episodes.episode_id,
-        run_conditions.condition,
-        episodes.model,
+        episodes.episode_id, run_conditions.condition, episodes.model,
         episodes.team ->> 'builder' as builder,
         counted.* exclude (episode_id),
         compared_games.task
@@ -303,10 +275,7 @@ readings as (
 
 summed as (
     select
-        condition,
-        model,
-        builder,
-        reading,
+        condition, model, builder, reading,
         reading = 'share' as is_default,
         count(game_gap) as games,
         coalesce(sum(n_attempted), 0)::bigint as n_attempted,
@@ -337,10 +306,7 @@ by_target as (
 
 over_targets as (
     select
-        condition,
-        model,
-        builder,
-        reading,
+        condition, model, builder, reading,
         2 * clustered_sem(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as gap_sem,
         2 * clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_low,
         2 * clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_high

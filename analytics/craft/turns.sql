@@ -107,11 +107,7 @@ create or replace view craft_turn_facts as
 
 with craft_episodes as (
     select
-        episodes.episode_id,
-        episodes.run_id,
-        episodes.level,
-        run_conditions.condition,
-        episodes.model,
+        episodes.episode_id, episodes.run_id, episodes.level, run_conditions.condition, episodes.model,
         episodes.team ->> 'builder' as builder,
         episodes.task_id as structure_id,
         episodes.seed as run
@@ -129,9 +125,7 @@ speakers as (
 
 parsed as (
     select
-        episode_id,
-        turn,
-        verb,
+        episode_id, turn, verb,
         verb = 'clarify' as clarify,
         verb in ('clarify', 'unreadable') as still,
         verb = 'remove' as is_remove,
@@ -221,16 +215,11 @@ joined as (
         numbers.followed_full,
         numbers.followed_physical,
         categories.category as taxonomy_code,
-        categories.taxonomy_paper,
-        numbers.correct_structure_placement,
-        numbers.correct_side_placement,
+        categories.taxonomy_paper, numbers.correct_structure_placement, numbers.correct_side_placement,
         numbers.overall_structure_correctness,
         turns.goal_reached as target_achieved,
         (turns.state_before ->> '$.stacks') <> (turns.state_after ->> '$.stacks') as board_changed,
-        numbers.overall_progress,
-        numbers.completion_percentage,
-        numbers.iou_score,
-        numbers.position_accuracy,
+        numbers.overall_progress, numbers.completion_percentage, numbers.iou_score, numbers.position_accuracy,
         numbers.distance_score
     from craft_episodes
     inner join turns using (episode_id)
@@ -242,44 +231,21 @@ joined as (
 )
 
 select
-    current.episode_id,
-    current.run_id,
-    current.level,
-    current.condition,
-    current.model,
-    current.builder,
-    current.structure_id,
-    current.run,
-    current.turn,
-    current.n_directors,
-    current.clarify,
-    current.turn_error,
+    current.episode_id, current.run_id, current.level, current.condition, current.model, current.builder,
+    current.structure_id, current.run, current.turn, current.n_directors, current.clarify, current.turn_error,
     current.action,
     current.move.block as block,
     current.move.position as position,
     current.move.layer as layer,
     current.move.span_to as span_to,
-    current.move_executed,
-    current.failed_move,
-    current.error_category,
-    current.error,
-    current.oracle_available,
-    current.n_oracle,
-    current.n_oracle_replayed,
+    current.move_executed, current.failed_move, current.error_category, current.error, current.oracle_available,
+    current.n_oracle, current.n_oracle_replayed,
     case when current.n_oracle > 0 then current.n_oracle_remove > 0 end as oracle_remove_any,
     case when current.n_oracle > 0 then current.first_is_remove end as oracle_remove_first,
     case when current.n_oracle > 0 then current.n_oracle_remove / current.n_oracle end as oracle_remove_share,
-    current.attempted_remove,
-    current.followed_logged,
-    current.followed_full,
-    current.followed_physical,
-    current.taxonomy_code,
-    current.taxonomy_paper,
-    current.correct_structure_placement,
-    current.correct_side_placement,
-    current.overall_structure_correctness,
-    current.target_achieved,
-    current.board_changed,
+    current.attempted_remove, current.followed_logged, current.followed_full, current.followed_physical,
+    current.taxonomy_code, current.taxonomy_paper, current.correct_structure_placement, current.correct_side_placement,
+    current.overall_structure_correctness, current.target_achieved, current.board_changed,
     coalesce(
         current.failed_move
         and previous.verb = current.action
@@ -287,12 +253,8 @@ select
         and previous.move.layer = current.move.layer,
         false
     ) as repeats_previous_failed_move,
-    current.overall_progress,
-    current.completion_percentage,
-    current.iou_score,
-    current.position_accuracy,
-    current.distance_score,
-    current.n_oracle_remove
+    current.overall_progress, current.completion_percentage, current.iou_score, current.position_accuracy,
+    current.distance_score, current.n_oracle_remove
 from joined as current
 left join parsed as previous
     on current.episode_id = previous.episode_id and current.turn = previous.turn + 1 and not previous.accepted;
@@ -422,11 +384,7 @@ starts as (
 
 select
     regexp_replace(facts.condition, '^((api/|local/)?(oracle\d+|no_oracle)_(no_)?tools)', '\1_run' || coalesce(facts.run::varchar, '')) as condition,
-    facts.model,
-    facts.builder,
-    facts.structure_id,
-    facts.run,
-    facts.turn,
+    facts.model, facts.builder, facts.structure_id, facts.run, facts.turn,
     greatest(episodes.max_turns - facts.turn + 1, 0) as turns_left,
     case
         when facts.clarify then 'clarify'
@@ -439,11 +397,7 @@ select
         lag(facts.overall_progress) over (partition by facts.episode_id order by facts.turn), starts.progress
     ) as p_before,
     facts.overall_progress as p_after,
-    measured.v_before,
-    measured.v_after,
-    measured.regret,
-    measured.v_stay,
-    measured.harm,
+    measured.v_before, measured.v_after, measured.regret, measured.v_stay, measured.harm,
     coalesce(measured.most_before, measured.v_before) as v_before_hi,
     coalesce(measured.most_after, measured.v_after) as v_after_hi,
     case when measured.bounded then 'bounded' when measured.most_before is null then 'exact' else 'half_domino' end as mark

@@ -140,21 +140,12 @@ conditions as (
 )
 
 select
-    episodes.episode_id,
-    episodes.run_id,
-    episodes.benchmark,
-    run_conditions.condition,
-    episodes.model,
-    episodes.level,
+    episodes.episode_id, episodes.run_id, episodes.benchmark, run_conditions.condition, episodes.model, episodes.level,
     measured.solved_at_limit::int as solved_at_limit,
     conditions.run,
     coalesce(episodes.details ->> '$.file_id', episodes.task_id) as game_id,
     episodes.task_id as base_game_id,
-    conditions.action_mode,
-    conditions.use_cot,
-    conditions.verifier,
-    players.policy_p1,
-    players.policy_p2,
+    conditions.action_mode, conditions.use_cot, conditions.verifier, players.policy_p1, players.policy_p2,
     measured.num_objects::int as num_objects,
     coalesce(stepped.step_count, 0) as step_count,
     measured.terminated::int as terminated,
@@ -236,10 +227,7 @@ select * exclude (episode_id, run_id, benchmark, condition, model, level, solved
 create or replace view einstein_runs as
 
 select
-    run,
-    action_mode,
-    use_cot,
-    verifier,
+    run, action_mode, use_cot, verifier,
     count(success) as games,
     coalesce(sum(success), 0)::bigint as successes,
     100 * avg(success) as sr_pct,

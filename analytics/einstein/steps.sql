@@ -95,10 +95,7 @@ labelled as (
 )
 
 select
-    played.episode_id,
-    played.run_id,
-    played.run,
-    played.game_id,
+    played.episode_id, played.run_id, played.run, played.game_id,
     turns.turn - 1 as step,
     (actions.agent = 'Player2')::int as player,
     actions.verb as action_type,
@@ -216,22 +213,9 @@ limits as (
 )
 
 select
-    facts.run,
-    facts.game_id,
-    facts.step,
-    facts.player,
-    facts.action_type,
-    facts.accepted,
-    facts.state_changed,
-    measured.d_before,
-    measured.d_after,
-    measured.cost,
-    measured.plan_before,
-    measured.plan_after,
-    measured.plan_cost,
-    measured.know_before,
-    measured.know_after,
-    measured.know_cost,
+    facts.run, facts.game_id, facts.step, facts.player, facts.action_type, facts.accepted, facts.state_changed,
+    measured.d_before, measured.d_after, measured.cost, measured.plan_before, measured.plan_after, measured.plan_cost,
+    measured.know_before, measured.know_after, measured.know_cost,
     (facts.state_changed = 1 and facts.accepted = 0)::int as lucky,
     1 as steps_spent,
     (facts.step + 1 + measured.d_after > limits.last_step)::int as lost_after
@@ -281,10 +265,7 @@ scopes as (
 
 totals as (
     select
-        scope,
-        key,
-        verifier,
-        action_mode,
+        scope, key, verifier, action_mode,
         sum(step_count)::bigint as total_steps,
         sum(n_move)::bigint as move,
         sum(n_share)::bigint as share,
@@ -321,12 +302,7 @@ rated as (
 )
 
 select
-    scope,
-    verifier,
-    action_mode,
-    category,
-    count,
-    total_steps,
+    scope, verifier, action_mode, category, count, total_steps,
     100 * count / nullif(total_steps, 0) as pct_of_total,
     relevant_action_type,
     relevant_count,

@@ -19,11 +19,7 @@ with verdict_answers as (
         judge as rater,
         variant,
         coalesce(variant, '') as variant_order,
-        episode_id,
-        turn,
-        agent,
-        unit_id,
-        repeat,
+        episode_id, turn, agent, unit_id, repeat,
         replace(lower(answer), '/', '') as answer,
         status
     from verdicts_latest
@@ -34,9 +30,7 @@ label_answers as (
         labels.rubric,
         labels.question,
         labels.source as rater,
-        labels.episode_id,
-        labels.turn,
-        labels.agent,
+        labels.episode_id, labels.turn, labels.agent,
         replace(lower(labels.answer), '/', '') as answer
     from labels
     inner join episodes using (episode_id)
@@ -53,9 +47,7 @@ with_labels as (
         null::varchar as variant_a,
         v.rater as rater_b,
         v.variant as variant_b,
-        l.episode_id,
-        l.turn,
-        l.agent,
+        l.episode_id, l.turn, l.agent,
         l.answer as answer_a,
         v.answer as answer_b,
         'answered' as status_a,
@@ -78,9 +70,7 @@ with_judges as (
         a.variant as variant_a,
         b.rater as rater_b,
         b.variant as variant_b,
-        a.episode_id,
-        a.turn,
-        a.agent,
+        a.episode_id, a.turn, a.agent,
         a.answer as answer_a,
         b.answer as answer_b,
         a.status as status_a,
@@ -115,11 +105,7 @@ create or replace view pair_preferences as
 
 with placed as (
     select
-        rubric,
-        question,
-        judge,
-        variant,
-        repeat,
+        rubric, question, judge, variant, repeat,
         least(split_part(unit_id, ' vs ', 1), split_part(unit_id, ' vs ', 2)) as episode_a,
         greatest(split_part(unit_id, ' vs ', 1), split_part(unit_id, ' vs ', 2)) as episode_b,
         unit_id,
@@ -130,13 +116,7 @@ with placed as (
 
 both_orders as (
     select
-        rubric,
-        question,
-        judge,
-        variant,
-        repeat,
-        episode_a,
-        episode_b,
+        rubric, question, judge, variant, repeat, episode_a, episode_b,
         max(score) filter (starts_with(unit_id, episode_a || ' vs ')) as score_a_first,
         1 - max(score) filter (starts_with(unit_id, episode_b || ' vs ')) as score_a_second
     from placed
@@ -144,13 +124,8 @@ both_orders as (
 )
 
 select
-    both_orders.rubric,
-    both_orders.question,
-    both_orders.judge,
-    both_orders.variant,
-    both_orders.repeat,
-    both_orders.episode_a,
-    both_orders.episode_b,
+    both_orders.rubric, both_orders.question, both_orders.judge, both_orders.variant, both_orders.repeat,
+    both_orders.episode_a, both_orders.episode_b,
     a.model as model_a,
     b.model as model_b,
     both_orders.score_a_first,
@@ -181,15 +156,7 @@ create or replace view panel as
 
 with asked as (
     select
-        rubric,
-        question,
-        variant,
-        unit_id,
-        episode_id,
-        turn,
-        agent,
-        judge,
-        score,
+        rubric, question, variant, unit_id, episode_id, turn, agent, judge, score,
         replace(lower(answer), '/', '') as plain
     from verdicts_latest
     where status = 'answered' and starts_with(judge, 'llm:')
@@ -202,11 +169,7 @@ shared as (
 
 counted as (
     select
-        rubric,
-        question,
-        variant,
-        unit_id,
-        plain,
+        rubric, question, variant, unit_id, plain,
         round(sum(vote), 6) as n
     from shared
     group by all
@@ -214,10 +177,7 @@ counted as (
 
 voted as (
     select
-        rubric,
-        question,
-        variant,
-        unit_id,
+        rubric, question, variant, unit_id,
         string_agg(plain || ' ' || printf('%g', round(n, 2)), ', ' order by n desc, plain) as votes,
         sum(n) as total,
         max(n) as most,
@@ -231,11 +191,7 @@ voted as (
 
 by_judge as (
     select
-        rubric,
-        question,
-        variant,
-        unit_id,
-        judge,
+        rubric, question, variant, unit_id, judge,
         count(distinct plain) as own,
         count(*) as answers,
         avg(score) as score,
@@ -248,10 +204,7 @@ by_judge as (
 
 together as (
     select
-        rubric,
-        question,
-        variant,
-        unit_id,
+        rubric, question, variant, unit_id,
         any_value(episode_id) as episode_id,
         any_value(turn) as turn,
         any_value(agent) as agent,
@@ -264,16 +217,7 @@ together as (
 )
 
 select
-    t.rubric,
-    t.question,
-    t.variant,
-    t.unit_id,
-    t.episode_id,
-    t.turn,
-    t.agent,
-    t.judges,
-    t.answers,
-    v.votes,
+    t.rubric, t.question, t.variant, t.unit_id, t.episode_id, t.turn, t.agent, t.judges, t.answers, v.votes,
     case when len(list_filter(v.numbers, lambda n: n = v.most)) = 1 then v.leading end as majority,
     v.most / v.total as majority_share,
     t.score_mean,
@@ -303,18 +247,11 @@ create or replace view agreement as
 
 with counted as materialized (
     select
-        rubric,
-        question,
-        kind,
-        rater_a,
+        rubric, question, kind, rater_a,
         coalesce(variant_a, '') as variant_a,
         rater_b,
         coalesce(variant_b, '') as variant_b,
-        answer_a,
-        answer_b,
-        status_a,
-        status_b,
-        episode_id,
+        answer_a, answer_b, status_a, status_b, episode_id,
         count(*) as n
     from answer_pairs
     group by all
@@ -322,14 +259,7 @@ with counted as materialized (
 
 by_game as (
     select
-        rubric,
-        question,
-        kind,
-        rater_a,
-        variant_a,
-        rater_b,
-        variant_b,
-        episode_id,
+        rubric, question, kind, rater_a, variant_a, rater_b, variant_b, episode_id,
         sum(n) as size,
         coalesce(sum(n) filter (answer_a = answer_b), 0) as agreed
     from counted
@@ -339,13 +269,7 @@ by_game as (
 
 per_game as (
     select
-        rubric,
-        question,
-        kind,
-        rater_a,
-        variant_a,
-        rater_b,
-        variant_b,
+        rubric, question, kind, rater_a, variant_a, rater_b, variant_b,
         count(*) as games,
         sum(agreed * agreed) as agreed_squared,
         sum(agreed * size) as agreed_by_sizes,
@@ -356,13 +280,7 @@ per_game as (
 
 pairs as (
     select
-        rubric,
-        question,
-        kind,
-        rater_a,
-        variant_a,
-        rater_b,
-        variant_b,
+        rubric, question, kind, rater_a, variant_a, rater_b, variant_b,
         sum(n)::bigint as pairs,
         coalesce(sum(n) filter (status_a = 'answered' and status_b = 'answered'), 0)::bigint as n,
         coalesce(sum(n) filter ('failed' in (status_a, status_b)), 0)::bigint as failed,
@@ -406,10 +324,7 @@ chance as (
 rated as (
     select
         pairs.*,
-        per_game.games,
-        per_game.agreed_squared,
-        per_game.agreed_by_sizes,
-        per_game.sizes_squared,
+        per_game.games, per_game.agreed_squared, per_game.agreed_by_sizes, per_game.sizes_squared,
         agreed / nullif(n, 0) as agreement,
         case when n > 0 then coalesce(products, 0) / (n * n) end as expected
     from pairs
@@ -418,18 +333,11 @@ rated as (
 )
 
 select
-    rubric,
-    question,
-    kind,
-    rater_a,
+    rubric, question, kind, rater_a,
     nullif(variant_a, '') as variant_a,
     rater_b,
     nullif(variant_b, '') as variant_b,
-    pairs,
-    n,
-    undecided,
-    failed,
-    skipped,
+    pairs, n, undecided, failed, skipped,
     n / pairs as coverage,
     agreed,
     agreement,
@@ -466,11 +374,7 @@ create or replace view panel_disagreements as
 
 with per_judge as (
     select
-        rubric,
-        question,
-        variant,
-        unit_id,
-        judge,
+        rubric, question, variant, unit_id, judge,
         string_agg(replace(lower(answer), '/', ''), ' ' order by repeat) as own
     from verdicts_latest
     where status = 'answered' and starts_with(judge, 'llm:')
@@ -479,10 +383,7 @@ with per_judge as (
 
 answered as (
     select
-        rubric,
-        question,
-        variant,
-        unit_id,
+        rubric, question, variant, unit_id,
         string_agg(judge || ': ' || own, ' | ' order by judge) as said
     from per_judge
     group by all

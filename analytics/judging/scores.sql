@@ -16,13 +16,7 @@ create or replace view answer_rates as
 
 with given as (
     select
-        v.rubric,
-        v.rubric_hash,
-        v.question,
-        v.judge,
-        v.variant,
-        v.judge_run_id,
-        v.episode_id,
+        v.rubric, v.rubric_hash, v.question, v.judge, v.variant, v.judge_run_id, v.episode_id,
         replace(lower(v.answer), '/', '') as answer,
         count(*) as n
     from verdicts as v
@@ -32,13 +26,7 @@ with given as (
 
 sizes as (
     select
-        rubric,
-        rubric_hash,
-        question,
-        judge,
-        variant,
-        judge_run_id,
-        episode_id,
+        rubric, rubric_hash, question, judge, variant, judge_run_id, episode_id,
         sum(n) as answered
     from given
     group by all
@@ -46,12 +34,7 @@ sizes as (
 
 jobs as (
     select
-        rubric,
-        rubric_hash,
-        question,
-        judge,
-        variant,
-        judge_run_id,
+        rubric, rubric_hash, question, judge, variant, judge_run_id,
         sum(answered) as answered,
         sum(answered * answered) as answered_squared,
         count(*) as games
@@ -61,20 +44,13 @@ jobs as (
 
 used as (
     select distinct
-        rubric,
-        rubric_hash,
-        question,
-        judge,
-        variant,
-        answer
+        rubric, rubric_hash, question, judge, variant, answer
     from given
 ),
 
 counted as (
     select
-        given.judge_run_id,
-        given.question,
-        given.answer,
+        given.judge_run_id, given.question, given.answer,
         sum(given.n) as n,
         sum(given.n * given.n) as n_squared,
         sum(given.n * sizes.answered) as n_by_answered
@@ -106,14 +82,7 @@ measured as (
 )
 
 select
-    m.rubric,
-    m.rubric_hash,
-    m.question,
-    m.judge,
-    m.variant,
-    m.judge_run_id,
-    judge_runs.started_at,
-    m.answer,
+    m.rubric, m.rubric_hash, m.question, m.judge, m.variant, m.judge_run_id, judge_runs.started_at, m.answer,
     m.n::bigint as n,
     m.answered::bigint as answered,
     m.games,
@@ -174,12 +143,7 @@ found as (
 )
 
 select
-    found.unit_id,
-    found.flagged,
-    found.episode_id,
-    found.turn,
-    found.agent,
-    found.model,
+    found.unit_id, found.flagged, found.episode_id, found.turn, found.agent, found.model,
     len(found.shown_under) as rubrics,
     found.verdicts,
     found.score_mean,
@@ -209,26 +173,15 @@ from found;
 create or replace view judged_units as
 
 select
-    verdicts_latest.rubric,
-    verdicts_latest.question,
-    verdicts_latest.judge,
-    verdicts_latest.variant,
-    verdicts_latest.unit_id,
-    verdicts_latest.repeat,
-    verdicts_latest.episode_id,
-    verdicts_latest.turn,
-    verdicts_latest.agent,
-    verdicts_latest.answer,
+    verdicts_latest.rubric, verdicts_latest.question, verdicts_latest.judge, verdicts_latest.variant,
+    verdicts_latest.unit_id, verdicts_latest.repeat, verdicts_latest.episode_id, verdicts_latest.turn,
+    verdicts_latest.agent, verdicts_latest.answer,
     verdicts_latest.score as verdict_score,
     verdicts_latest.status as verdict_status,
     verdicts_latest.reason as verdict_reason,
-    games.benchmark,
-    team_names.team_name,
-    games.condition,
+    games.benchmark, team_names.team_name, games.condition,
     games.model as game_model,
-    games.task_id,
-    games.level,
-    games.ending,
+    games.task_id, games.level, games.ending,
     games.score as game_score,
     games.success as game_success
 from verdicts_latest
@@ -276,13 +229,8 @@ with numbered as (
 
 by_unit as (
     select
-        verdicts_latest.rubric,
-        verdicts_latest.question,
-        verdicts_latest.judge,
-        verdicts_latest.variant,
-        verdicts_latest.episode_id,
-        verdicts_latest.turn,
-        verdicts_latest.unit_id,
+        verdicts_latest.rubric, verdicts_latest.question, verdicts_latest.judge, verdicts_latest.variant,
+        verdicts_latest.episode_id, verdicts_latest.turn, verdicts_latest.unit_id,
         bit_or(numbered.mark) as marks,
         count(*) as verdicts,
         count(verdicts_latest.score) as scored,
@@ -310,12 +258,7 @@ by_unit as (
 
 clusters as (
     select
-        by_unit.rubric,
-        by_unit.question,
-        by_unit.judge,
-        by_unit.variant,
-        by_unit.episode_id,
-        case
+        by_unit.rubric, by_unit.question, by_unit.judge, by_unit.variant, by_unit.episode_id, case
             when not split then 'all'
             when by_unit.turn is null then 'episode'
             else outcomes.outcome
@@ -343,14 +286,8 @@ clusters as (
 
 summed as (
     select
-        clusters.rubric,
-        clusters.question,
-        clusters.judge,
-        clusters.variant,
-        episodes.benchmark,
-        run_conditions.condition,
-        episodes.model,
-        clusters.outcome,
+        clusters.rubric, clusters.question, clusters.judge, clusters.variant, episodes.benchmark,
+        run_conditions.condition, episodes.model, clusters.outcome,
         bit_count(bit_or(clusters.marks)) as wordings,
         count(*) filter (clusters.scored > 0) as episodes,
         sum(clusters.units)::bigint as units,

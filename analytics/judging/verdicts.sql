@@ -22,10 +22,7 @@
 create or replace view cost as
 
 select
-    rubric,
-    judge,
-    model,
-    variant,
+    rubric, judge, model, variant,
     count(*) as runs,
     count(*) filter (status <> 'finished') as unfinished,
     sum(units)::bigint as units,
@@ -69,18 +66,8 @@ with shared as (
 )
 
 select
-    shared.judge_run_id,
-    shared.rubric,
-    shared.question,
-    shared.judge,
-    shared.variant,
-    shared.unit_id,
-    shared.episode_id,
-    shared.turn,
-    shared.agent,
-    shared.repeat,
-    shared.status,
-    shared.answers_of_call,
+    shared.judge_run_id, shared.rubric, shared.question, shared.judge, shared.variant, shared.unit_id,
+    shared.episode_id, shared.turn, shared.agent, shared.repeat, shared.status, shared.answers_of_call,
     calls.attempts / shared.answers_of_call as calls,
     calls.tokens_in / shared.answers_of_call as tokens_in,
     calls.tokens_out / shared.answers_of_call as tokens_out,

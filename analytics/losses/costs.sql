@@ -16,19 +16,10 @@
 create or replace view action_follows as
 
 select
-    requests.episode_id,
-    requests.turn,
-    games.benchmark,
-    games.condition,
-    games.model,
-    games.task_id,
-    requests.seq,
-    requests.agent,
-    agents.role,
+    requests.episode_id, requests.turn, games.benchmark, games.condition, games.model, games.task_id, requests.seq,
+    requests.agent, agents.role,
     agents.persona as archetype,
-    requests.actor,
-    requests.request,
-    requests.followed,
+    requests.actor, requests.request, requests.followed,
     requests."right",
     done.accepted
 from requests
@@ -53,23 +44,9 @@ left join (
 create or replace view turn_costs as
 
 select
-    valued.episode_id,
-    valued.turn,
-    games.benchmark,
-    games.condition,
-    games.model,
-    games.builder,
-    team_names.team_name,
-    games.task_id,
-    games.level,
-    valued.measure,
-    valued.value_before,
-    valued.value_after,
-    valued.cost,
-    valued.unit,
-    valued.kind,
-    valued.lost_before,
-    valued.lost
+    valued.episode_id, valued.turn, games.benchmark, games.condition, games.model, games.builder, team_names.team_name,
+    games.task_id, games.level, valued.measure, valued.value_before, valued.value_after, valued.cost, valued.unit,
+    valued.kind, valued.lost_before, valued.lost
 from every_family('turn_costs') as valued
 inner join games using (episode_id)
 inner join team_names using (episode_id);
@@ -94,26 +71,11 @@ inner join team_names using (episode_id);
 create or replace view attributed_costs as
 
 select
-    found.episode_id,
-    found.turn,
-    games.benchmark,
-    games.condition,
-    games.model,
-    games.builder,
-    team_names.team_name,
-    games.task_id,
-    games.level,
-    found.agent,
-    agents.role,
+    found.episode_id, found.turn, games.benchmark, games.condition, games.model, games.builder, team_names.team_name,
+    games.task_id, games.level, found.agent, agents.role,
     agents.model as agent_model,
     agents.persona as archetype,
-    found.link,
-    found.cost,
-    turn_costs.unit,
-    found.regained,
-    found.evidence,
-    found.judge,
-    found.status
+    found.link, found.cost, turn_costs.unit, found.regained, found.evidence, found.judge, found.status
 from attributions as found
 inner join games using (episode_id)
 inner join team_names using (episode_id)
@@ -138,20 +100,13 @@ left join turn_costs on found.episode_id = turn_costs.episode_id and found.turn 
 create or replace view attributed_faults as
 
 select
-    attributions.episode_id,
-    attributions.turn,
-    attributions.agent,
-    attributions.link,
+    attributions.episode_id, attributions.turn, attributions.agent, attributions.link,
     attributions.cost as fault_cost,
     attributions.regained,
     attributions.evidence as fault_evidence,
     attributions.judge as fault_judge,
     attributions.status as fault_status,
-    turn_costs.benchmark,
-    team_names.team_name,
-    turn_costs.condition,
-    turn_costs.task_id,
-    turn_costs.level,
+    turn_costs.benchmark, team_names.team_name, turn_costs.condition, turn_costs.task_id, turn_costs.level,
     turn_costs.cost as turn_cost,
     turn_costs.unit as cost_unit,
     turn_costs.lost
@@ -188,13 +143,8 @@ marked as (
 
 found as (
     select
-        turn_costs.benchmark,
-        turn_costs.model,
-        turn_costs.team_name,
-        turn_costs.condition,
-        marked.taxonomy,
-        marked.category,
-        turn_costs.unit,
+        turn_costs.benchmark, turn_costs.model, turn_costs.team_name, turn_costs.condition, marked.taxonomy,
+        marked.category, turn_costs.unit,
         count(*) as turns,
         sum(greatest(turn_costs.cost, 0)) as cost
     from marked
@@ -204,13 +154,7 @@ found as (
 )
 
 select
-    found.benchmark,
-    found.model,
-    found.team_name,
-    found.condition,
-    found.taxonomy,
-    found.category,
-    found.turns,
+    found.benchmark, found.model, found.team_name, found.condition, found.taxonomy, found.category, found.turns,
     found.cost,
     found.cost / found.turns as cost_a_turn,
     case when lost.cost > 0 then found.cost / lost.cost end as share,
@@ -249,10 +193,7 @@ with inside as (
 )
 
 select
-    benchmark,
-    model,
-    team_name,
-    condition,
+    benchmark, model, team_name, condition,
     count(inside.turn) as turns_inside,
     count(*) - count(inside.turn) as turns_outside,
     avg(greatest(cost, 0)) filter (inside.turn is not null) as cost_inside,

@@ -226,15 +226,8 @@ with increments as (
 )
 
 select
-    increments.episode_id,
-    increments.turn,
-    run_conditions.condition,
-    episodes.model,
-    episodes.level,
-    episodes.task_id,
-    increments.opener,
-    increments.ites_initiate,
-    increments.ites_respond,
+    increments.episode_id, increments.turn, run_conditions.condition, episodes.model, episodes.level, episodes.task_id,
+    increments.opener, increments.ites_initiate, increments.ites_respond,
     increments.ites_initiate > 0 as initiate_ok,
     increments.ites_respond > 0 as respond_ok,
     asked.category as initiating,
@@ -317,10 +310,7 @@ placed as (
 )
 
 select
-    model,
-    condition,
-    capability,
-    scale,
+    model, condition, capability, scale,
     count(*) as n,
     avg(ok) as rate,
     count(*) filter (is_first) as n_first,
