@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import polars as pl
+
 from analytics.comparison.game_values import (
     TURN_COLUMNS,
     codes,
@@ -33,7 +35,6 @@ from schemas.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -82,8 +83,6 @@ def effects(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
         store: a store with the views.
         benchmark: only this one; None: all.
     """
-    import polars as pl
-
     rows: list[_Row] = []
     turns, games = turn_rows(store, benchmark), game_rows(store, benchmark)
     for benchmark_and_game in (
@@ -102,8 +101,6 @@ def effects(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     text, count, number = pl.String(), pl.Int64(), pl.Float64()
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "unit", "outcome", "predictor"), text)
     schema |= dict.fromkeys(("n", "games", "tasks"), count) | {"scale": text}
@@ -120,8 +117,6 @@ def _of_turns(turns: pl.DataFrame) -> Iterator[_Question]:
 
 
 def _of_switches(games: pl.DataFrame) -> Iterator[_Question]:
-    import polars as pl
-
     if games.is_empty():
         return
     parsed = [{key: str(value) for key, value in (json.loads(text) or {}).items()} for text in games["switches"]]
@@ -143,8 +138,6 @@ def _of_switches(games: pl.DataFrame) -> Iterator[_Question]:
 
 
 def _answer(question: _Question) -> _Row | None:
-    import polars as pl
-
     rows = question.rows.filter(pl.col(question.outcome).is_finite() & pl.col(question.predictor).is_finite())
     if len(rows) < _FEWEST_ROWS or _tasks_that_tell(rows, question.predictor) < _FEWEST_TASKS:
         return None
@@ -177,8 +170,6 @@ def _answer(question: _Question) -> _Row | None:
 
 def _tasks_that_tell(rows: pl.DataFrame, predictor: str) -> int:
     """Tasks with a unit whose predictor is not the most frequent value."""
-    import polars as pl
-
     usual = rows[predictor].mode().sort()[0]
     return rows.filter(pl.col(predictor) != usual)["task"].n_unique()
 
@@ -272,8 +263,6 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
     Raises:
         UsageError: the store has no such metric.
     """
-    import polars as pl
-
     games, turns = _games(store, metric), turn_rows(store, benchmark)
     if benchmark is not None:
         games = games.filter(pl.col("benchmark") == benchmark)
@@ -298,8 +287,6 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
 
 
 def _correlations_schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "unit", "x", "y", "kind"), pl.String())
     schema |= dict.fromkeys(("n", "teams", "tasks"), pl.Int64())
     measured = [f"{name}{end}" for name in ("pearson", "spearman") for end in ("", "_low", "_high")]
@@ -308,8 +295,6 @@ def _correlations_schema() -> dict[str, pl.DataType]:
 
 def _games(store: Store, metric: str) -> pl.DataFrame:
     """Each game that has the metric, with all other numbers it has as columns."""
-    import polars as pl
-
     games = game_values(store, metric).select("episode_id", "benchmark", "game", "team_name", "task", pl.col("value").alias(metric))
     for name in _METRICS:
         if name != metric:
@@ -324,8 +309,6 @@ def _columns(rows: pl.DataFrame, unit: str) -> list[str]:
 
 
 def _kinds(rows: pl.DataFrame, unit: str, x: str, y: str) -> Iterator[_Row]:
-    import polars as pl
-
     rows = rows.filter(pl.col(x).is_finite() & pl.col(y).is_finite())
     if len(rows) < _FEWEST or rows[x].n_unique() == 1 or rows[y].n_unique() == 1:
         return

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from analytics.comparison.game_values import codes, names_under
 from analytics.query import query
@@ -13,12 +17,7 @@ from analytics.statistics.shifts import holm, share_difference
 from schemas import wording
 from schemas.store import Store
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 SURVIVAL_SUMMARY: Final = "benchmark, event, team, games, events, median, reference, hazard_ratio, low, high, p, p_holm, log_rank_p"
 SURVIVAL_CURVES_SUMMARY: Final = "benchmark, event, team, turn, at_risk, events, free, free_low, free_high"
@@ -67,8 +66,6 @@ def survival(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
         store: a store with the views.
         benchmark: only this one; None: all.
     """
-    import polars as pl
-
     rows: list[_Row] = []
     groups = list(_groups(store, benchmark))
     for name in dict.fromkeys(shared["benchmark"] for shared, _ in groups):
@@ -93,8 +90,6 @@ def survival_curves(store: Store, *, benchmark: str | None = None) -> pl.DataFra
         store: a store with the views.
         benchmark: only this one; None: all.
     """
-    import polars as pl
-
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "event", "team"), pl.String())
     schema |= dict.fromkeys(("tasks", "turn", "at_risk", "events"), pl.Int64()) | dict.fromkeys(
         ("free", "free_low", "free_high"), pl.Float64()
@@ -110,8 +105,6 @@ def survival_curves(store: Store, *, benchmark: str | None = None) -> pl.DataFra
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "event", "team"), pl.String())
     schema |= dict.fromkeys(("games", "tasks", "events", "cut"), pl.Int64())
     schema |= dict.fromkeys(("median", "free", "free_low", "free_high"), pl.Float64()) | {"reference": pl.String()}
@@ -164,8 +157,6 @@ def _teams(times: Times) -> Iterator[_Row]:
 
 
 def _of(times: Times, teams: list[str]) -> Times:
-    import numpy as np
-
     chosen = np.array([team in teams for team in times.team])
     return Times(times.turns[chosen], times.occurred[chosen], [team for team in times.team if team in teams], times.task[chosen])
 
@@ -177,7 +168,6 @@ def free_curve(times: Times) -> Iterator[_Row]:
     variance is the larger one of Greenwood's and that of the tasks' influences (Ying and Wei 1994, Journal of Multivariate Analysis 50),
     times tasks over tasks - 1; null where no game or every game is free, and of one task.
     """
-    import numpy as np
     from scipy import stats
 
     turns = np.unique(times.turns[times.occurred])
@@ -211,7 +201,6 @@ def _number(value: float) -> float | None:
 
 def _log_rank(times: Times) -> float | None:
     """Over all teams; null of one, or where nothing happened."""
-    import numpy as np
     from statsmodels.duration.survfunc import survdiff
 
     if len(set(times.team)) == 1 or not times.occurred.any():
@@ -225,7 +214,6 @@ def _log_rank(times: Times) -> float | None:
 
 def hazard_ratio(times: Times, team: str) -> tuple[float, float, float, float] | None:
     """How many times as often per turn `team` has the event as the other, its ends and p; None below five games or tasks."""
-    import numpy as np
     from scipy import stats
     from statsmodels.duration.hazard_regression import PHReg
 
@@ -317,8 +305,6 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     turns = _pairs(store)
     rows: list[_Row] = []
     for (name,), part in turns.group_by("benchmark", maintain_order=True):
@@ -342,8 +328,6 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
 
 def _transitions_schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "team", "after", "next"), pl.String())
     schema |= dict.fromkeys(("turns", "games", "n"), pl.Int64())
     numbers = ("share", "low", "high", "share_expected", "difference", "difference_low", "difference_high", "p", "p_holm")
@@ -365,8 +349,6 @@ def _pairs(store: Store) -> pl.DataFrame:
 
 
 def _of_team(pairs: pl.DataFrame) -> Iterator[_Row]:
-    import numpy as np
-
     games, n = codes(pairs["game"]), pairs["n"].to_numpy().astype(float)
     steps = sorted(pairs["after"].unique())
     is_step = {step: (pairs["after"] == step).to_numpy() for step in steps}
@@ -402,8 +384,6 @@ def against_any_order(games: NDArray[np.int64], n: Floats, turns: Turns) -> tupl
         n: turns of each row that are alike.
         turns: which they are.
     """
-    import numpy as np
-
     having, known = np.bincount(games, weights=n * turns.has), np.bincount(games, weights=n * turns.known)
     others = known[games] - turns.known
     expected = np.divide(having[games] - turns.has, others, out=np.zeros_like(n), where=others > 0)
@@ -414,8 +394,6 @@ def against_any_order(games: NDArray[np.int64], n: Floats, turns: Turns) -> tupl
 
 
 def _row(after: str, step: str, games: NDArray[np.int64], n: Floats, turns: Turns) -> Iterator[_Row]:
-    import numpy as np
-
     if not turns.here.any():
         return
     hits, sizes, chance = against_any_order(games, n, turns)

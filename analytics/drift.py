@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import polars as pl
 
 from analytics.query import query
 from analytics.statistics.shifts import FEWEST_FLIPPED, FEWEST_GAMES, Cells, Shift, group_shift, holm, paired_shift
 from schemas.store import Store
-
-if TYPE_CHECKING:
-    import polars as pl
 
 JOB: Final = ("rubric", "rubric_hash", "judge", "answering", "question")
 """What must be the same if another answer is to be the judge's doing: wording, judge, evidence, temperature and length, question."""
@@ -216,8 +215,6 @@ def compared_answers(store: Store, rubric: str | None = None) -> Compared:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     found = query(store, _COMPARED, {"rubric": rubric})
     return Compared(*(found.filter(pl.col("part") == part) for part in ("again", "cells", "repeats")))
 
@@ -264,8 +261,6 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     found = compared_answers(store, rubric)
     repeats = {tuple(row[name] for name in JOB): row["repeats_agree"] for row in found.repeats.iter_rows(named=True)}
     rows = [*_again_rows(found.again), *_group_rows(found.cells)]
@@ -291,8 +286,6 @@ _ORDER: Final = ("again", "new", "within")
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "rubric_hash", "question", "answer", "judge", "compared"), pl.String())
     schema |= dict.fromkeys(("earlier_at", "later_at"), pl.Datetime("us")) | dict.fromkeys(("units", "games"), pl.Int64())
     numbers = ("rate_before", "rate_after", "difference", "low", "high", "p", "p_corrected", "agreement", "repeats_agree")
@@ -300,8 +293,6 @@ def _schema() -> dict[str, pl.DataType]:
 
 
 def _again_rows(again: pl.DataFrame) -> Iterator[_Row]:
-    import polars as pl
-
     for key, part in again.group_by(*JOB, "run", maintain_order=True):
         games = part.unique("game", maintain_order=True)
         units = int(games["units"].sum())
@@ -322,8 +313,6 @@ def _again_rows(again: pl.DataFrame) -> Iterator[_Row]:
 
 
 def _group_rows(cells: pl.DataFrame) -> Iterator[_Row]:
-    import polars as pl
-
     for _, part in cells.group_by(*JOB, maintain_order=True):
         fresh = part.filter("is_new")
         for run in fresh["run"].unique().sort()[1:]:
@@ -334,8 +323,6 @@ def _group_rows(cells: pl.DataFrame) -> Iterator[_Row]:
 
 def _two_sides(part: pl.DataFrame, compared: str) -> Iterator[_Row]:
     """Nothing where no evaluated model is on both sides."""
-    import polars as pl
-
     used = part.filter(pl.col("late").n_unique().over("model") > 1)
     if used.is_empty():
         return
@@ -359,7 +346,6 @@ def _two_sides(part: pl.DataFrame, compared: str) -> Iterator[_Row]:
 
 def _shift(values: pl.DataFrame) -> tuple[Shift, float, float]:
     import numpy as np
-    import polars as pl
 
     strata, games = (values[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in ("model", "game"))
     cells = Cells(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from analytics.comparison.game_values import codes, game_values, judge_columns, short_names, with_judges
 from analytics.statistics.intervals import LEVEL
@@ -12,12 +16,7 @@ from analytics.statistics.shifts import holm
 from schemas import wording
 from schemas.store import Store
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 MEDIATION_SUMMARY: Final = "benchmark, team_a, team_b, mediator, tasks, total, direct, indirect, low, high, p_holm, rho_zero"
@@ -74,8 +73,6 @@ def mediation(store: Store, *, metric: str = "score", benchmark: str | None = No
     Raises:
         UsageError: the store has no such metric.
     """
-    import polars as pl
-
     games = _games(store, metric)
     rows: list[_Row] = []
     for name in dict.fromkeys(games["benchmark"]):
@@ -93,8 +90,6 @@ def mediation(store: Store, *, metric: str = "score", benchmark: str | None = No
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "metric", "team_a", "team_b", "mediator"), pl.String())
     schema |= dict.fromkeys(("games", "tasks"), pl.Int64())
     numbers = ("total", "direct", "a", "b", "indirect", "low", "high", "p", "p_holm", "share", "rho_zero")
@@ -102,8 +97,6 @@ def _schema() -> dict[str, pl.DataType]:
 
 
 def _games(store: Store, metric: str) -> pl.DataFrame:
-    import polars as pl
-
     games = game_values(store, metric).select("episode_id", "benchmark", "condition", "team_name", "task", pl.col("value").alias("outcome"))
     for name in _OTHERS:
         if name != metric:
@@ -120,8 +113,6 @@ def _games(store: Store, metric: str) -> pl.DataFrame:
 
 
 def _pairs(games: pl.DataFrame, metric: str) -> Iterator[_Row]:
-    import polars as pl
-
     mediators = [name for name in games.columns[6:] if name != metric]
     counts = games["team_name"].value_counts(sort=True).head(_MOST_TEAMS)["team_name"].to_list()
     for one, other in combinations(sorted(counts), 2):
@@ -171,7 +162,6 @@ def mediated(
         outcome: shape (games,).
         clusters: task of each game, numbers from 0 without gaps.
     """
-    import numpy as np
     from scipy import stats
 
     inside = np.column_stack([side, mediators, outcome])
@@ -201,8 +191,6 @@ def mediated(
 
 def _paths(products: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """From sums of products, shape (data sets, columns, columns), side first and outcome last: a, b, total, direct."""
-    import numpy as np
-
     side = products[:, 0, 0][:, None]
     a, total = products[:, 0, 1:-1] / side, products[:, 0, -1] / side[:, 0]
     solved = np.linalg.pinv(products[:, :-1, :-1]) @ products[:, :-1, -1:]
@@ -211,8 +199,6 @@ def _paths(products: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 def _partial(products: Floats) -> Floats:
     """Correlation of each mediator with the outcome, given the side and the other mediators."""
-    import numpy as np
-
     precision = np.linalg.pinv(products)
     spread = np.sqrt(np.diag(precision))
     found: Floats = (-precision[1:-1, -1] / (spread[1:-1] * spread[-1])).clip(-1, 1)
@@ -220,8 +206,6 @@ def _partial(products: Floats) -> Floats:
 
 
 def _ends(value: float, drawn: Floats, stretch: float) -> tuple[float, float, float]:
-    import numpy as np
-
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     shifted = value + (drawn - value) * stretch
     below = float((shifted <= 0).mean())

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+import polars as pl
+
 from analytics.query import as_csv as rows_as_csv
 from analytics.query import query
 from schemas.errors import UsageError
@@ -18,7 +21,6 @@ from schemas.store import Store
 from schemas.text import in_sql, near
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy import float64
     from numpy.typing import NDArray
 
@@ -130,8 +132,6 @@ class _How(NamedTuple):
 
 
 def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> TableCell:
-    import numpy as np
-
     sums, sizes = part["total"].to_numpy().astype(float), part["n"].to_numpy().astype(float)
     n = float(sizes.sum())
     mean = float(sums.sum() / n)
@@ -148,7 +148,6 @@ def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> TableCell:
 
 
 def _ends(sums: Floats, sizes: Floats, *, is_share: bool) -> tuple[float | None, float | None]:
-    import numpy as np
     from scipy import stats
 
     from analytics.statistics.intervals import LEVEL, mean_interval
@@ -275,8 +274,6 @@ def _printed(name: str, item: str) -> Iterator[_Printed]:
 
 
 def _joined(ours: list[TableCell], printed: list[_Printed]) -> pl.DataFrame:
-    import polars as pl
-
     by_key = {(_key(cell.row), _key(cell.column)): cell for cell in ours}
     by_place = {(_key(one.row), _key(one.column)): one for one in printed}
     rows = _order([one.row for one in printed], [cell.row for cell in ours])
@@ -340,8 +337,6 @@ _LAYOUT_NUMBERS = ("value", "sem", "low", "high", "n", "paper", "paper_sem", "di
 
 def as_csv(family: str, found: Sequence[PaperTable]) -> str:
     """One row a cell, all numbers in full."""
-    import polars as pl
-
     texts = dict.fromkeys(("family", "item", "row", "column"), pl.String)
     cells = [
         (family, one.item.name, cell["row"], cell["column"], *(cell[name] for name in _LAYOUT_NUMBERS))

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from analytics.agreement.answers import answers, labels_of
 from analytics.comparison.compare import FEWEST
 from analytics.comparison.game_values import codes, game_values
@@ -17,13 +21,9 @@ from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
     from schemas.store import Store
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 _WIDTHS: Final = ("0_10", "0_05", "0_02")
 """Half-widths, as the columns of the report of labels needed are named."""
@@ -128,8 +128,6 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
     Raises:
         UsageError: the store has no such metric, or the difference is not above 0.
     """
-    import polars as pl
-
     if difference is not None and difference <= 0:
         raise UsageError(f"--difference {difference:g}: give a number above 0, in units of {metric}")
     games = game_values(store, metric)
@@ -163,8 +161,6 @@ def power_curves(store: Store, *, metric: str = "score", benchmark: str | None =
     Raises:
         UsageError: the store has no such metric, or the difference is not above 0.
     """
-    import polars as pl
-
     planned = (
         power(store, metric=metric, benchmark=benchmark, difference=difference)
         .filter(pl.col("design").is_in(("paired", "unpaired")))
@@ -186,8 +182,6 @@ def power_curves(store: Store, *, metric: str = "score", benchmark: str | None =
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     number, count = pl.Float64(), pl.Int64()
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "metric", "design"), pl.String())
     schema |= dict.fromkeys(("difference", "sd", "sd_low", "sd_high"), number) | {"pairs": count, "power": number}
@@ -239,8 +233,6 @@ def _rounded(value: float) -> float:
 
 
 def _spreads(games: pl.DataFrame) -> Iterator[Spread]:
-    import polars as pl
-
     by_task = games.group_by("condition", "max_turns", "team_name", "task", maintain_order=True).agg(pl.col("value").mean())
     teams = [part for _, part in by_task.group_by("condition", "max_turns", "team_name", maintain_order=True) if len(part) > 1]
     shared = [found for one, other in combinations(teams, 2) if len(found := one.join(other, on="task", suffix="_b")) > 1]
@@ -258,7 +250,6 @@ def pooled_spread(design: str, samples: list[list[float]]) -> Spread | None:
     where success is rare, and the chi-squared interval of normal numbers then has a coverage of 57 to 80 %. Below five tasks, too few to
     see tails, the chi-squared one.
     """
-    import numpy as np
     from scipy import stats
 
     if not samples:
@@ -281,7 +272,6 @@ def pooled_spread(design: str, samples: list[list[float]]) -> Spread | None:
 
 def _kurtosis(samples: list[list[float]]) -> float:
     """Fourth moment around the samples' trimmed means over the squared variance; never below that of a uniform number, 1.8."""
-    import numpy as np
     from scipy import stats
 
     fourth = second = 0.0
@@ -363,8 +353,6 @@ def judges_needed(store: Store) -> pl.DataFrame:
     Args:
         store: a store with the views.
     """
-    import polars as pl
-
     labels = labels_of(answers(store, random_only=True))
     scores = query(store, _SCORES).join(labels, on=["rubric", "question", "unit"], how="left", maintain_order="left")
     rows = [
@@ -378,8 +366,6 @@ def judges_needed(store: Store) -> pl.DataFrame:
 
 
 def _judges_needed_schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     text, count, number = pl.String(), pl.Int64(), pl.Float64()
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "panel"), text) | dict.fromkeys(
         ("judges", "units", "games"), count
@@ -395,8 +381,6 @@ def effective_judges(scores: Floats) -> tuple[float | None, float | None]:
         scores: shape (units, judges): errors, or scores. A column that does not vary has no correlation, and is left out of the mean; where
             fewer than two vary, of several, both are None.
     """
-    import numpy as np
-
     judges = scores.shape[1]
     varied = scores[:, scores.std(axis=0) > 0]
     if varied.shape[1] < 2:  # noqa: PLR2004 - a correlation needs two
@@ -420,8 +404,6 @@ def _judges_needed_of_question(asked: _Row, scores: pl.DataFrame) -> Iterator[_R
 
 
 def _panel(wide: pl.DataFrame, panel: tuple[str, ...], prices: dict[str, float | None]) -> _Row | None:
-    import polars as pl
-
     units = wide.drop_nulls(list(panel))
     if len(units) < _FEWEST:
         return None
@@ -447,8 +429,6 @@ def _panel(wide: pl.DataFrame, panel: tuple[str, ...], prices: dict[str, float |
 
 def _accuracy(decided: pl.DataFrame, panel: tuple[str, ...]) -> _Row:
     """Of the panel, with its ends; and of its best member, on the same units."""
-    import numpy as np
-
     row: _Row = {"decided": len(decided), **dict.fromkeys(("accuracy", "low", "high", "alone"))}
     if len(decided) < _FEWEST:
         return row
@@ -462,9 +442,6 @@ def _accuracy(decided: pl.DataFrame, panel: tuple[str, ...]) -> _Row:
 
 def _right(decided: pl.DataFrame, panel: tuple[str, ...]) -> Floats:
     """1 where the panel's mean is on the label's side, a half where it is in the middle, else 0."""
-    import numpy as np
-    import polars as pl
-
     votes, label = decided.select(pl.mean_horizontal(panel)).to_series().to_numpy(), decided["label"].to_numpy()
     return np.where(votes == 0.5, 0.5, (votes > 0.5) == (label > 0.5))  # noqa: PLR2004 - the middle
 

@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from analytics.statistics.intervals import Estimate, share_interval
 from analytics.statistics.shifts import Shift, paired_shift
 from judges.claims.scoring import TEXT, Count
@@ -13,14 +17,10 @@ from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    import polars as pl
-
     from judges.claims.texts import Text
     from judges.evidence.reader import Reader
+
+Floats = NDArray[np.float64]
 
 _SURE: Final = 0.05
 _SEVERAL: Final = 2
@@ -50,8 +50,6 @@ def reading_gain(
         after: the new prompt's.
         score: of one text's counts, 0 to 1.
     """
-    import numpy as np
-
     names, places = np.unique(np.array(games), return_inverse=True)
     apart = np.array([score(new) - score(old) for old, new in zip(before, after, strict=True)])
     sums, sizes = _by_game(apart, places), _by_game(np.ones(len(games)), places)
@@ -62,8 +60,6 @@ def reading_gain(
 
 
 def _by_game(values: Any, places: Any) -> Floats:
-    import numpy as np
-
     return np.bincount(places, weights=values).astype(float)
 
 
@@ -142,8 +138,6 @@ def readers_report(store: Store) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     schema = dict.fromkeys(_Scored._fields[:6], pl.String()) | dict.fromkeys(_Scored._fields[6:], pl.Int64())
     scored = pl.DataFrame(list(_scored(store)), schema=schema, orient="row")
     pooled = scored.with_columns(author=pl.lit(ALL))
@@ -155,8 +149,6 @@ def readers_report(store: Store) -> pl.DataFrame:
 
 
 def _rates(part: pl.DataFrame) -> dict[str, Any]:
-    import polars as pl
-
     games = part.group_by("game", maintain_order=True).agg(pl.col("given", "meant", "right").sum())
     given, meant, right = (games[name].to_numpy().astype(float) for name in ("given", "meant", "right"))
     counted = {name: int(games[name].sum()) for name in ("given", "meant", "right")} | {"texts": part.height, "games": games.height}

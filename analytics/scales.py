@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from analytics.comparison.game_values import codes, game_values, unlike_names
 from analytics.query import query
@@ -13,12 +17,7 @@ from analytics.statistics.regressions import cluster_covariance, mean_by
 from schemas import wording
 from schemas.store import Store
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 ABILITY_SUMMARY: Final = "benchmark, kind, name, condition, scale, games, partners, value, low, high, expected, observed, island"
 
@@ -61,8 +60,6 @@ def ability(store: Store, *, metric: str = "score", benchmark: str | None = None
     Raises:
         UsageError: the store has no such metric.
     """
-    import polars as pl
-
     games = game_values(store, metric)
     rows: list[_Row] = []
     for (name, game), part in games.group_by("benchmark", "game", maintain_order=True):
@@ -72,8 +69,6 @@ def ability(store: Store, *, metric: str = "score", benchmark: str | None = None
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     text, count, number = pl.String(), pl.Int64(), pl.Float64()
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "metric", "kind", "name", "condition"), text)
     schema |= {"max_turns": count, "scale": text, "games": count, "partners": count}
@@ -81,9 +76,6 @@ def _schema() -> dict[str, pl.DataType]:
 
 
 def _of_benchmark(games: pl.DataFrame) -> list[_Row]:
-    import numpy as np
-    import polars as pl
-
     sides = games.select("team_name", "condition", "max_turns").unique(maintain_order=True).sort(pl.all(), nulls_last=True)
     sides = sides.with_row_index("side")
     tasks = games.select("task").unique().sort("task").with_row_index("item")
@@ -117,7 +109,6 @@ def _of_benchmark(games: pl.DataFrame) -> list[_Row]:
 
 def _islands(team: NDArray[np.int64], task: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
     """Games that are linked by teams and tasks in common; the largest first."""
-    import numpy as np
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -130,8 +121,6 @@ def _islands(team: NDArray[np.int64], task: NDArray[np.int64]) -> list[NDArray[n
 
 
 def _rows(kind: str, scale: AbilityScale, values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> list[_Row]:
-    import numpy as np
-
     own, other = (team, task) if kind == "team" else (task, team)
     level, error = (scale.ability, scale.ability_error) if kind == "team" else (scale.difficulty, scale.difficulty_error)
     freedom = max(len(scale.difficulty) - 1, 1)
@@ -174,8 +163,6 @@ def additive_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int
         team: shape (games,), numbers from 0 without gaps.
         task: likewise.
     """
-    import numpy as np
-
     design = np.eye(int(team.max()) + 1)[team][:, 1:]
     inside = np.column_stack([column - mean_by(column, task) for column in design.T])
     found, *_ = np.linalg.lstsq(inside, values - mean_by(values, task), rcond=None)
@@ -203,7 +190,6 @@ def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]
         team: shape (games,), numbers from 0 without gaps.
         task: likewise.
     """
-    import numpy as np
     from scipy import optimize
     from statsmodels.discrete.conditional_models import ConditionalLogit
 
@@ -231,7 +217,6 @@ def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]
 
 def _difficulty(able: Floats, share: float) -> float:
     """At which teams of such abilities succeed in that share of the games."""
-    import numpy as np
     from scipy import optimize
 
     return float(optimize.brentq(lambda hard: float((1 / (1 + np.exp(hard - able))).mean()) - share, able.min() - 20, able.max() + 20))
@@ -239,8 +224,6 @@ def _difficulty(able: Floats, share: float) -> float:
 
 def _apart(covariance: Floats) -> Floats:
     """Standard errors of each team's distance from the teams' mean, from the covariance of distances to the first team."""
-    import numpy as np
-
     teams = len(covariance) + 1
     whole = np.zeros((teams, teams))
     whole[1:, 1:] = covariance
@@ -296,8 +279,6 @@ def preferences(store: Store) -> pl.DataFrame:
     Args:
         store: a store with the views.
     """
-    import polars as pl
-
     pairs = query(store, _PAIRS)
     rows = [
         row for key, part in pairs.group_by(*_ASKED, maintain_order=True) for row in _of_question(dict(zip(_ASKED, key, strict=True)), part)
@@ -308,8 +289,6 @@ def preferences(store: Store) -> pl.DataFrame:
 
 
 def _preferences_schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "variant", "team"), pl.String())
     schema |= dict.fromkeys(("pairs", "tasks"), pl.Int64())
     numbers = ("wins", "strength", "low", "high", "chance", "consistent", "leans_first")
@@ -317,8 +296,6 @@ def _preferences_schema() -> dict[str, pl.DataType]:
 
 
 def _of_question(asked: _Row, pairs: pl.DataFrame) -> Iterator[_Row]:
-    import numpy as np
-
     names = sorted({*pairs["team_a"], *pairs["team_b"]})
     first, second = (np.array([names.index(team) for team in pairs[column]]) for column in ("team_a", "team_b"))
     scores = pairs["score"].to_numpy()
@@ -361,7 +338,6 @@ def bradley_terry(
         scores: how much the first is preferred, 0 to 1.
         clusters: of each pair, such as the task, from 0 without gaps.
     """
-    import numpy as np
     from scipy import stats
 
     teams, groups = int(max(first.max(), second.max())) + 1, int(clusters.max()) + 1
@@ -382,8 +358,6 @@ def bradley_terry(
 
 def _strengths(wins: Floats) -> Floats:
     """From a table of wins, row over column, by Newton's steps on the penalised likelihood, which is concave."""
-    import numpy as np
-
     games = wins + wins.T
     point: Floats = np.zeros(len(wins))
     for _ in range(50):
@@ -402,8 +376,6 @@ def _strengths(wins: Floats) -> Floats:
 
 def _seldom(wins: Floats) -> Floats:
     """Variance that is not seen where a team always or never wins: that of the added comparison alone; 0 elsewhere."""
-    import numpy as np
-
     won, games = wins.sum(axis=1), (wins + wins.T).sum(axis=1)
     variance: Floats = np.where((won <= 0) | (won >= games), 2 / _ADDED / np.maximum(games, 1) + 1, 0.0)
     return variance
@@ -454,8 +426,6 @@ def profiles(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
         store: a store with the views.
         benchmark: only this one; None: all.
     """
-    import polars as pl
-
     turns = query(
         store,
         "SELECT failure_turns.taxonomy, failure_turns.benchmark, failure_turns.episode_id, category, count(*) AS n FROM failure_turns "
@@ -472,8 +442,6 @@ def profiles(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
 
 def _profiles_schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     text, count, number = pl.String(), pl.Int64(), pl.Float64()
     return {
         **dict.fromkeys(("taxonomy", "benchmark"), text),
@@ -489,9 +457,6 @@ def _profiles_schema() -> dict[str, pl.DataType]:
 
 
 def _of_taxonomy(turns: pl.DataFrame, games: pl.DataFrame) -> Iterator[_Row]:
-    import numpy as np
-    import polars as pl
-
     wide = turns.pivot(on="category", index="episode_id", values="n").fill_null(0).join(games, on="episode_id", maintain_order="left")
     names = sorted(set(turns["category"]))
     counts = wide.select(names).to_numpy().astype(float)
@@ -528,7 +493,6 @@ def grouped(shares: Floats, tasks: NDArray[Any]) -> tuple[NDArray[np.int64], flo
         shares: of each category among the turns, shape (games, categories), rows sum to 1.
         tasks: shape (games,).
     """
-    import numpy as np
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
 

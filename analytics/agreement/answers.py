@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from analytics.query import query
 from judges.rubric_files.reading import find, names
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
+
+Floats = NDArray[np.float64]
 
 BY_DISAGREEMENT = "dashboard:disagreements"
 """`labels.source` of what a person labelled on the dashboard in disagreement-first order; in random order it is `dashboard`."""
@@ -134,8 +135,6 @@ def labels_of(given: pl.DataFrame) -> pl.DataFrame:
     Args:
         given: as `answers` gives it.
     """
-    import polars as pl
-
     labels = given.filter(pl.col("role").is_in(["people", "truth"])).drop_nulls("score")
     labels = labels.with_columns(has_people=(pl.col("role") == "people").any().over("rubric", "question"))
     labels = labels.filter((pl.col("role") == "people") == pl.col("has_people"))
@@ -145,8 +144,6 @@ def labels_of(given: pl.DataFrame) -> pl.DataFrame:
 
 def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """By every column up to the answer, by one number: sorting by that many texts takes longer than finding them."""
-    import polars as pl
-
     place = pl.lit(0, pl.Int64)
     for column in ("rubric", "question", "role", "rater", "unit", "answer"):
         texts = rows[column].drop_nulls().unique().sort()
@@ -162,8 +159,6 @@ def numbers_of_answers(rubric: str) -> dict[str, float | None]:
 
 
 def _numbers(rubrics: list[str]) -> pl.DataFrame:
-    import polars as pl
-
     rows = [(rubric, answer, score) for rubric in rubrics for answer, score in numbers_of_answers(rubric).items()]
     return pl.DataFrame(rows, schema={"rubric": pl.String, "answer": pl.String, "score": pl.Float64}, orient="row")
 
@@ -231,8 +226,6 @@ class Matched(NamedTuple):
 
 
 def _no_games() -> NDArray[np.uint64]:
-    import numpy as np
-
     return np.array([], dtype=np.uint64)
 
 
@@ -270,8 +263,6 @@ class Answered:
 
     def _patterns(self, words: Sequence[Codes], question: str) -> tuple[Codes, Floats]:
         """In which way each row answers the question, and the ways."""
-        import numpy as np
-
         fields = list(self.layout.fields(self.questions.index(question), len(self.answers) + 1))
         mask = (1 << self.layout.width) - 1
         codes = np.zeros(len(words[0]), dtype=np.int64)
@@ -287,8 +278,6 @@ class Answered:
 
 def numbered(values: Codes) -> tuple[Codes, int]:
     """Each value's place among those that there are, and how many there are; values from 0."""
-    import numpy as np
-
     if values.max(initial=0) >= _SMALL + 4 * len(values):
         found, places = np.unique(values, return_inverse=True)
         return places, len(found)
@@ -298,8 +287,6 @@ def numbered(values: Codes) -> tuple[Codes, int]:
 
 def sums_by(keys: Codes, amounts: Floats, most: int) -> tuple[Codes, Floats]:
     """The keys that there are, ascending, and the sum of the amounts of each; keys are below `most`."""
-    import numpy as np
-
     if most > max(_DENSE, len(keys)):
         found, places = np.unique(keys, return_inverse=True)
         return found, np.bincount(places, weights=amounts).astype(float)

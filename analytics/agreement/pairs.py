@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from analytics.agreement.answers import ORDER, Answered, Rater, numbered, numbers_of_answers, sums_by
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
+
+Floats = NDArray[np.float64]
 
 Scale = Literal["nominal", "ordinal", "interval"]
 
@@ -41,8 +42,6 @@ def cross_pairs(counts_a: Floats, counts_b: Floats) -> Floats:
 
 def inner_pairs(counts: Floats) -> Floats:
     """Tables of all ordered pairs of different raters inside one side; shapes as in `cross_pairs`."""
-    import numpy as np
-
     own: Floats = counts[:, :, None] * np.eye(counts.shape[1])
     return cross_pairs(counts, counts) - own
 
@@ -52,8 +51,6 @@ def coincidences(counts: Floats) -> Floats:
 
     Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", step C of the general form.
     """
-    import numpy as np
-
     others = counts.sum(axis=1) - 1
     shares: Floats = inner_pairs(counts) / np.where(others > 0, others, 1)[:, None, None]
     return shares
@@ -61,8 +58,6 @@ def coincidences(counts: Floats) -> Floats:
 
 def percent_agreement(table: Floats) -> Floats:
     """Share of pairs with equal answers, 0 to 1."""
-    import numpy as np
-
     return _ratio(np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1)))
 
 
@@ -76,8 +71,6 @@ def kappa(table: Floats, weights: Floats | None = None) -> Floats:
         table: counts, see above.
         weights: shape (answers, answers), the disagreement of each pair, 0 on the diagonal; None: 1 off the diagonal.
     """
-    import numpy as np
-
     apart: Floats = 1 - np.eye(table.shape[-1]) if weights is None else weights
     n = table.sum(axis=(-2, -1))
     rows, columns = table.sum(axis=-1), table.sum(axis=-2)
@@ -106,8 +99,6 @@ def krippendorff_alpha(coincidence: Floats, scale: Scale, values: Floats | None 
 
 
 def _differences(n_c: Floats, scale: Scale, values: Floats | None) -> Floats:
-    import numpy as np
-
     size = n_c.shape[-1]
     if scale == "nominal":
         return 1 - np.eye(size)
@@ -126,8 +117,6 @@ def unit_agreement(counts: Floats) -> tuple[Floats, Floats]:
         Shape (units, 2): the share of agreeing pairs of raters (0 where fewer than two answered) and whether two answered; and shape
         (units, answers): the share of each answer (0 where no rater answered).
     """
-    import numpy as np
-
     ratings = counts.sum(axis=1)
     pairs = ratings * (ratings - 1)
     agreeing = (counts * (counts - 1)).sum(axis=1) / np.where(pairs > 0, pairs, 1)
@@ -167,8 +156,6 @@ def rate_of_answer(table: Floats, answer: int, other: int) -> Floats:
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
     """NaN where the whole is 0."""
-    import numpy as np
-
     found: Floats = np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=np.asarray(whole) != 0)
     return found
 
@@ -239,8 +226,6 @@ class Comparison:
         Args:
             scored: only answers with a number; ratings without one are then missing.
         """
-        import numpy as np
-
         used = ~np.isnan(self.scores) if scored else np.ones(len(self.scores), dtype=bool)
         if self.within:
             return coincidences(self.counts_a[:, used]) * self.weights[:, None, None]
@@ -250,8 +235,6 @@ class Comparison:
 
     def unit_agreement(self) -> tuple[Floats, Floats]:
         """For AC1: of one side as Gwet has it; between sides each pair is a unit with two ratings."""
-        import numpy as np
-
         if self.within:
             agreeing, shares = unit_agreement(self.counts_a)
             return agreeing * self.weights[:, None], shares * self.weights[:, None]
@@ -347,8 +330,6 @@ def _kind(first: Rater, second: Rater) -> str | None:
 
 def _pair(answered: Answered, first: Rater, second: Rater, question: str) -> _Pair | None:
     """The answers of both about the units that both answered; inside one side, about those that at least two answered."""
-    import numpy as np
-
     found = answered.matched(first, second, question)
     of_first, of_second = (counts[:, :-1].sum(axis=1) for counts in (found.counts_first, found.counts_second))
     a, b = of_first[found.first], of_second[found.second]
@@ -369,8 +350,6 @@ def _pair(answered: Answered, first: Rater, second: Rater, question: str) -> _Pa
 
 def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[Comparison]:
     """The pairs of raters, over all of these questions."""
-    import numpy as np
-
     if not asked:
         return
     scored: dict[str, float | None] = {}
@@ -405,8 +384,6 @@ def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[C
 
 def _pooled(found: Sequence[tuple[_Asked, _Pair]], names: Sequence[str], games: NDArray[np.uint64]) -> _Pair:
     """The same pair about several questions as one, over these names of answers and games; a row for each way in each game."""
-    import numpy as np
-
     counts, patterns, places, start = [], [], [], 0
     for one, pair in found:
         columns = [one.names.index(name) if name in one.names else -1 for name in names]
@@ -449,8 +426,6 @@ def score_columns(compared: Comparison, na_score: float | None) -> dict[str, flo
         compared: the two sides.
         na_score: the number of an answer without one; None: it is left out. The published numbers take N/A for 0.5.
     """
-    import numpy as np
-
     scores = compared.scores if na_score is None else np.where(np.isnan(compared.scores), na_score, compared.scores)
     counted = ~np.isnan(scores)
     values, a, b, units = scores[counted], compared.counts_a[:, counted], compared.counts_b[:, counted], compared.weights
@@ -475,8 +450,6 @@ def score_columns(compared: Comparison, na_score: float | None) -> dict[str, flo
 
 def _side(means: Floats) -> NDArray[np.int64]:
     """0 below the middle, 1 at it, 2 above; a mean of thirds that should be at it is not pushed off by rounding."""
-    import numpy as np
-
     return (np.sign(np.round(means - _MIDDLE, 9)) + 1).astype(np.int64)
 
 
@@ -488,8 +461,6 @@ def _mean(counts: Floats, values: Floats) -> float | None:
 
 def _correlated(name: str, first: Floats, second: Floats, times: Floats) -> dict[str, float | int | None]:
     """Correlations of pairs that stand there so often: Pearson's, and Spearman's, which is Pearson's of the ranks."""
-    import numpy as np
-
     found: dict[str, float | int | None] = {f"{name}_{column}": None for column in _CORRELATIONS}
     there = times > 0
     first, second, times = first[there], second[there], times[there]
@@ -503,7 +474,6 @@ def _correlated(name: str, first: Floats, second: Floats, times: Floats) -> dict
 
 def _pearson(first: Floats, second: Floats, times: Floats) -> tuple[float, float]:
     """The correlation, and its p-value by Student's t with two degrees of freedom less than pairs."""
-    import numpy as np
     from scipy import special
 
     n = times.sum()
@@ -515,8 +485,6 @@ def _pearson(first: Floats, second: Floats, times: Floats) -> tuple[float, float
 
 def _ranks(values: Floats, times: Floats) -> Floats:
     """Mean ranks of numbers that stand there so often."""
-    import numpy as np
-
     _, place = np.unique(values, return_inverse=True)
     counts = np.bincount(place, weights=times)
     ranks: Floats = (counts.cumsum() - (counts - 1) / 2)[place]

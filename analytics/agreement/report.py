@@ -9,9 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import numpy as np
 import orjson
+import polars as pl
+from numpy.typing import NDArray
 
 from analytics.agreement.pairs import COLUMNS as SCORE_COLUMNS
 from analytics.agreement.pairs import (
@@ -28,12 +31,7 @@ from analytics.agreement.units import answered
 from analytics.statistics.intervals import NUDGE, PSEUDO, Ends, Pushed, Varied, cluster_sums, coefficient_interval, share_interval
 from schemas.store import Store
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 _SLIGHT, _SUBSTANTIAL, _LOW, _TENTATIVE = 0.2, 0.6, 0.4, 0.667
 _FEW_UNITS = 15
@@ -228,8 +226,6 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     found = list(comparisons(answered(store, rubric)))
     of_kind = Counter(compared.kind for compared in found)
     rows = [_row(compared, na_score, of_kind[compared.kind]) for compared in found]
@@ -240,8 +236,6 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     texts = ("rubric", "question", "kind", "rater_a", "rater_b")
     counts = ("units", "games", "answers_a", "answers_b", "pairs", "unanswered")
     numbers = [name for stem in COEFFICIENTS for name in (stem, f"{stem}_low", f"{stem}_high")] + ["kappa_all_low", "kappa_all_high"]
@@ -309,8 +303,6 @@ def coefficients_with_intervals(compared: Comparison, rows: int = 1) -> dict[str
 
 def _share_ends(compared: Comparison, table: Floats, units: int) -> dict[str, Ends]:
     """Intervals of plain shares; `table`: shape (games, answers, answers)."""
-    import numpy as np
-
     unit = float(table.sum()) / units
     yes, no = _yes_and_no(compared)
     ends = {"agreement": share_interval(np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2)), unit=unit)}
@@ -323,8 +315,6 @@ def _share_ends(compared: Comparison, table: Floats, units: int) -> dict[str, En
 
 def _coefficient_ends(compared: Comparison, games: _Sums, found: dict[str, Floats], units: int, rows: int) -> dict[str, Ends]:
     """Intervals of what is corrected for chance: all variants of the sums that they need go through the formulas at once."""
-    import numpy as np
-
     kinds = _added(compared, games, units)
     total = [part.sum(axis=0) + PSEUDO * sum(kind[place] for kind in kinds) for place, part in enumerate(games)]
     variants = []
@@ -346,8 +336,6 @@ def _coefficient_ends(compared: Comparison, games: _Sums, found: dict[str, Float
 
 def _added(compared: Comparison, games: _Sums, units: int) -> tuple[_Sums, _Sums]:
     """The sums of a unit on which raters differ, and of one on which they agree, with as many answers as units have, in their shares."""
-    import numpy as np
-
     size = len(compared.answers)
     table = games.table.sum(axis=0)
     shares = (1 - _EVEN) * (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum()) + _EVEN / size
@@ -366,8 +354,6 @@ def _added(compared: Comparison, games: _Sums, units: int) -> tuple[_Sums, _Sums
 
 def _coefficients(compared: Comparison, sums: _Sums) -> dict[str, Floats]:
     """All coefficients, of one table or of many."""
-    import numpy as np
-
     scored = ~np.isnan(compared.scores)
     values = compared.scores[scored]
     table = sums.table
@@ -397,8 +383,6 @@ def _yes_and_no(compared: Comparison) -> tuple[int | None, int | None]:
 
 def _place(compared: Comparison, answer: str, score: float) -> int | None:
     """The place of that answer, else the one answer with that score; None if none or several have it."""
-    import numpy as np
-
     if answer in compared.answers:
         return compared.answers.index(answer)
     found = np.flatnonzero(compared.scores == score)

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+import polars as pl
+
 from analytics.agreement.answers import BY_DISAGREEMENT, ORDER, Answered, Layout, Pair, Rater, layout_for, numbers_of_answers
 from analytics.query import frame, query
 from schemas.store import Store
 
 if TYPE_CHECKING:
     import duckdb
-    import polars as pl
 
 
 _RUBRICS: Final = "SELECT rubric FROM labels UNION SELECT rubric FROM verdicts ORDER BY rubric"
@@ -161,8 +162,6 @@ class _Given(NamedTuple):
 
     def all(self) -> pl.DataFrame:
         """Both."""
-        import polars as pl
-
         return pl.concat([rows.select("rater", "question", "answer", "score") for rows in self])
 
     def shared(self) -> set[str]:
@@ -171,15 +170,11 @@ class _Given(NamedTuple):
 
     def twice(self) -> set[str]:
         """Who may have answered a unit more than once."""
-        import polars as pl
-
         several = self.labelled.group_by("rater").agg(pl.col("annotator").n_unique()).filter(pl.col("annotator") > 1)
         return {*several["rater"], *self.judged.filter(pl.col("repeats") > 1)["rater"], *self.shared()}
 
     def from_several_sources(self) -> list[str]:
         """Annotators whose answers may have come from two sources; of others each is the only one of its unit."""
-        import polars as pl
-
         is_several = (pl.col("first_source").min() != pl.col("last_source").max()) | ~pl.col("has_own_key").all()
         return self.labelled.group_by("annotator").agg(is_several=is_several).filter("is_several")["annotator"].to_list()
 
@@ -305,8 +300,6 @@ def _sql(layout: Layout, given: _Given, asked: dict[str, Any], of: str) -> str:
 
 
 def _read(empty: Answered, raters: Sequence[Rater], rows: pl.DataFrame, of_raters: pl.DataFrame, given: _Given) -> Answered:
-    import polars as pl
-
     words = [[f"{side}_w{word}" for word in range(empty.layout.words)] for side in ("first", "second")]
     used = [
         (question, raters[row["first"]], answer)

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import polars as pl
+
 from analytics.comparison.game_values import game_values, judge_of, short_names
 from analytics.query import query
 from analytics.rates.corrected import rates_of
@@ -28,7 +30,6 @@ from schemas.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -68,8 +69,6 @@ def corrected_differences(
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     rubric, _, question = name.rpartition(".")
     hashes = query(store, "SELECT episode_id, hash(episode_id) AS game FROM episodes")
     sides = {side: str(place) for place, side in enumerate(games.select(_SIDE).unique().rows())}
@@ -256,8 +255,6 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
         UsageError: the store has no such metric.
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     games = game_values(store, metric) if games is None else games
     if benchmark is not None:
         games = games.filter(pl.col("benchmark") == benchmark)
@@ -295,8 +292,6 @@ def behind(pairs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     text, count, number = pl.String(), pl.Int64(), pl.Float64()
     sides = {f"{column}_{side}": text if column != "max_turns" else count for side in "ab" for column in ("team", "condition", "max_turns")}
     schema: dict[str, pl.DataType] = {"benchmark": text, "game": text, "metric": text} | sides | {"differs": text, "paired": pl.Boolean()}
@@ -307,8 +302,6 @@ def _schema() -> dict[str, pl.DataType]:
 
 
 def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
-    import polars as pl
-
     scale = _scale(games)
     by_task = games.group_by(*_SIDE, "task", maintain_order=True).agg(pl.col("value").mean(), pl.len().alias("games"))
     sides = dict(iter(by_task.sort(*_SIDE, "task", nulls_last=True).group_by(*_SIDE, maintain_order=True)))
@@ -321,8 +314,6 @@ def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
 
 
 def _scale(games: pl.DataFrame) -> ValueRange:
-    import polars as pl
-
     if games["low"].has_nulls() or games["high"].has_nulls():
         return ValueRange(None)
     ends = games.select(((pl.col("value") == pl.col("low")) | (pl.col("value") == pl.col("high"))).all()).item()

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from analytics.query import query
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -14,7 +16,6 @@ from schemas.text import near
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -276,8 +277,6 @@ _JUDGED = """
 
 def turn_rows(store: Store, benchmark: str | None = None) -> pl.DataFrame:
     """The view `compared_turns`, with a column for each question of each judge: the mean score of the turn's units, 0 to 1."""
-    import polars as pl
-
     turns = query(store, "SELECT * FROM compared_turns ORDER BY benchmark, episode_id, turn")
     if benchmark is not None:
         turns = turns.filter(pl.col("benchmark") == benchmark)
@@ -309,8 +308,6 @@ def _varies(column: pl.Series) -> bool:
 
 def game_rows(store: Store, benchmark: str | None = None) -> pl.DataFrame:
     """Games that ended, as in the view `compared_games`, with the condition of their run as JSON text in `switches`."""
-    import polars as pl
-
     games = query(
         store,
         "SELECT compared_games.*, runs.condition::VARCHAR AS switches FROM compared_games "

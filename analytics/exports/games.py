@@ -8,7 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from analytics.query import condition, query
 from analytics.views import VIEWS
@@ -17,9 +19,6 @@ from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.tables import TABLES, table
 from schemas.text import in_markdown
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Row = Mapping[str, Any]
 
@@ -203,8 +202,6 @@ def export_dataset(store: Store, folder: Path, where: str = "true") -> Iterator[
 
 
 def _games(store: Store, path: Path, where: str) -> tuple[Path, int]:
-    import polars as pl
-
     rows = [_row(game) for game in games(store, where)]
     path.parent.mkdir(parents=True, exist_ok=True)
     pl.DataFrame(rows, schema=_schema()).write_parquet(path, compression="zstd")
@@ -212,8 +209,6 @@ def _games(store: Store, path: Path, where: str) -> tuple[Path, int]:
 
 
 def _schema() -> dict[str, Any]:
-    import polars as pl
-
     texts = dict.fromkeys(("agent", "channel", "text", "thought"), pl.String)
     message: dict[str, Any] = {"turn": pl.Int64, **texts, "audience": pl.List(pl.String)}
     named = ("episode_id", "benchmark", "run", "condition", "task_id", "level", "model", "team")

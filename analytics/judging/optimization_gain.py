@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from analytics.agreement.pairs import gwet_ac1, kappa, krippendorff_alpha, percent_agreement
 from analytics.statistics.intervals import LEVEL, NUDGE, PSEUDO, Estimate, Pushed, Varied, coefficient_interval
 from schemas import wording
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 ALL: Final = "ALL"
@@ -46,8 +45,6 @@ def _alpha(table: Floats) -> Floats:
 
 
 def _ac1(table: Floats) -> Floats:
-    import numpy as np
-
     agreeing = np.stack([np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1))], axis=-1)
     return gwet_ac1(agreeing, (table.sum(axis=-1) + table.sum(axis=-2)) / 2)
 
@@ -100,8 +97,6 @@ def mean_agreement(metric: str, judged: Sequence[Judged], possible: Possible) ->
         judged: units with labels and answers.
         possible: question -> the answers that it can get; answers in use that are not among them count too.
     """
-    import numpy as np
-
     tables = _tables(judged, _names(judged, possible))
     found = np.array([METRICS[metric].of_table(table.sum(axis=0)) for table in tables.values()])
     return float(np.nanmean(found)) if np.isfinite(found).any() else -np.inf
@@ -116,8 +111,6 @@ def gains(metric: str, before: Sequence[Judged], after: Sequence[Judged], possib
         after: the same units in the same order, as the second's did.
         possible: as in `mean_agreement`.
     """
-    import numpy as np
-
     names = _names([*before, *after], possible)
     tables_before, tables_after = _tables(before, names), _tables(after, names)
     of_table = METRICS[metric].of_table
@@ -179,8 +172,6 @@ def conclusion(metric: str, found: Sequence[Gain], run: int = 1) -> str:
 
 def _tables(judged: Sequence[Judged], names: Mapping[str, list[str]]) -> dict[str, Floats]:
     """Question -> counts, shape (games, answers, answers), games by name, also those without a label of the question."""
-    import numpy as np
-
     games = {game: place for place, game in enumerate(sorted({one.game for one in judged}))}
     tables: dict[str, Floats] = {question: np.zeros((len(games), len(of), len(of))) for question, of in names.items()}
     for one in judged:
@@ -204,8 +195,6 @@ def _names(judged: Sequence[Judged], possible: Possible) -> dict[str, list[str]]
 
 def _flips(games: int) -> Floats:
     """Which games keep their place, shape (swaps, games): every way to swap if there are few, else a sample with the data as they are."""
-    import numpy as np
-
     if 2**games <= _SWAPS:
         every: Floats = (np.arange(2**games)[:, None] >> np.arange(games) & 1 == 0).astype(float)
         return every
@@ -216,8 +205,6 @@ def _flips(games: int) -> Floats:
 
 def _mean(numbers: Floats) -> Floats:
     """Over the questions in which it is defined."""
-    import numpy as np
-
     defined = ~np.isnan(numbers)
     total, n = np.where(defined, numbers, 0).sum(axis=0), defined.sum(axis=0)
     mean: Floats = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
@@ -234,8 +221,6 @@ _WITHOUT: Final = 6
 
 def _variants(table: Floats) -> Floats:
     """What the intervals are made of: shape (games, answers, answers) -> (6 + games, answers, answers)."""
-    import numpy as np
-
     total = table.sum(axis=0)
     size = len(total)
     shares = (1 - _EVEN) * (total.sum(axis=0) + total.sum(axis=1)) / (2 * total.sum()) + _EVEN / size
@@ -258,8 +243,6 @@ class _Varied(NamedTuple):
 
 
 def _gain(question: str, judged: Sequence[Judged], least: float, varied: _Varied) -> Gain:
-    import numpy as np
-
     variants, swapped, sizes = varied
     point = variants[1, _AS_IT_IS] - variants[0, _AS_IT_IS]
     differences = swapped[:, 1] - swapped[:, 0]
@@ -277,8 +260,6 @@ def _gain(question: str, judged: Sequence[Judged], least: float, varied: _Varied
 
 def _level(variants: Floats, least: float, sizes: Floats) -> Estimate | None:
     """With the interval of `analytics.statistics.intervals`, on Fisher's z, which for shares is half the log odds."""
-    import numpy as np
-
     values = (variants - least) * 2 / (1 - least) - 1
     pushed = tuple(Pushed(values[less], values[more]) for less, more in _PUSHED)
     with np.errstate(over="ignore"):  # where all games are alike
@@ -288,7 +269,6 @@ def _level(variants: Floats, least: float, sizes: Floats) -> Estimate | None:
 
 def _difference(variants: Floats, sizes: Floats) -> Estimate | None:
     """The same on the plain scale: jackknife over games, and the variance of the added units of both sides."""
-    import numpy as np
     from scipy import stats
 
     games = int((sizes > 0).sum())

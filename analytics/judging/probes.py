@@ -11,7 +11,9 @@ error rates; Hardt, Price and Srebro 2016, Advances in Neural Information Proces
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import polars as pl
 
 from analytics.agreement.answers import answers, labels_of
 from analytics.query import query
@@ -21,9 +23,6 @@ from judges.evidence.perturbation.defects import defects, defects_of
 from judges.evidence.perturbation.injected import INJECTED, can_change
 from judges.rubric.model import PROBE
 from schemas.store import Store
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PROBE_REPORT_SUMMARY: Final = "rubric, question, judge, probe, expects, pairs, games, rate, low, high, repeats_differ, shift"
 
@@ -87,8 +86,6 @@ def probe_report(store: Store) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     pairs = query(store, _PAIRS)
     keys = ["rubric", "question", "judge", "probe"]
     chance = {key: clustered_share(list(group["differ"]), list(group["game"])) for key, group in query(store, _REPEATS).group_by(keys[:3])}
@@ -229,8 +226,6 @@ def self_preference_report(store: Store, *, rubric: str | None = None) -> pl.Dat
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     authors = query(store, _AUTHORS, {"rubric": rubric})
     rows = [] if authors.is_empty() else list(_rows(authors, _scored(store, rubric)))
     for judge in {(row["rubric"], row["judge"]) for row in rows}:
@@ -251,8 +246,6 @@ def self_preference_report(store: Store, *, rubric: str | None = None) -> pl.Dat
 
 def _scored(store: Store, rubric: str | None) -> pl.DataFrame:
     """Mean score of each judge about each unit, and the mean label where there is one."""
-    import polars as pl
-
     given = answers(store, rubric, random_only=True).drop_nulls("score")
     unit = ["rubric", "question", "unit"]
     means = given.filter(pl.col("role") == "judge").group_by(*unit, "game", "rater", maintain_order=True)
@@ -261,8 +254,6 @@ def _scored(store: Store, rubric: str | None) -> pl.DataFrame:
 
 
 def _rows(authors: pl.DataFrame, scored: pl.DataFrame) -> Iterator[_Row]:
-    import polars as pl
-
     joined = scored.join(authors, on=["unit", "rater"], how="inner", maintain_order="left")
     for (rubric, question, judge), part in joined.group_by("rubric", "question", "rater", maintain_order=True):
         own, other = part.filter(pl.col("own")), part.filter(~pl.col("own"))
@@ -301,8 +292,6 @@ _SIDES: Final = ("sensitivity", "specificity")
 
 
 def _error_rates(labelled: pl.DataFrame) -> _Row:
-    import polars as pl
-
     yes = labelled.filter(pl.col("label") > _MIDDLE).with_columns(right=pl.col("score"))
     no = labelled.filter(pl.col("label") < _MIDDLE).with_columns(right=1 - pl.col("score"))
     row: _Row = {}
@@ -321,7 +310,6 @@ def _named(name: str, shift: Shift | None) -> _Row:
 def _shift(part: pl.DataFrame, value: str, strata: list[str]) -> Shift | None:
     """Own minus other mean of a value inside strata."""
     import numpy as np
-    import polars as pl
 
     sums = part.group_by(*strata, "game", "own", maintain_order=True).agg(pl.len().alias("units"), pl.col(value).sum())
     if sums.is_empty():

@@ -7,7 +7,9 @@ a cost comes back when its failure point is fixed and the turn is played again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import polars as pl
 
 from analytics.query import query
 from analytics.statistics.intervals import wilson
@@ -16,9 +18,6 @@ from judges.attribution.thumb import RULES, Guess, chance
 from judges.evidence.transcript import load
 from schemas.families import module
 from schemas.store import Store
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RUBRIC: Final = "decisive_error"
 """Rubric of labels and verdicts: question `agent` has a name, question `step` a turn, from 1."""
@@ -165,8 +164,6 @@ def accuracy_report(store: Store) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     known = truths(store)
     lengths = dict(query(store, "SELECT episode_id, turns_taken FROM episodes").rows())
     judges = _judges(store, known)
@@ -181,8 +178,6 @@ def accuracy_report(store: Store) -> pl.DataFrame:
 
 
 def _schema() -> dict[str, Any]:
-    import polars as pl
-
     numbers = ("answered", "agent", "agent_low", "agent_high", "step", "step_low", "step_high", *(f"within_{turns}" for turns in _WITHIN))
     texts = dict.fromkeys(("truth", "benchmark", "length", "judge"), pl.String())
     return texts | {"games": pl.Int64()} | dict.fromkeys(numbers, pl.Float64())
@@ -299,8 +294,6 @@ def counterfactual_report(found: Sequence[Counterfactual]) -> pl.DataFrame:
     cost then was put down wrongly; `_low`, `_high`: their 95 % intervals over games, null below two games and where more than all or less
     than nothing came back in a game.
     """
-    import polars as pl
-
     rows = []
     for benchmark in dict.fromkeys(one.benchmark for one in found):
         own = [one for one in found if one.benchmark == benchmark]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from analytics.query import query
 from analytics.statistics.intervals import LEVEL, Interval, mean_interval
 from schemas.store import Store
 from schemas.wording import counted, without_zero
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LINK_WORDS: Final[Mapping[str, str]] = {
     "not_seen": "what no agent could see",
@@ -121,8 +120,6 @@ def lost_report(store: Store) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     costs, found = query(store, _COSTS), query(store, _FOUND)
     joined = found.join(
         costs.select("episode_id", "benchmark", "model", "team", "condition", "task_id", "unit").unique(), on="episode_id", how="inner"
@@ -146,8 +143,6 @@ def _most_games_first(rows: Iterator[_Row]) -> list[_Row]:
 
 
 def _schema() -> dict[str, Any]:
-    import polars as pl
-
     text, number, count = pl.String(), pl.Float64(), pl.Int64()
     names = dict.fromkeys(("what", "name", "benchmark", "model", "team", "condition"), text)
     return (
@@ -218,8 +213,6 @@ def _models(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
 
 
 def _per_game(part: pl.DataFrame) -> list[float]:
-    import polars as pl
-
     sums: list[float] = part.group_by("episode_id", maintain_order=True).agg(pl.col("cost").sum())["cost"].to_list()
     return sums
 
@@ -252,8 +245,6 @@ def _costliest(group: tuple[tuple[Any, ...], pl.DataFrame]) -> tuple[bool, float
 
 
 def _most(part: pl.DataFrame, column: str) -> str:
-    import polars as pl
-
     return str(part.group_by(column).agg(pl.col("cost").sum()).sort("cost", column, descending=[True, False])[column][0])
 
 
@@ -262,8 +253,6 @@ def _most(part: pl.DataFrame, column: str) -> str:
 
 def _parts(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
     """What each role, archetype and link lost, by team and condition; games in which it lost nothing count, too."""
-    import polars as pl
-
     team = ["benchmark", "unit", "condition", "model", "team"]
     games = costs.group_by(*team, "episode_id", maintain_order=True).agg(pl.col("cost").sum().alias("all"))
     for by in ("role", "archetype", "link"):
@@ -345,8 +334,6 @@ def _of_start(lost: float, first: _Row) -> str:
 
 def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
     """Each agent with what it lost, mostly how, and its costliest turn."""
-    import polars as pl
-
     by_agent = found.with_columns(whose=pl.coalesce("agent", "holder"), owned=pl.col("agent").is_not_null())
     for (_, whose), part in sorted(
         by_agent.group_by("owned", "whose"), key=lambda group: (not group[0][0], *_costliest(((group[0][1],), group[1])))

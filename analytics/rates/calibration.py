@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 import orjson
+import polars as pl
+from numpy.typing import NDArray
 
 from analytics.agreement.answers import answers
 from analytics.statistics.intervals import cluster_sums, ratio_interval
@@ -13,12 +16,9 @@ from analytics.statistics.shifts import holm
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
+
+Floats = NDArray[np.float64]
 
 CALIBRATED_ANSWERS_SUMMARY: Final = "rubric, question, unit, label, answer, probability"
 """The columns that fit a terminal."""
@@ -46,8 +46,6 @@ class QuestionData(NamedTuple):
 
     def labelled(self) -> QuestionData:
         """Only the labelled units."""
-        import numpy as np
-
         places = np.flatnonzero(self.truth != _UNLABELLED)
         units, games = ([names[place] for place in places] for names in (self.units, self.games))
         return self._replace(units=units, games=games, given=self.given[places], truth=self.truth[places])
@@ -72,9 +70,6 @@ def calibrated_answers(store: Store) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import numpy as np
-    import polars as pl
-
     rows = []
     for rubric, question, asked in questions(store):
         known = asked.truth != _UNLABELLED
@@ -101,7 +96,6 @@ def questions(store: Store) -> Iterator[tuple[str, str, QuestionData]]:
 
 def cross_fitted(labelled: QuestionData) -> Predicted:
     """Logistic regression (scikit-learn, L2 penalty 1) on labelled units; no game is predicted by a fit that has seen it."""
-    import numpy as np
     from sklearn.model_selection import GroupKFold
 
     size = len(labelled.answers)
@@ -117,7 +111,6 @@ def cross_fitted(labelled: QuestionData) -> Predicted:
 
 def _fit(features: Floats, truth: Codes, wanted: Floats, size: int) -> Floats:
     """Probabilities for the wanted units; where the labels know one answer only, its share with one label shared out among all."""
-    import numpy as np
     from sklearn.linear_model import LogisticRegression
 
     counts = np.bincount(truth, minlength=size)
@@ -131,8 +124,6 @@ def _fit(features: Floats, truth: Codes, wanted: Floats, size: int) -> Floats:
 
 def _features(asked: QuestionData) -> Floats:
     """Shape (units, features): of each rater its share of each answer but the first, about the middle, and whether it gave none."""
-    import numpy as np
-
     missing = np.isnan(asked.given[:, :, 0])
     shares = np.where(missing[:, :, None], 0.0, asked.given[:, :, 1:] - 1 / len(asked.answers))
     return np.column_stack([shares.reshape(len(missing), -1), missing.astype(float)])
@@ -140,9 +131,6 @@ def _features(asked: QuestionData) -> Floats:
 
 def _asked(given: pl.DataFrame) -> QuestionData | None:
     """None where there are too few labels for a fit."""
-    import numpy as np
-    import polars as pl
-
     of_judges = given.filter(pl.col("role").is_in(["judge", "engine"]))
     asked = of_judges.select("unit", "game").unique().sort("unit")
     shares = _shares(given)
@@ -179,8 +167,6 @@ def _shares(given: pl.DataFrame) -> pl.DataFrame:
     Where answers have numbers, their mean is the share of yes; answers without one, such as N/A, are left out. Where none has, answers are
     categories, and N/A is left out.
     """
-    import polars as pl
-
     scored = given.drop_nulls("score")
     of = ("role", "rater", "unit")
     if scored.is_empty():
@@ -230,8 +216,6 @@ def calibration_report(store: Store) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     rows: list[dict[str, Any]] = []
     for rubric, question, asked in questions(store):
         rows.append({"rubric": rubric, "question": question, **_row(asked.labelled())})
@@ -248,8 +232,6 @@ def calibration_report(store: Store) -> pl.DataFrame:
 
 
 def _row(labelled: QuestionData) -> dict[str, Any]:
-    import numpy as np
-
     found = cross_fitted(labelled)
     truth = np.eye(len(labelled.answers))[labelled.truth]
     answered = ~np.isnan(labelled.given)
@@ -284,8 +266,6 @@ def _row(labelled: QuestionData) -> dict[str, Any]:
 
 
 def _reliability(fitted: Floats, truth: Floats) -> list[dict[str, float]]:
-    import numpy as np
-
     edges = np.unique(np.quantile(fitted, np.linspace(0, 1, _BINS + 1)[1:-1]))
     groups = np.searchsorted(edges, fitted)
     found = [(fitted[groups == number], truth[groups == number]) for number in np.unique(groups)]

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from analytics.agreement.answers import Answered, Matched, Rater, Role
 from analytics.agreement.units import answered, asked_units
@@ -29,12 +33,7 @@ from analytics.statistics.intervals import LEVEL, believed, mean_interval
 from schemas.store import Store
 from schemas.wording import counted, p_is
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 CORRECTED_RATES_SUMMARY: Final = (
@@ -144,8 +143,6 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     rows = [rate_row(judged) for judged in _all_judged(store, rubric, query(store, _MODELS))]
     texts = ("rubric", "question", "judge", "model", "reference")
     counts = ("units", "games", "labels", "labelled_games")
@@ -174,8 +171,6 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     Raises:
         StoreError: the store cannot be read.
     """
-    import polars as pl
-
     rows = [_needed_row(judged) for judged in _all_judged(store, rubric, query(store, _MODELS))]
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "model"), pl.String())
     schema |= dict.fromkeys(("units", "games", "labels"), pl.Int64())
@@ -203,8 +198,6 @@ def rates_of(store: Store, rubric: str, question: str, judge: str, groups: pl.Da
 
 
 def _all_judged(store: Store, rubric: str | None, models: pl.DataFrame) -> Iterator[Judged]:
-    import polars as pl
-
     for answered_about in answered(store, rubric, random_only=True, of="judges"):
         asked = asked_units(store, answered_about.rubric).join(models, on="game", how="left")
         for question in answered_about.questions:
@@ -228,9 +221,6 @@ def _all_judged(store: Store, rubric: str | None, models: pl.DataFrame) -> Itera
 
 def _by_judge(answers: Answered, question: str) -> Iterator[tuple[str, Role, pl.DataFrame]]:
     """Each judge, whose labels correct it, and its scores and theirs summed by game: the columns of `Judged.own` and `Judged.errors`."""
-    import numpy as np
-    import polars as pl
-
     raters = {rater for (asked, rater, _), score in answers.scores.items() if asked == question and score is not None}
     reference = next((rater for rater in _REFERENCES if rater in raters), None)
     nothing = np.zeros(len(answers.games))
@@ -264,8 +254,6 @@ def _by_judge(answers: Answered, question: str) -> Iterator[tuple[str, Role, pl.
 
 def _means(answers: Answered, rater: Rater, question: str, counts: Floats) -> Floats:
     """Mean number of the answers of each way that a unit was answered; NaN where none has one."""
-    import numpy as np
-
     scores = [answers.scores.get((question, rater, answer)) for answer in answers.answers]
     used = [place for place, score in enumerate(scores) if score is not None]
     values, given = np.array([scores[place] for place in used], dtype=float), counts[:, used]
@@ -276,8 +264,6 @@ def _means(answers: Answered, rater: Rater, question: str, counts: Floats) -> Fl
 
 def _sums(matched: Matched, used: NDArray[np.bool_], games: int, **of_unit: Floats | NDArray[np.bool_] | float) -> dict[str, Floats]:
     """Sums by game of numbers that each row's units have, over the rows that are used."""
-    import numpy as np
-
     places, units = matched.games[used], matched.units[used]
     values = {name: value if isinstance(value, float) else value[used] for name, value in of_unit.items()}
     return {name: np.bincount(places, weights=units * value, minlength=games).astype(float) for name, value in values.items()}
@@ -324,9 +310,6 @@ def rate_row(judged: Judged) -> dict[str, object]:
 
 def _bounds(judged: Judged, balance: Balance, powered: Corrected) -> tuple[float | None, float | None]:
     """Where the rate over all units that were asked about can lie."""
-    import numpy as np
-    import polars as pl
-
     decided = 1 - balance.abstained / balance.asked
     if not (balance.is_unbalanced or balance.is_untested) and not math.isnan(float(powered.rate)):
         return decided * float(powered.low), decided * float(powered.high) + 1 - decided
@@ -524,8 +507,6 @@ def spread_of(own: pl.DataFrame) -> Spread:
 
 def _believed(own: pl.DataFrame, share: float, variance: float) -> float:
     """The truth's variance as the interval of the rate takes it: games that are all alike do not prove that others are."""
-    import numpy as np
-
     sizes = _column(own, "units")
     units = float(sizes.sum())
     seen, assumed = believed(*np.array([share, variance, units, (sizes**2).sum() / units, len(own)]))

@@ -26,18 +26,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from analytics.statistics.intervals import LEVEL, believed
 from analytics.statistics.shifts import Shift, holm, share_difference, sign_flip_p
 from schemas.errors import UsageError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    import polars as pl
+Floats = NDArray[np.float64]
 
 _PSEUDO, _PSEUDO_UNSEEN = 0.05, 0.2
 """Errors of the judge added in each direction to their variance, and how many more where labels hold none: that they happen not to does not
@@ -107,8 +106,6 @@ def difference_of_rates(first: Corrected, second: Corrected) -> Corrected:
 
     Zou and Donner 2008, Statistics in Medicine 27, 1693 to 1702. On games that both share the interval is rather too wide.
     """
-    import numpy as np
-
     value = first.rate - second.rate
     below = np.hypot(first.rate - first.low, second.high - second.rate)
     above = np.hypot(first.high - first.rate, second.rate - second.low)
@@ -132,8 +129,6 @@ def prediction_powered(units: Units, labelled: Labelled) -> Corrected:
     clusters, and with labelled units that are among the judged ones. The labelled units must be a random sample of the judged ones, by
     unit or by game. NaN below two labelled games.
     """
-    import numpy as np
-
     n = _positive(labelled.sizes.sum(axis=-1))
     weight = judge_weight(units, labelled)
     parts = variance_parts(units, labelled)
@@ -158,15 +153,11 @@ def judge_weight(units: Units, labelled: Labelled) -> Floats:
 
 
 def _slope(products: Floats, squares: Floats) -> Floats:
-    import numpy as np
-
     return np.clip(np.divide(products, squares, out=np.zeros_like(products), where=squares > 0), 0, 1)
 
 
 def variance_parts(units: Units, labelled: Labelled) -> VarianceParts:
     """Where the uncertainty of `prediction_powered` comes from."""
-    import numpy as np
-
     total, n = units.sizes.sum(axis=-1), labelled.sizes.sum(axis=-1)
     of_labels, of_scores, of_units = _influences(units, labelled)
     seen = of_scores - of_units
@@ -182,8 +173,6 @@ def tails(units: Units, labelled: Labelled) -> Floats:
 
     Fourth moment over the squared second, around 0; never below that of a uniform number, 1.8.
     """
-    import numpy as np
-
     of_labels, of_scores, of_units = _influences(units, labelled)
     seen = of_scores - of_units
     products, squares = of_labels * seen, seen**2
@@ -221,8 +210,6 @@ def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> 
     Raises:
         UsageError: the judge answers yes no more often where it should than where it should not: its answers carry nothing to correct.
     """
-    import numpy as np
-
     informed = sensitivity + specificity - 1
     if informed <= 0:
         raise UsageError(
@@ -245,8 +232,6 @@ def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
     labels of other models may serve: that is an assumption of its own. Conservative where fewer than ten labels have one of the truths, and
     where the judge is little better than chance (docs/dev/coverage.md); NaN below five, and where the judge's answers carry nothing.
     """
-    import numpy as np
-
     total, yes, no = _positive(_sum(units.sizes)), _sum(errors.yes) + 2 * _PSEUDO_FOUND, _sum(errors.no) + 2 * _PSEUDO_FOUND
     judged = _sum(units.scores) / total
     sensitivity, specificity = (_sum(errors.yes_found) + _PSEUDO_FOUND) / yes, (_sum(errors.no_found) + _PSEUDO_FOUND) / no
@@ -295,16 +280,12 @@ def _sum(values: Floats) -> Floats:
 
 
 def _positive(values: Floats) -> Floats:
-    import numpy as np
-
     found: Floats = np.where(values > 0, values, np.nan)
     return found
 
 
 def _variance(influence: Floats) -> Floats:
     """Of an estimate, from each game's influence on it, shape (..., games); NaN below two games."""
-    import numpy as np
-
     games = np.asarray(influence.shape[-1], dtype=float)
     variance: Floats = _squares(influence) * games / _positive(games - 1)
     return variance
@@ -312,8 +293,6 @@ def _variance(influence: Floats) -> Floats:
 
 def _noise(rate: Floats, sensitivity: Floats | float, specificity: Floats | float) -> Floats:
     """Variance of one answer of the judge about its own mean, where the truth is given."""
-    import numpy as np
-
     share = np.clip(rate, 0, 1)
     noise: Floats = share * sensitivity * (1 - sensitivity) + (1 - share) * specificity * (1 - specificity)
     return noise
@@ -324,8 +303,6 @@ def _of_judge(rate: Floats, units: Units, variance: Floats, errors: Floats) -> F
 
     Games whose truth is all yes or all no are as far apart as can be; beyond that the judge errs more in some games than in others.
     """
-    import numpy as np
-
     games = (units.sizes > 0).sum(axis=-1).astype(float)
     share = np.clip(rate, 0, 1)
     most = share * (1 - share) * _size(units.sizes) / units.sizes.sum(axis=-1) * games / _positive(games - 1)
@@ -352,7 +329,6 @@ class _Spread(NamedTuple):
 
 def _score_interval(rate: Floats, spread: _Spread) -> Corrected:
     """All p with (rate - p)^2 <= f p (1 - p) + t^2 errors; see the module. A rate outside 0 to 1 is cut."""
-    import numpy as np
     from scipy import special  # Student's quantile as scipy.stats has it, which takes a second to load
 
     centre = np.clip(rate, 0, 1)
@@ -371,8 +347,6 @@ def _score_interval(rate: Floats, spread: _Spread) -> Corrected:
 
 def _of_units(units: Units, variance: Floats, errors: Floats, labels: Floats) -> _Spread:
     """Of a truth that is seen on all units; `errors` is the part of the variance that is not the truth's, `labels` are counts by game."""
-    import numpy as np
-
     total, size = units.sizes.sum(axis=-1), _size(units.sizes)
     kish = labels.sum(axis=-1) / _positive(_size(labels))
     truth = np.maximum(variance - errors, 0)
@@ -382,8 +356,6 @@ def _of_units(units: Units, variance: Floats, errors: Floats, labels: Floats) ->
 
 def _seen_on_labels(spread: _Spread, share: Floats, labels: Floats) -> _Spread:
     """The same where that share of the estimate comes from labels alone, shape (...): there the labels' variance is the truth's."""
-    import numpy as np
-
     n, size = labels.sum(axis=-1), _size(labels)
     games = (labels > 0).sum(axis=-1)
     rest = 1 - share
@@ -482,8 +454,6 @@ def balance_of(units: pl.DataFrame, is_labelled: str) -> Balance:
         units: rows of `analytics.agreement.units.asked_units`, of one judge and question.
         is_labelled: the column that marks whether a unit has a label: by_people or by_truth.
     """
-    import polars as pl
-
     decided = units.filter("is_answered")
     found = {name: (sides, trait_shift(*sides)) for name, sides in _traits(units, decided, is_labelled)}
     corrected = holm([shift.p for _, shift in found.values()])
@@ -504,8 +474,6 @@ def _is_alike(labelled: Side, others: Side) -> bool:
 
 
 def _traits(units: pl.DataFrame, decided: pl.DataFrame, is_labelled: str) -> Iterator[tuple[str, tuple[Side, Side]]]:
-    import polars as pl
-
     n = pl.col("units")
     yield "the judge's answer", _sides(decided, is_labelled, pl.col("score"), n)
     yield "the turn", _sides(decided, is_labelled, pl.col("place"), pl.col("with_place"))
@@ -517,8 +485,6 @@ def _traits(units: pl.DataFrame, decided: pl.DataFrame, is_labelled: str) -> Ite
 
 
 def _sides(units: pl.DataFrame, is_labelled: str, trait: pl.Expr, n: pl.Expr) -> tuple[Side, Side]:
-    import polars as pl
-
     of = pl.col(is_labelled)
     by_game = units.group_by("game", maintain_order=True).agg(
         labelled=trait.filter(of).sum(), labelled_n=n.filter(of).sum(), others=trait.filter(~of).sum(), others_n=n.filter(~of).sum()

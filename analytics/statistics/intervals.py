@@ -16,15 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from schemas.errors import UsageError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 LEVEL = 0.95
 """Coverage of every interval."""
@@ -112,8 +111,6 @@ def clustered_sem(values: Sequence[float], clusters: Sequence[Hashable]) -> floa
 
 def _cluster_sums(values: Sequence[float], clusters: Sequence[Hashable]) -> NDArray[np.float64]:
     """Shape (clusters, 2): sum and count of each cluster's values."""
-    import numpy as np
-
     numbers: dict[Hashable, int] = {}
     codes = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
     if len(codes) != len(values):
@@ -164,8 +161,6 @@ def cluster_sums(values: Floats, clusters: NDArray[np.int64]) -> Floats:
     Returns:
         Shape (clusters, ...).
     """
-    import numpy as np
-
     order = np.argsort(clusters, kind="stable")
     starts = np.searchsorted(clusters[order], np.arange(clusters.max() + 1))
     sums: Floats = np.add.reduceat(values[order], starts, axis=0)
@@ -180,8 +175,6 @@ def share_interval(hits: Floats, sizes: Floats, *, unit: float = 1.0) -> Ends:
         sizes: trials by game; games without do not count.
         unit: trials that belong together inside a game, such as all pairs of answers about one turn.
     """
-    import numpy as np
-
     misses = sizes - hits
     added = PSEUDO * unit
     yes, no = hits.sum(axis=-1, keepdims=True) + added, misses.sum(axis=-1, keepdims=True) + added
@@ -206,8 +199,6 @@ def clustered_share(values: Sequence[float], clusters: Sequence[Hashable]) -> Es
     Raises:
         UsageError: there are not as many clusters as values.
     """
-    import numpy as np
-
     if len(values) != len(clusters):
         raise UsageError(f"{len(values)} values but {len(clusters)} clusters: give each value its cluster")
     if not values:
@@ -235,7 +226,6 @@ def mean_interval(sums: Floats, sizes: Floats) -> Ends:
         sums: by cluster, shape (..., clusters), 0 to sizes.
         sizes: numbers in each cluster.
     """
-    import numpy as np
     from scipy import stats
 
     n, clusters = sizes.sum(axis=-1), np.asarray((sizes > 0).sum(axis=-1), dtype=float)
@@ -261,8 +251,6 @@ def believed(share: Floats, variance: Floats, units: Floats, size: Floats, clust
         size: units in the cluster of an average unit.
         clusters: their number.
     """
-    import numpy as np
-
     binomial = share * (1 - share)
     power = np.where(variance > _ALIKE, 4, 2)  # clusters that are all alike show less of what varies
     hidden = 1 / (1 + (binomial * clusters / FEW) ** power)
@@ -286,7 +274,6 @@ def ratio_interval(above: Floats, below: Floats) -> Ratio | None:
         above: by game, shape (games,).
         below: by game.
     """
-    import numpy as np
     from scipy import stats
 
     games = len(above)
@@ -323,8 +310,6 @@ def coefficient_interval(varied: Varied, *, tests: int = 1) -> Ends:
         varied: the coefficient.
         tests: how many intervals are read together.
     """
-    import numpy as np
-
     value = _z(varied.value)
     of_added = sum(((_z(kind.more) - _z(kind.less)) / (2 * NUDGE)) ** 2 / PSEUDO for kind in varied.pushed)
     half = _half(value, _z(varied.without), np.asarray(of_added), varied.sizes, 1 - (1 - LEVEL) / tests)
@@ -333,14 +318,11 @@ def coefficient_interval(varied: Varied, *, tests: int = 1) -> Ends:
 
 
 def _z(values: Floats) -> Floats:
-    import numpy as np
-
     return np.arctanh(np.clip(values, -_INNER, _INNER))
 
 
 def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats, level: float = LEVEL) -> Floats:
     """Half the width on the transformed scale; NaN below two games."""
-    import numpy as np
     from scipy import special  # Student's quantile as scipy.stats has it, which takes a second to load
 
     games = (sizes > 0).sum(axis=-1)
@@ -353,7 +335,5 @@ def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats, level
 
 def _games_of_equal_size(sizes: Floats) -> Floats:
     """How many games of equal size carry the weight of these, 1 to games: squared sum over sum of squares; shape (..., games) -> (...)."""
-    import numpy as np
-
     squares = (sizes**2).sum(axis=-1)
     return np.asarray(sizes.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan))

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from analytics.statistics.intervals import LEVEL
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 _CONSTANT = "constant"
 _COLLINEAR = 1e-8
@@ -48,7 +47,6 @@ def clustered_regression(
         clusters: shape (rows,), numbers from 0 without gaps.
         yes_or_no: logistic regression, whose coefficients are log odds; else least squares.
     """
-    import numpy as np
     from scipy import stats
     from statsmodels.genmod.families import Binomial, Gaussian
     from statsmodels.genmod.generalized_linear_model import GLM
@@ -84,7 +82,6 @@ def mixed_coefficient(outcome: Floats, columns: Mapping[str, Floats], clusters: 
         clusters: likewise.
         name: whose coefficient; None comes back where the others determine it, or where the model cannot be fitted.
     """
-    import numpy as np
     from scipy import optimize, stats
 
     names, design = _independent({_CONSTANT: np.ones(len(outcome)), **columns})
@@ -129,8 +126,6 @@ class _Fit(NamedTuple):
 
 
 def _sums(outcome: Floats, design: Floats, clusters: NDArray[np.int64]) -> _Sums:
-    import numpy as np
-
     groups = int(clusters.max()) + 1
     sizes = np.bincount(clusters, minlength=groups).astype(float)
     by_cluster = np.zeros((groups, design.shape[1]))
@@ -142,8 +137,6 @@ def _sums(outcome: Floats, design: Floats, clusters: NDArray[np.int64]) -> _Sums
 
 def _fitted(sums: _Sums, ratio: float) -> _Fit:
     """With V = I + ratio J of a cluster, V^-1 = I - ratio / (1 + n ratio) J: a fit costs clusters times columns squared, not rows."""
-    import numpy as np
-
     weights = ratio / (1 + sums.sizes * ratio)
     information = sums.squares - (sums.design * weights[:, None]).T @ sums.design
     products = sums.products - (sums.design * weights[:, None]).T @ sums.outcome
@@ -157,8 +150,6 @@ def _fitted(sums: _Sums, ratio: float) -> _Fit:
 
 def dummies(values: Sequence[object], prefix: str) -> dict[str, Floats]:
     """A column for each value but the most frequent: 1 in its rows."""
-    import numpy as np
-
     counts: dict[object, int] = {}
     for value in values:
         counts[value] = counts.get(value, 0) + 1
@@ -168,8 +159,6 @@ def dummies(values: Sequence[object], prefix: str) -> dict[str, Floats]:
 
 def mean_by(values: Floats, clusters: NDArray[np.int64]) -> Floats:
     """Of each row the mean of its cluster, shape (rows,)."""
-    import numpy as np
-
     sums, sizes = np.bincount(clusters, weights=values), np.bincount(clusters)
     means: Floats = (sums / np.maximum(sizes, 1))[clusters]
     return means
@@ -177,8 +166,6 @@ def mean_by(values: Floats, clusters: NDArray[np.int64]) -> Floats:
 
 def _independent(columns: Mapping[str, Floats]) -> tuple[list[str], Floats]:
     """Columns that are not sums of those before them."""
-    import numpy as np
-
     used: list[str] = []
     basis: list[Floats] = []
     for name, column in columns.items():
@@ -202,8 +189,6 @@ def cluster_covariance(design: Floats, residuals: Floats, weights: Floats, clust
         weights: variances of the rows up to a factor: 1 of least squares, p (1 - p) of logistic regression.
         clusters: numbers from 0 without gaps.
     """
-    import numpy as np
-
     order = np.argsort(clusters, kind="stable")
     starts = np.searchsorted(clusters[order], np.arange(int(clusters.max()) + 1))
     scores = np.add.reduceat((design * residuals[:, None])[order], starts, axis=0)
@@ -249,7 +234,6 @@ def correlation(
         groups: shape (rows,), numbers from 0 without gaps: rows whose own means are taken out, again wherever a cluster is left out. Means
             that keep what was left out make the interval too narrow.
     """
-    import numpy as np
     from scipy import stats
 
     of_group = np.zeros(len(x), dtype=np.int64) if groups is None else groups
@@ -286,8 +270,6 @@ def without(columns: Floats, others: Mapping[str, Floats]) -> Floats:
         columns: shape (rows,), or (rows, columns).
         others: each of shape (rows,).
     """
-    import numpy as np
-
     rest: Floats = columns - columns.mean(axis=0)
     if others:
         design = np.column_stack([*others.values()])
@@ -310,8 +292,6 @@ def ranks(column: Floats) -> Floats:
 
 def _pearson(sums: Floats) -> Floats:
     """From count, sums, sums of squares and products; shape (6, data sets, groups) -> (data sets,). Means of groups are taken out."""
-    import numpy as np
-
     n, x, y, xx, yy, xy = sums
     count = np.where(n > 0, n, 1)  # a group of which nothing is left has no sums either
     spread_x, spread_y = ((square - of * of / count).sum(axis=-1) for square, of in ((xx, x), (yy, y)))
@@ -324,7 +304,5 @@ def _pearson(sums: Floats) -> Floats:
 
 
 def _z(values: Floats) -> Floats:
-    import numpy as np
-
     found: Floats = np.arctanh(np.clip(values, -_INNER, _INNER))
     return found

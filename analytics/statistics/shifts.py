@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from analytics.statistics.intervals import LEVEL, wilson
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 _EXACT_UP_TO: Final = 30
 """Differences whose signs are all tried; above it their sum is near enough to normal."""
@@ -40,7 +39,6 @@ def sign_flip_p(differences: Floats) -> float:
     Args:
         differences: shape (pairs,).
     """
-    import numpy as np
     from scipy import special  # the normal tail as scipy.stats has it, which takes a second to load
 
     largest = float(np.abs(differences).max(initial=0.0))
@@ -69,7 +67,6 @@ def exchange_p(first: Floats, second: Floats) -> float:
         first: shape (n,), two or more.
         second: shape (m,), two or more.
     """
-    import numpy as np
     from scipy import stats
 
     def welch(a: Floats, b: Floats, axis: int = -1) -> Floats:
@@ -83,8 +80,6 @@ def exchange_p(first: Floats, second: Floats) -> float:
 
 def _signed_sums(values: Floats) -> Floats:
     """Of all signs, shape (2 ** values,)."""
-    import numpy as np
-
     sums: Floats = np.zeros(1)
     for value in values:
         sums = np.concatenate([sums + value, sums - value])
@@ -136,7 +131,6 @@ def paired_shift(differences: Floats, sizes: Floats) -> Shift:
         differences: shape (games,): sum over the game's units of later minus earlier value.
         sizes: shape (games,): units.
     """
-    import numpy as np
     from scipy import special  # Student's t as scipy.stats has it, which takes a second to load
 
     games, units = len(sizes), float(sizes.sum())
@@ -160,7 +154,6 @@ def group_shift(cells: Cells) -> Shift | None:
     quantile Student's with G - strata - 1 degrees of freedom. Where no game's absence changes anything, Fisher's exact test over games
     replaces it. None where no stratum has both sides.
     """
-    import numpy as np
     from scipy import special  # Student's t as scipy.stats has it, which takes a second to load
 
     if not len(cells.games):
@@ -194,8 +187,6 @@ def group_shift(cells: Cells) -> Shift | None:
 
 def _by(groups: NDArray[np.int64], weights: Floats) -> Floats:
     """Sums over the cells of each group: shape (kinds, cells) -> (kinds, groups)."""
-    import numpy as np
-
     return np.stack([np.bincount(groups, weights=kind) for kind in weights])
 
 
@@ -206,8 +197,6 @@ def _sums(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
 
 def _moments(sums: Floats) -> tuple[Floats, Floats]:
     """Of side and value, and of the side alone, around the stratum's mean; 0 where there is nothing; from sums as in `_sums`."""
-    import numpy as np
-
     units, late, values, late_values = sums
     some = np.where(units > _NOTHING, units, 1.0)
     return late_values - late * values / some, late - late**2 / some
@@ -308,8 +297,6 @@ def always_valid_p(differences: Floats) -> Floats:
     Returns:
         Of the same shape, 0 to 1, never rising.
     """
-    import numpy as np
-
     wealth = np.exp(np.maximum.accumulate(_log_wealth(differences, 1.0), axis=-1))
     return np.minimum(1.0, 1 / np.maximum(wealth, _TINY))
 
@@ -321,8 +308,6 @@ def confidence_sequence(differences: Floats, level: float) -> tuple[float, float
         differences: by task in the order played, each -1 to 1, shape (tasks,).
         level: 0 to 1, such as 0.05.
     """
-    import numpy as np
-
     means = np.linspace(-1, 1, _GRID)
     wealth = _log_wealth(differences[None, :] - means[:, None], 1 + np.abs(means)[:, None])
     used = means[wealth.max(axis=-1, initial=0.0) < np.log(1 / level)]
@@ -332,8 +317,6 @@ def confidence_sequence(differences: Floats, level: float) -> tuple[float, float
 
 def _log_wealth(differences: Floats, most: Floats | float) -> Floats:
     """Logarithm of the mean wealth over all stakes on both sides, after each task; `most` is how far a difference can be from 0."""
-    import numpy as np
-
     stakes = np.array([side * stake for side in (-1, 1) for stake in _STAKES]).reshape(-1, *(1,) * differences.ndim)
     grown = np.cumsum(np.log1p(stakes / most * differences), axis=-1)
     top = grown.max(axis=0)
