@@ -42,8 +42,7 @@ select
     100 * solved / nullif(games, 0) as success_pct,
     100 * wilson_low(solved, games) as ci95_low,
     100 * wilson_high(solved, games) as ci95_high,
-    progress,
-    output_tokens
+    progress, output_tokens
 from counted;
 
 -- asympuzl_games: AsymPuzl games of two; those of one agent with all clues are in asympuzl_solo.

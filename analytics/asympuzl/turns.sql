@@ -57,8 +57,7 @@ create or replace view asympuzl_turns as
 -- a metric of an agent's turn is called asympuzl.<name>_a or asympuzl.<name>_b
 with named as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         upper(right(metric, 1)) as agent,
         metric[length('asympuzl.') + 1:-3] as name,
         value
@@ -97,8 +96,7 @@ select
     runs.condition ->> 'feedback_mode' as feedback_mode,
     episodes.seed, measured.turn, measured.agent,
     agents.model as agent_model,
-    measured.parse_ok,
-    measured.parse_strict,
+    measured.parse_ok, measured.parse_strict,
     utterances.text as message,
     measured.repeated_message, measured.sufficient_message, measured.writes, measured.changes, measured.invalid_actions,
     measured.overcorrections,
@@ -141,8 +139,7 @@ create or replace view values_asympuzl as
 
 with measured as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         max(value_before) filter (measure = 'asympuzl.hands') as hands_before,
         max(value_after) filter (measure = 'asympuzl.hands') as hands_after,
         max(cost) filter (measure = 'asympuzl.hands') as cost,
@@ -159,8 +156,7 @@ with measured as (
 )
 
 select
-    run_conditions.condition,
-    episodes.model,
+    run_conditions.condition, episodes.model,
     (runs.condition ->> 'size')::bigint as size,
     runs.condition ->> 'feedback_mode' as feedback_mode,
     episodes.seed, measured.episode_id, measured.turn,

@@ -25,8 +25,7 @@ with continued as (
         (origin->>'$.turn')::bigint as from_turn,
         origin->>'$.changed' as changed,
         (origin->>'$.turns')::bigint as turns,
-        turns_taken,
-        success
+        turns_taken, success
     from episodes
     where origin is not null
 ),
@@ -44,8 +43,7 @@ last_turns as (select episode_id, max(turn) as turn from turns group by episode_
 compared as (
     select
         continued.*,
-        now.measure,
-        now.value,
+        now.measure, now.value,
         was.value as happened
     from continued
     join measured as now on now.episode_id = continued.episode_id and now.turn = continued.turns_taken

@@ -8,16 +8,14 @@ create or replace view failure_map as
 
 -- a family from another package may still use the former names
 select
-    taxonomy,
-    category,
+    taxonomy, category,
     case common
         when 'limited_search' then 'no_progress'
         when 'inefficient_inference' then 'wrong_inference'
         when 'flawed_pragmatics' then 'unhelpful_message'
         else common
     end as common,
-    meaning,
-    source,
+    meaning, source,
     case common
         when 'no_progress' then 'limited_search'
         when 'unsupported_guess' then case category when 'misplay' then 'inefficient_inference' else 'limited_search' end
@@ -132,8 +130,7 @@ kinds as (
 
 select
     kinds.* exclude (turns_squared, turns_by_sizes),
-    groups.denominator,
-    groups.games,
+    groups.denominator, groups.games,
     kinds.turns / groups.denominator as share,
     clustered_low(kinds.turns, groups.denominator, games, turns_squared, turns_by_sizes, sizes_squared) as share_low,
     clustered_high(kinds.turns, groups.denominator, games, turns_squared, turns_by_sizes, sizes_squared) as share_high
@@ -224,8 +221,7 @@ categories as (
 filled as (
     select
         groups.*,
-        categories.category,
-        categories.counted,
+        categories.category, categories.counted,
         coalesce(counts.turns, 0) as turns,
         coalesce(counts.turns_squared, 0) as turns_squared,
         coalesce(counts.turns_by_sizes, 0) as turns_by_sizes
@@ -243,8 +239,7 @@ filled as (
 select
     filled.taxonomy, filled.benchmark, condition, model, level, category,
     case when not counted or denominator > 0 then turns end as turns,
-    denominator,
-    games,
+    denominator, games,
     case when counted then turns / nullif(denominator, 0) end as share,
     case when counted then clustered_low(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_low,
     case when counted then clustered_high(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_high,

@@ -59,8 +59,7 @@ clustered as (
 
 clusters as (
     select
-        benchmark,
-        cluster,
+        benchmark, cluster,
         any_value(task) as task,
         max(score_max) as score_max,
         count(main_score) as members,

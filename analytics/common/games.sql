@@ -9,8 +9,7 @@ create or replace view turn_outcomes as
 
 with acted as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         count(*) filter (acts) > 0 as has_move,
         count(*) filter (verb = 'clarify') > 0 as asks,
         bool_and(accepted) filter (acts) as accepted,
@@ -25,8 +24,7 @@ with acted as (
 
 readings as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         split_part(metric, '.', 2) as reading,
         value = 1 as followed
     from unmaterialized('turn_metrics') as turn_metrics
@@ -35,8 +33,7 @@ readings as (
 
 adherence as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         bool_or(followed) filter (reading = 'followed_full') as followed_full,
         bool_or(followed) filter (reading = 'followed_physical') as followed_physical,
         bool_or(followed) filter (reading = 'followed_action_position_layer') as followed_action_position_layer
@@ -271,13 +268,11 @@ select
     games.turns_taken, games.ending,
     case when games.ending = 'ended' then games.success end as game_success,
     case when games.ending = 'ended' then games.score end as game_score,
-    present.message,
-    present.thought,
+    present.message, present.thought,
     coalesce(present.verbs, []) as verbs,
     present.accepted, present.error_code, outcomes.outcome,
     outcomes.followed_full as followed,
-    went.progress_before,
-    went.progress,
+    went.progress_before, went.progress,
     went.progress - went.progress_before as progress_gain,
     turn_costs.cost,
     turn_costs.unit as cost_unit,

@@ -39,8 +39,7 @@ before_first_turn as (
 -- within a game have equal numbers
 texts as (
     select
-        turns.episode_id,
-        turns.turn,
+        turns.episode_id, turns.turn,
         coalesce(written.before_state, turns.state_before ->> '$') as before_state,
         coalesce(written.after_state, turns.state_after ->> '$') as after_state
     from unmaterialized('turns') as turns
@@ -49,8 +48,7 @@ texts as (
 
 states as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         before_state <> after_state as changed,
         case when before_state is not null then hash(before_state) end as before_state,
         case when after_state is not null then hash(after_state) end as after_state
@@ -76,8 +74,7 @@ steps as (
 -- repeated_failure ---------------------------------------------------------------------------------------------------------------------
 refused_again as (
     select
-        actions.episode_id,
-        steps.changes_before,
+        actions.episode_id, steps.changes_before,
         min(actions.turn) as start_turn,
         max(actions.turn) as end_turn,
         actions.agent || ': ' || actions.verb || ' ' || actions.arguments || ' refused on turns '
@@ -158,8 +155,7 @@ games_with_oracle as (
 
 idle_undoing as (
     select
-        actions.episode_id,
-        actions.turn,
+        actions.episode_id, actions.turn,
         'turn ' || actions.turn || ': ' || string_agg(actions.verb || ' ' || actions.arguments
             || case when actions.accepted is false then ' (refused)' else '' end, ', ' order by actions.seq) as evidence,
         actions.turn - row_number() over (partition by actions.episode_id order by actions.turn) as stretch
@@ -246,8 +242,7 @@ create or replace view turn_states as
 
 with states as (
     select
-        turns.episode_id,
-        turns.turn,
+        turns.episode_id, turns.turn,
         coalesce(written.before_state, turns.state_before ->> '$') as before_state,
         coalesce(written.after_state, turns.state_after ->> '$') as after_state
     from turns

@@ -20,8 +20,7 @@ with players as (
 -- the role of the evaluated model is first
 roles as (
     select
-        players.episode_id,
-        players.role,
+        players.episode_id, players.role,
         bool_or(players.model = episodes.model) as is_evaluated,
         count(*) as models,
         string_agg(
@@ -36,8 +35,7 @@ roles as (
 
 named as (
     select
-        episode_id,
-        case
+        episode_id, case
             when max(models) = 1 and min(single) = max(single) then min(single)
             else string_agg(role || ' ' || case when models = 1 then single else counted end, ', ' order by is_evaluated desc, role)
         end as composition
@@ -67,8 +65,7 @@ with own as (
 
 called as (
     select
-        runs.run_id,
-        runs.benchmark,
+        runs.run_id, runs.benchmark,
         coalesce(written.condition, runs.name) as name,
         -- what does not part conditions that a family writes: repetitions are pooled, and turn limits are a column of their own
         case when written.condition is null then [] else ['run', 'max_turns', 'provider_group'] end as passed_over
@@ -132,8 +129,7 @@ ranges as (
 
 select
     games.*,
-    team_names.team_name,
-    episodes.max_turns,
+    team_names.team_name, episodes.max_turns,
     runs.name as run_name,
     case when goals.has_several then episodes.task_id || ' ' || left(md5(episodes.goal::varchar), 6) else episodes.task_id end as task,
     bounds.game,

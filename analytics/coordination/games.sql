@@ -47,8 +47,7 @@ where texts.is_text and texts.fingerprint in (select fingerprint from played whe
 create or replace view coordination_score_bounds as
 
 select
-    run_id,
-    case
+    run_id, case
         when starts_with(name, 'hanabi') then 25
         when starts_with(name, 'overcooked') then null
         else 1
@@ -197,8 +196,7 @@ played as (
 
 teams as (
     select
-        episode_id,
-        case
+        episode_id, case
             when team ->> 'alice' = team ->> 'bob' then team ->> 'alice'
             when coalesce(team ->> 'alice', team ->> 'bob') is not null
                 then coalesce(team ->> 'alice', 'unknown') || '+' || coalesce(team ->> 'bob', 'unknown')

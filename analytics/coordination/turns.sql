@@ -68,8 +68,7 @@ with ends as (
     where metric = 'coordination.hanabi_lives'
     union all
     select
-        turn_values.episode_id,
-        turn_values.turn,
+        turn_values.episode_id, turn_values.turn,
         turn_values.turn - 1 + turn_values.value_before > episodes.max_turns,
         turn_values.turn + turn_values.value_after > episodes.max_turns
     from turn_values
@@ -136,8 +135,7 @@ create or replace view values_escape as
 
 with measured as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         max(value_before) filter (measure = 'coordination.escape_chance') as p_before,
         max(value_after) filter (measure = 'coordination.escape_chance') as p_action,
         max(value_after) filter (measure = 'coordination.escape_luck') as p_after,
@@ -196,8 +194,7 @@ create or replace view values_hanabi as
 
 with measured as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         max(value_before) filter (measure = 'coordination.hanabi_reach') as reach_before,
         max(value_after) filter (measure = 'coordination.hanabi_reach') as reach_after,
         max(value_before) filter (measure = 'coordination.hanabi_pace') as pace_before,
@@ -212,8 +209,7 @@ with measured as (
 
 numbers as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         max(value) filter (metric = 'coordination.hanabi_score') as score,
         max(value) filter (metric = 'coordination.hanabi_lives') as lives
     from turn_metrics

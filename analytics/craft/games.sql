@@ -148,8 +148,7 @@ with facts as materialized (  -- read twice below
 
 islands as (
     select
-        episode_id,
-        board_changed,
+        episode_id, board_changed,
         sum(board_changed::int) over (partition by episode_id order by turn) as island
     from facts
 ),

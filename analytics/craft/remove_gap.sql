@@ -18,8 +18,7 @@ with moves as (
 
 candidates as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         count(*) filter (listed) as n_listed,
         count(*) filter (listed and undoes) as n_listed_remove,
         coalesce(bool_or(undoes) filter (listed and rank = 1), false) as first_is_remove
@@ -30,8 +29,7 @@ candidates as (
 select
     turns.episode_id, episodes.level, run_conditions.condition, episodes.model,
     episodes.team ->> 'builder' as builder,
-    turns.turn,
-    moves.attempted_remove,
+    turns.turn, moves.attempted_remove,
     coalesce(turns.oracle_available and moves.attempted_remove is not null, false) as oracle_available,
     coalesce(candidates.n_listed, 0) as n_oracle,
     case when candidates.n_listed > 0 then candidates.n_listed_remove > 0 end as oracle_remove_any,
@@ -167,8 +165,7 @@ turns_of as (
         asked.is_open,
         case when not asked.is_open then asked.instructed end as instructed,
         craft_removals.oracle_remove_share as oracle,
-        craft_removals.attempted_remove,
-        compared_games.task
+        craft_removals.attempted_remove, compared_games.task
     from craft_removals
     inner join asked using (episode_id, turn)
     left join compared_games using (episode_id)

@@ -46,8 +46,7 @@ create or replace view craft_turn_states as
 
 with stacks as (
     select
-        turns.episode_id,
-        turns.turn,
+        turns.episode_id, turns.turn,
         state_before ->> '$.stacks' as before_raw,
         state_after ->> '$.stacks' as after_raw
     from turns
@@ -57,8 +56,7 @@ with stacks as (
 
 -- only the name of a stray cell can have a blank: the JSON is written without any
 select
-    episode_id,
-    turn,
+    episode_id, turn,
     case when contains(before_raw, ' ') then regexp_replace(before_raw, ',?"[^"]* [^"]*":\[[^\]]*\]', '', 'g') else before_raw end as before_state,
     case when contains(after_raw, ' ') then regexp_replace(after_raw, ',?"[^"]* [^"]*":\[[^\]]*\]', '', 'g') else after_raw end as after_state
 from stacks;
@@ -129,8 +127,7 @@ parsed as (
         verb = 'clarify' as clarify,
         verb in ('clarify', 'unreadable') as still,
         verb = 'remove' as is_remove,
-        accepted,
-        error_text,
+        accepted, error_text,
         json_transform(
             arguments, '{"block": "VARCHAR", "position": "VARCHAR", "layer": "BIGINT", "span_to": "VARCHAR"}'
         ) as move
@@ -139,8 +136,7 @@ parsed as (
 
 candidates as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         count(*) filter (listed) as n_listed,
         count(*) filter (verified) as n_verified,
         count(*) filter (listed and undoes) as n_listed_remove,
@@ -151,8 +147,7 @@ candidates as (
 
 numbers as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         max(value) filter (metric = 'craft.overall_progress') as overall_progress,
         max(value) filter (metric = 'craft.completion_percentage') as completion_percentage,
         max(value) filter (metric = 'craft.iou_score') as iou_score,
@@ -212,8 +207,7 @@ joined as (
         candidates.first_is_remove,
         case when not parsed.still then parsed.is_remove end as attempted_remove,
         turns.oracle_followed as followed_logged,
-        numbers.followed_full,
-        numbers.followed_physical,
+        numbers.followed_full, numbers.followed_physical,
         categories.category as taxonomy_code,
         categories.taxonomy_paper, numbers.correct_structure_placement, numbers.correct_side_placement,
         numbers.overall_structure_correctness,
@@ -289,8 +283,7 @@ messages as (
 
 attempts as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         string_agg(
             agent || ': ' || verb || ' ' || arguments || coalesce(' (refused: ' || error_text || ')', ''), chr(10) order by seq
         ) as tried
@@ -307,8 +300,7 @@ candidates as (
 
 answers as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         string_agg(
             question || ' ' || coalesce(agent, 'group') || ' ' || judge || ': ' || coalesce(answer, status)
             || coalesce(' (' || reason || ')', ''),
@@ -361,8 +353,7 @@ create or replace view values_craft as
 
 with measured as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         max(value_before) filter (measure = 'craft.reachable') as v_before,
         max(value_after) filter (measure = 'craft.reachable') as v_after,
         max(cost) filter (measure = 'craft.reachable') as regret,

@@ -46,8 +46,7 @@ create or replace view einstein_step_facts as
 
 with played as (
     select
-        episodes.episode_id,
-        episodes.run_id,
+        episodes.episode_id, episodes.run_id,
         runs.name as run,
         coalesce(episodes.details ->> '$.file_id', episodes.task_id) as game_id
     from episodes
@@ -57,8 +56,7 @@ with played as (
 
 measured as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         max(value) filter (metric = 'einstein.state_changed') as state_changed,
         max(value) filter (metric = 'einstein.history_ok') as history_ok,
         max(value) filter (metric = 'einstein.terminated') as terminated,
@@ -78,8 +76,7 @@ measured as (
 
 labelled as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         string_agg(category, '|' order by list_position([
             'format_following', 'object_not_in_source_bin', 'source_bin_not_reachable', 'dest_bin_not_reachable',
             'same_source_dest', 'redundant_sharing', 'no_share_after_seek', 'wrong_share_after_seek', 'seek_known_object',
@@ -116,8 +113,7 @@ select
     measured.truncated::int as truncated,
     measured.correct_objects::int as correct_objects,
     measured.deducible_move_available::int as deducible_move_available,
-    labelled.labels,
-    labelled.ext_labels,
+    labelled.labels, labelled.ext_labels,
     measured.executed_sample::int as executed_sample,
     measured.used_trials::int as used_trials,
     measured.sum_err::int as sum_err,
@@ -187,8 +183,7 @@ create or replace view values_einstein as
 
 with measured as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         max(value_before) filter (measure = 'einstein.hands') as d_before,
         max(value_after) filter (measure = 'einstein.hands') as d_after,
         max(cost) filter (measure = 'einstein.hands') as cost,
@@ -304,7 +299,6 @@ rated as (
 select
     scope, verifier, action_mode, category, count, total_steps,
     100 * count / nullif(total_steps, 0) as pct_of_total,
-    relevant_action_type,
-    relevant_count,
+    relevant_action_type, relevant_count,
     100 * count / nullif(relevant_count, 0) as pct_of_relevant
 from rated;

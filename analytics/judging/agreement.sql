@@ -14,8 +14,7 @@ create or replace view answer_pairs as
 
 with verdict_answers as (
     select
-        rubric,
-        question,
+        rubric, question,
         judge as rater,
         variant,
         coalesce(variant, '') as variant_order,
@@ -27,8 +26,7 @@ with verdict_answers as (
 
 label_answers as (
     select
-        labels.rubric,
-        labels.question,
+        labels.rubric, labels.question,
         labels.source as rater,
         labels.episode_id, labels.turn, labels.agent,
         replace(lower(labels.answer), '/', '') as answer
@@ -40,8 +38,7 @@ label_answers as (
 
 with_labels as (
     select
-        l.rubric,
-        l.question,
+        l.rubric, l.question,
         'label_judge' as kind,
         l.rater as rater_a,
         null::varchar as variant_a,
@@ -63,8 +60,7 @@ with_labels as (
 
 with_judges as (
     select
-        a.rubric,
-        a.question,
+        a.rubric, a.question,
         case when a.rater = b.rater and a.variant_order = b.variant_order then 'self' else 'judge_judge' end as kind,
         a.rater as rater_a,
         a.variant as variant_a,
@@ -108,8 +104,7 @@ with placed as (
         rubric, question, judge, variant, repeat,
         least(split_part(unit_id, ' vs ', 1), split_part(unit_id, ' vs ', 2)) as episode_a,
         greatest(split_part(unit_id, ' vs ', 1), split_part(unit_id, ' vs ', 2)) as episode_b,
-        unit_id,
-        score
+        unit_id, score
     from verdicts_latest
     where contains(unit_id, ' vs ')
 ),
@@ -128,8 +123,7 @@ select
     both_orders.episode_a, both_orders.episode_b,
     a.model as model_a,
     b.model as model_b,
-    both_orders.score_a_first,
-    both_orders.score_a_second,
+    both_orders.score_a_first, both_orders.score_a_second,
     (both_orders.score_a_first + both_orders.score_a_second) / 2 as score_a,
     sign(both_orders.score_a_first - 0.5) = sign(both_orders.score_a_second - 0.5) as consistent,
     (both_orders.score_a_first - both_orders.score_a_second) / 2 as leans_first
@@ -339,8 +333,7 @@ select
     nullif(variant_b, '') as variant_b,
     pairs, n, undecided, failed, skipped,
     n / pairs as coverage,
-    agreed,
-    agreement,
+    agreed, agreement,
     clustered_low(agreed, nullif(n, 0), games, agreed_squared, agreed_by_sizes, sizes_squared) as agreement_low,
     clustered_high(agreed, nullif(n, 0), games, agreed_squared, agreed_by_sizes, sizes_squared) as agreement_high,
     expected,

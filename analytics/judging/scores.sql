@@ -117,8 +117,7 @@ with scored as (
 
 clean as (
     select
-        rubric,
-        model,
+        rubric, model,
         sum(score) as total,
         count(score) as n
     from scored
@@ -128,8 +127,7 @@ clean as (
 
 found as (
     select
-        unit_id,
-        flagged,
+        unit_id, flagged,
         any_value(episode_id) as episode_id,
         any_value(turn) as turn,
         any_value(agent) as agent,
@@ -145,8 +143,7 @@ found as (
 select
     found.unit_id, found.flagged, found.episode_id, found.turn, found.agent, found.model,
     len(found.shown_under) as rubrics,
-    found.verdicts,
-    found.score_mean,
+    found.verdicts, found.score_mean,
     (
         select sum(clean.total) / nullif(sum(clean.n), 0)
         from clean

@@ -76,8 +76,7 @@ numbers as (
 
 texts as (
     select
-        episode_id,
-        variant,
+        episode_id, variant,
         replace(json_extract(details, '$.confusion_matrix') ->> variant, ',', ', ') as confusion_matrix,
         '[['
             || array_to_string(json_extract_string(json_extract(details, '$.events') -> variant, '$[*].process_code'), ', ')
@@ -99,8 +98,7 @@ select
     ) as policy,
     episodes.task_id as "order",
     try_cast(episodes.level as integer) as level,
-    episodes.file,
-    numbers.variant,
+    episodes.file, numbers.variant,
     number['horizon']::integer as horizon,
     number['time_limit_1_5']::integer as time_limit_1_5,
     number['n_timesteps']::integer as n_timesteps,
@@ -127,8 +125,7 @@ select
     number['respond_collaboration'] as respond_collaboration,
     number['initiate_collaboration_upstream'] as initiate_collaboration_upstream,
     number['respond_collaboration_upstream'] as respond_collaboration_upstream,
-    texts.confusion_matrix,
-    texts.process_result,
+    texts.confusion_matrix, texts.process_result,
     number['calls_agent_0']::integer as calls_agent_0,
     number['calls_agent_1']::integer as calls_agent_1,
     number['validator_errors_agent_0']::integer as validator_errors_agent_0,
@@ -215,8 +212,7 @@ create or replace view overcooked_collaborations as
 
 with increments as (
     select
-        episode_id,
-        turn,
+        episode_id, turn,
         case when ends_with(metric, '_chef') then 'Chef' else 'Assistant' end as opener,
         max(value) filter (starts_with(metric, 'overcooked.ites_initiate')) as ites_initiate,
         max(value) filter (starts_with(metric, 'overcooked.ites_respond')) as ites_respond
@@ -287,12 +283,10 @@ create or replace view overcooked_decline as
 
 with outcomes_of as (
     select
-        model,
-        condition,
+        model, condition,
         unnest(['initiate', 'respond']) as capability,
         unnest([initiate_ok, respond_ok])::integer as ok,
-        progress_before,
-        position,
+        progress_before, position,
         level::double as level
     from overcooked_collaborations
     where opener = 'Chef'

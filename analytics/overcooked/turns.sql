@@ -20,8 +20,7 @@ create or replace view overcooked_events as
 with listed as (
     select
         model as policy,
-        task_id,
-        file,
+        task_id, file,
         unnest(json_extract(details, '$.events.raw[*]')) as conversation,
         generate_subscripts(json_extract(details, '$.events.raw[*]'), 1) - 1 as event
     from episodes
@@ -31,8 +30,7 @@ with listed as (
 select
     policy,
     task_id as "order",
-    file,
-    event,
+    file, event,
     (conversation ->> 'timestamp')::integer as timestamp,
     (conversation ->> 'begin_agent')::integer as begin_agent,
     replace(conversation ->> 'history', '","', '", "') as history,
@@ -146,8 +144,7 @@ where turn_values.measure = 'overcooked.time_left';
 create or replace view values_overcooked as
 
 select
-    run_conditions.condition,
-    episodes.model,
+    run_conditions.condition, episodes.model,
     try_cast(episodes.level as bigint) as level,
     episodes.task_id, turn_values.episode_id, turn_values.turn,
     greatest(episodes.max_turns - turn_values.turn + 1, 0) as turns_left,
