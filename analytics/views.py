@@ -11,7 +11,8 @@ Its grammar::
     -- One row is <grain>
     -- Materialized: by game                      (its rows are stored, see below)
     -- Parameters: <name: what it is>            (table macros)
-    --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning)
+    --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning;
+                                                  several columns with one meaning have commas between them)
     --   <column>, <column>, ...                  (their units and meanings are in `columns.csv` of this folder, or of `common`)
     -- Columns as in: <view or table>.           (instead, or for those that are not listed)
     -- Report: <name>, ordered by <columns>      (of one that `cotrace report` prints)
@@ -113,7 +114,7 @@ inner join sources using (source_id)
 
 
 _SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
-_COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
+_COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\)|(?:, \w+)*)) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _READS_EVERY = re.compile(r"every family's (\w+)")
 _NAME = re.compile(r"-- ([a-z]\w*): ")
@@ -198,7 +199,8 @@ def _parse(header: list[str], shared: Mapping[str, ViewColumn]) -> tuple[dict[st
                 raise ValueError(f"{header[0]}: {', '.join(unknown)} needs a unit and a meaning here or in {_COLUMNS}")
             columns += [shared[name] for name in listed]
         elif found := _COLUMN.match(line):
-            columns.append(ViewColumn(name=found[1], unit=found[2], doc=found[3]))
+            names = [found[1]] if "(" in found[1] else found[1].split(", ")
+            columns += [ViewColumn(name=name, unit=found[2], doc=found[3]) for name in names]
         elif found := _MORE.match(line):
             last = columns.pop()
             columns.append(ViewColumn(name=last.name, unit=last.unit, doc=f"{last.doc} {found[1]}"))

@@ -144,8 +144,7 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 -- One row is a configuration: both models, size, feedback mode, history length and tokenizer. Games that are not complete are left out.
 --   model_a, model_b, size, feedback_mode, history_length
 --   tokenizer  text  who counted tokens; null if the log does not record it
---   games
---   games_cut  count  games without an end, or with lost turns; in no other number
+--   games, games_cut
 --   solved  count  games solved within the limit
 --   success_pct, ci95_low, ci95_high
 --   mean_solved_turn  turns  mean over the solved games alone; null without one

@@ -173,8 +173,7 @@ inner join run_conditions using (run_id);
 -- One row is (game, agent, turn, position) with at least one valid action.
 --   benchmark, condition, model, level, episode_id, size, feedback_mode, agent, agent_model, turn
 --   position  number  from 1
---   writes
---   undoing_actions  count  those that took back a right entry or changed a position again
+--   writes, undoing_actions
 -- Reads: asympuzl_games, actions, agents.
 create or replace view asympuzl_positions as
 

@@ -1,8 +1,8 @@
 -- continuations: counterfactual continuations from a turn of another game, against the original game.
 -- One row is (game, turn, what was changed, measure): all repeats together.
---   benchmark  text  the benchmark
+--   benchmark
 --   episode_id  text  the game that was taken up
---   task_id  text  its task
+--   task_id
 --   turn  number  the first turn with changes
 --   changed  text  what was changed: the player, the message or the action
 --   turns  count  how many turns were played on; null: to the end

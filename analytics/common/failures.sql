@@ -62,9 +62,7 @@ group by all;
 -- One row is a row of `failures`: (turn, agent, taxonomy, category).
 --   episode_id, turn
 --   agent  text  whose failure; null for the team
---   benchmark, condition, model, level, task_id
---   taxonomy  text  name of the taxonomy
---   category
+--   benchmark, condition, model, level, task_id, taxonomy, category
 --   counted  flag  the turn belongs to the denominator of shares; false where there was no candidate or no attempt to classify
 --   evidence  text  what the rule saw; null where the category is enough
 -- Reads: failures, games.
@@ -80,9 +78,7 @@ inner join games using (episode_id);
 
 -- failures_common: how often each kind of failure occurs, in the same words for every benchmark.
 -- One row is (benchmark, condition, model, common).
---   benchmark
---   condition  text  the condition of the runs, as in run_conditions
---   model
+--   benchmark, condition, model
 --   common  text  kind of failure, as in failure_map; `unmapped` for categories of mapped taxonomies that failure_map does not list
 --   turns  count  turns with at least one category of this kind
 --   denominator  count  turns that a mapped taxonomy classifies and that count (failure_turns.counted)
@@ -140,8 +136,7 @@ inner join groups using (benchmark, condition, model);
 -- default_taxonomies: which taxonomy of failures is shown where none is asked for: the published one, else the one that classifies most turns.
 -- How replies were read (names that end in _read or _grounding) comes last: that is about the game program.
 -- One row is a benchmark with classified turns.
---   benchmark  text  the benchmark
---   taxonomy  text  name of the taxonomy
+--   benchmark, taxonomy
 -- Reads: failure_turns.
 create or replace view default_taxonomies as
 
@@ -157,10 +152,7 @@ qualify
 -- failure_breakdown: how often each failure category occurs.
 -- One row is (taxonomy, benchmark, condition, model, level, category). Every category that a taxonomy has anywhere in the store has a row in
 -- each of its groups, so that a zero is seen as a zero.
---   taxonomy  text  name of the taxonomy
---   benchmark
---   condition  text  the condition of the runs, as in run_conditions
---   model, level
+--   taxonomy, benchmark, condition, model, level
 --   category  text  category inside the taxonomy, the one of turns that went right included
 --   turns  count  turns (of an agent, where agents are distinguished) with this category; a turn can have several; null where no turn counts,
 --                 so that nothing is known

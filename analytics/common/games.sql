@@ -56,7 +56,7 @@ left join adherence using (episode_id, turn);
 
 -- repeated_episodes: episodes that tell again what another episode of the store tells: they are in no count, rate or mean.
 -- One row is an episode that does not count.
---   episode_id  text  the episode
+--   episode_id
 -- A sample of Inspect is one by its uuid, whatever logs it is in: an `.eval` and its `.json`, a log and its retry.
 -- Reads: episodes, every family's repeated_episodes.
 create or replace view repeated_episodes as

@@ -3,9 +3,7 @@
 -- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
 -- once (compared_games).
 -- Parameters: levels: list of the tiers that count, null for all.
---   benchmark
---   condition  text  the condition of the runs, as in run_conditions
---   model, team, team_name
+--   benchmark, condition, model, team, team_name
 --   max_turns  turns  turn limit; null if the logs do not record it
 --   game
 --   tasks  count  tasks of the games that ended

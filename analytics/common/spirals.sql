@@ -234,9 +234,9 @@ select * from measured;
 -- turn_states: the state before and after each turn, in a form in which equal states are equal texts.
 -- One row is a turn.
 --   episode_id, turn
---   before_state  text    as the turn's family writes it (craft_turn_states), else the state as logged; null where the log has no states
+--   before_state  text  as the turn's family writes it (craft_turn_states), else the state as logged; null where the log has no states
 --   after_state
---   changed       flag    the two differ; null where either is
+--   changed  flag  the two differ; null where either is
 -- Reads: turns, every family's turn_states.
 create or replace view turn_states as
 

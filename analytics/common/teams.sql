@@ -49,8 +49,7 @@ left join named using (episode_id);
 
 -- run_conditions: the condition of each run as one short text.
 -- One row is a run.
---   run_id     text  the run
---   benchmark
+--   run_id, benchmark
 --   condition  text  as the run's family writes it (craft_run_conditions), else the run's name; and those of its switches in which runs that
 --                    are called the same differ, as far as they come out of cotrace's own logs
 -- Reads: runs, episodes, sources, every family's run_conditions.

@@ -2,7 +2,7 @@
 -- One row is an episode of which another one counts: an answer to a question that the same respondent answered in the same trial in another
 -- file (where no trial is logged: in a trial with the same responses), or a console text or players' files of a game that has a step log.
 -- Of equal answers the one counts whose meaning is known, else one whose call did not fail, else the first by id.
---   episode_id  text  the episode
+--   episode_id
 -- Reads: episodes, episode_metrics.
 create or replace view coordination_repeated_episodes as
 
@@ -40,7 +40,7 @@ where texts.is_text and texts.fingerprint in (select fingerprint from played whe
 
 -- coordination_score_bounds: how high the score of a game of LLM-Coordination can be; it differs from game to game.
 -- One row is a run.
---   run_id  text  the run
+--   run_id
 --   score_max  number  Hanabi 25; CollabCapture, CollabEscape and CoordinationQA 1; null of a kitchen, whose soups are as many as time allows
 --   game  text  the game, since a score of one is none of another
 -- Reads: runs.
@@ -61,7 +61,7 @@ where benchmark = 'coordination';
 -- the records of one player alone, which have no score.
 --   episode_id
 --   game  text  hanabi, overcooked, collab_capture or collab_escape
---   episode  text  what the log calls it
+--   episode
 --   model  text  the evaluated model or policy, or both players' joined by +
 --   variant  text  layout of the kitchen or scenario of the capture; `episode` in the other two
 --   complete  flag  the log has its last turn

@@ -1,6 +1,6 @@
 -- craft_run_conditions: the condition of each CRAFT run as one short text, written as the published folders are.
 -- One row is a run of CRAFT; counterfactual continuations (`cotrace replay`) have none; they are under the name of their run.
---   run_id     text  the run
+--   run_id
 --   condition  text  provider group (if the folder names it), oracle size and tools (`api/oracle5_no_tools`), and the start board after it unless it
 --                    was empty; the number of the run is not in it, so that the runs of one condition are pooled as in the paper; null where
 --                    the log does not record its condition
@@ -122,12 +122,7 @@ inner join episodes using (episode_id);
 --   longest_unchanged_run  turns  longest run of turns without a change of the board
 --   n_repeated_failed_moves  count  refused moves with the action, position and layer of the move refused on the turn before
 --   tax_correct  count  turns of this category of the published taxonomy
---   tax_engine_layer_error  count  likewise
---   tax_engine_span_error  count  likewise
---   tax_engine_other_error  count  likewise
---   tax_wrong_position  count  likewise
---   tax_wrong_block_color  count  likewise
---   tax_wrong_span  count  likewise
+--   tax_engine_layer_error, tax_engine_span_error, tax_engine_other_error, tax_wrong_position, tax_wrong_block_color, tax_wrong_span  count  likewise
 --   tax_no_oracle_or_attempt  count  likewise; outside the denominator of n_oracle_turns
 --   file, max_turns
 --   n_followed_full  count  turns with candidates on which one was literally carried out
@@ -309,12 +304,7 @@ from craft_game_facts;
 --   adherence_logged_pooled  0..1  turns with the logged followed flag / n_oracle_turns; null without such turns
 --   adherence_full_pooled  0..1  turns on which a candidate was literally carried out / n_oracle_turns; null without such turns
 --   tax_correct  0..1  share of this category of the published taxonomy, of n_oracle_turns; null without such turns
---   tax_engine_layer_error  0..1  likewise
---   tax_engine_span_error  0..1  likewise
---   tax_engine_other_error  0..1  likewise
---   tax_wrong_position  0..1  likewise
---   tax_wrong_block_color  0..1  likewise
---   tax_wrong_span  0..1  likewise
+--   tax_engine_layer_error, tax_engine_span_error, tax_engine_other_error, tax_wrong_position, tax_wrong_block_color, tax_wrong_span  0..1  likewise
 -- Reads: craft_game_facts.
 create or replace view craft_models as
 

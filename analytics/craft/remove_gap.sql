@@ -46,8 +46,7 @@ where episodes.benchmark = 'craft';
 -- remove_gap_by: attempted against oracle removal, turn by turn, in a chosen reading, over the targets of some tiers; a table macro: `from remove_gap_by('any')`.
 -- One row is (condition, model, builder, turn).
 -- Parameters: reading: any, first or share, what counts as the oracle's removal rate on a turn (docs/remove_gap.md); levels: list of the tiers that count, null for all.
---   condition  text  the condition of the runs, as in run_conditions
---   model, builder, turn
+--   condition, model, builder, turn
 --   n  count  games that had listed candidates on this turn
 --   n_attempted  count  games that had a recorded move on this turn
 --   n_attempted_remove
@@ -89,8 +88,7 @@ select * exclude (paired_rate), attempted_rate - oracle_rate as gap, paired_rate
 
 -- remove_gap_instructed: the remove gap of what directors ask for, team by team, out of the claims that a reader has stored.
 -- One row is (condition, model, builder, reader).
---   condition  text  the condition of the runs, as in run_conditions
---   model, builder
+--   condition, model, builder
 --   reader  text  whose claims count, as in claims: `cotrace claims` stores those on which verdicts and attribution by that reader rest
 --   games  count  games with a turn that counts
 --   turns  count  turns that count: candidates are listed, the reader understood every message that the builder received, and they ask for something
@@ -213,8 +211,7 @@ group by all;
 -- remove_gap_models_by: attempted against oracle removal for each team, in every reading, over the targets of some tiers; a table macro.
 -- One row is (condition, model, builder, reading).
 -- Parameters: levels: list of the tiers that count, null for all.
---   condition  text  the condition of the runs, as in run_conditions
---   model, builder
+--   condition, model, builder
 --   reading  text  any, first or share (docs/remove_gap.md)
 --   is_default  flag  the reading that the view remove_gap uses
 --   games  count  games that have a gap (a recorded move, and a turn with candidates)

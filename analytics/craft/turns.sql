@@ -38,7 +38,7 @@ where measure = 'craft.reachable';
 -- craft_turn_states: the boards before and after each turn of CRAFT, in a form in which equal boards are equal texts.
 -- One row is a turn of CRAFT.
 --   episode_id, turn
---   before_state  text    the stacks of the nine cells as JSON, without span records (they follow from the moves) and without cells
+--   before_state  text  the stacks of the nine cells as JSON, without span records (they follow from the moves) and without cells
 --                         whose name has a blank (the engine never looks at them)
 --   after_state
 -- Reads: turns, episodes.

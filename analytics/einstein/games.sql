@@ -36,20 +36,12 @@
 --   dest_bin_not_reachable  count  steps of this category of the paper
 --   same_source_dest  count  steps of this category of the paper
 --   redundant_sharing  count  steps of this category of the paper
---   no_share_after_seek  count  steps of this category of the paper
---   wrong_share_after_seek  count  steps of this category of the paper
---   seek_known_object  count  steps of this category of the paper
---   wrong_rule  count  steps of this category of the paper
---   wrong_guess  count  steps of this category of the paper
+--   no_share_after_seek, wrong_share_after_seek, seek_known_object, wrong_rule, wrong_guess  count  steps of this category of the paper
 --   no_error_steps  count  steps of none of these categories
 --   ext_unanswerable_seek  count  steps with this additional label
 --   ext_refused_seek_pending  count  steps with this additional label
 --   ext_share_not_owned  count  steps with this additional label
---   ext_obsolete_share  count  steps with this additional label
---   ext_out_of_mode  count  steps with this additional label
---   ext_unknown_object  count  steps with this additional label
---   ext_repeated_refused_move  count  steps with this additional label
---   ext_lucky_guess  count  steps with this additional label
+--   ext_obsolete_share, ext_out_of_mode, ext_unknown_object, ext_repeated_refused_move, ext_lucky_guess  count  steps with this additional label
 -- Reads: einstein_step_facts, episodes, runs, run_conditions, agents, episode_metrics, failures.
 create or replace view einstein_game_facts as
 

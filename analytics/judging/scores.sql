@@ -155,8 +155,7 @@ from found;
 -- One row is (rubric, question, judge, variant, unit_id, repeat), as in verdicts_latest.
 --   rubric, question
 --   judge  text  `engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`
---   variant
---   unit_id  text  the judged unit
+--   variant, unit_id
 --   repeat  number  which of several askings of the same question, from 1
 --   episode_id, turn, agent
 --   answer  text  one of the rubric's answers; null unless answered
@@ -188,9 +187,7 @@ left join team_names on games.episode_id = team_names.episode_id;
 -- judge_scores_by: how each judge answered each question; over the tasks of some tiers; a table macro: `from judge_scores_by(true)`.
 -- One row is (rubric, question, judge, variant, benchmark, condition, model) and, if split, outcome.
 -- Parameters: split: true for one row an outcome of the turn, false for all turns together; levels: list of the tiers that count, null for all.
---   rubric, question, judge, variant, benchmark
---   condition  text  the condition of the runs, as in run_conditions
---   model
+--   rubric, question, judge, variant, benchmark, condition, model
 --   outcome  text  of the turn, as in outcomes; `episode` for units larger than a turn; `all` if not split
 --   wordings  count  versions of the rubric (hashes of its content) among the verdicts: above 1, answers to different wordings may be mixed
 --   episodes  count  games with a scored answer: the clusters of score_sem

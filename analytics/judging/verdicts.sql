@@ -43,8 +43,7 @@ group by rubric, judge, model, variant;
 -- One row is a verdict that came from a request to a model.
 --   judge_run_id, rubric, question
 --   judge  text  `llm:<model>`
---   variant  text  variant of the rubric; null: none
---   unit_id, episode_id, turn
+--   variant, unit_id, episode_id, turn
 --   agent  text  whose turn or utterance; null for a group
 --   repeat
 --   status  text  answered, undecided or failed

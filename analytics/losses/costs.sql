@@ -116,10 +116,7 @@ left join team_names on attributions.episode_id = team_names.episode_id;
 
 -- cost_by_category: which failure categories carry the cost: what the turns of each category lost together.
 -- One row is a category of a taxonomy in the games of one team under one condition.
---   benchmark  text  the benchmark
---   model, team_name, condition
---   taxonomy  text  name of the taxonomy
---   category
+--   benchmark, model, team_name, condition, taxonomy, category
 --   turns  count  turns with the category
 --   cost  number  what they lost together, in `unit`
 --   cost_a_turn  number  what one of them lost on the average, in `unit`
@@ -175,8 +172,7 @@ window so_far as (partition by episode_id order by turn);
 
 -- cost_in_spirals: what a turn inside a correction spiral loses, against a turn outside, within the same team.
 -- One row is a team under one condition with games that have values.
---   benchmark  text  the benchmark
---   model, team_name, condition
+--   benchmark, model, team_name, condition
 --   turns_inside  count  turns inside a spiral of any kind
 --   turns_outside  count  the other turns
 --   cost_inside  number  what a turn inside lost on the average, in `unit`; null without one

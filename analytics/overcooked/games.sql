@@ -19,9 +19,7 @@
 --   tes_agent_0  0..1  trajectory efficiency of the Chef against the best of its published references
 --   similarity_agent_0  0..1  share of that reference that was followed
 --   redundancy_agent_0  0..1  what the code calls so: the share of actions that follow it (1 is none redundant)
---   tes_agent_1  0..1  the same of the Assistant
---   similarity_agent_1  0..1  the same of the Assistant
---   redundancy_agent_1  0..1  the same of the Assistant
+--   tes_agent_1, similarity_agent_1, redundancy_agent_1  0..1  the same of the Assistant
 --   pc  0..1  progress completeness: mean of both tes
 --   overall_mean_f1  0..1  the code's `overall.mean_f1`, which is 0 for a perfect game; not to be used
 --   time_avg  steps  the code's mean time of successful games: last_timestamp, 0 if the order was not delivered
@@ -158,8 +156,7 @@ where episodes.benchmark = 'overcooked';
 --   std_f1_agent_1  number  standard deviation (population) of the tes
 --   std_similarity_agent_1  number  of the similarity
 --   std_redundancy_agent_1  number  of what the code calls redundancy
---   initiate_collaboration  0..1  mean of the paper's, as in overcooked_games
---   respond_collaboration  0..1  mean of the paper's, as in overcooked_games
+--   initiate_collaboration, respond_collaboration  0..1  mean of the paper's, as in overcooked_games
 --   initiate_collaboration_upstream  0..1  the script's: right initiations over conversations, pooled; 0 without any
 --   respond_collaboration_upstream  0..1  the script's: right answers over conversations, pooled; 0 without any
 --   overall_collaboration  number  always null: the script never fills it
