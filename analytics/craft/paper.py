@@ -178,12 +178,7 @@ ITEMS: Final = (
     PaperItem(kind="table", number="9", title="Picked failures of directors", needs="it is a choice of cases; read them on the page Games"),
     PaperItem(kind="table", number="10", title="Trace of a game (tables 10 to 14)", needs="it is one game; read it on its page"),
     PaperItem(kind="figure", number="2", title="Views of the directors (figures 2 and 7)", needs="they are pictures (a game's page)"),
-    PaperItem(
-        kind="figure",
-        number="6",
-        title="Picked failures (figures 6 and 18)",
-        needs="they are pictures of cases",
-    ),
+    PaperItem(kind="figure", number="6", title="Picked failures (figures 6 and 18)", needs="they are pictures of cases"),
     PaperItem(
         kind="figure",
         number="3",

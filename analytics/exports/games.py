@@ -177,9 +177,7 @@ def write_rows(store: Store, sql: str, path: Path) -> tuple[Path, int]:
 
 
 _TABLES: Final = ("turns", "utterances", "actions", "verdicts", "labels", "failures", "turn_values", "episode_metrics", "agents")
-_DOCS: Final = {
-    "games": "One game a row, its conversation a list of messages (turn, agent, channel, audience, text, thought).",
-}
+_DOCS: Final = {"games": "One game a row, its conversation a list of messages (turn, agent, channel, audience, text, thought)."}
 
 
 def export_dataset(store: Store, folder: Path, where: str = "true") -> Iterator[tuple[Path, int]]:

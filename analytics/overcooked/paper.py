@@ -50,10 +50,7 @@ ITEMS: Final = (
         title="Initiating and responding collaboration by level, percent",
         needs=_RUNS,
         cells=units(
-            _by_level(_CUT, IC="initiate_collaboration", RC="respond_collaboration"),
-            percent=("",),
-            with_sem=False,
-            by_cluster=True,
+            _by_level(_CUT, IC="initiate_collaboration", RC="respond_collaboration"), percent=("",), with_sem=False, by_cluster=True
         ),
     ),
     PaperItem(
