@@ -149,12 +149,7 @@ select
     avg(accuracy_read) as accuracy_read,
     avg(accuracy_corrected) as accuracy_corrected,
     stddev_pop(accuracy_corrected) / sqrt(count(*)) as accuracy_corrected_se,
-    avg(intended_accuracy) as intended_accuracy,
-    avg(extraction_agreement) as extraction_agreement,
-    avg(reading_agreement) as reading_agreement,
-    avg(chance) as chance,
-    avg(chance_corrected) as chance_corrected,
-    avg(chance_upstream) as chance_upstream
+    avg(columns('^(intended_accuracy|extraction_agreement|reading_agreement|chance.*)$'))
 from trials
 inner join over_questions using (respondent, grouping, game, type)
 group by all;

@@ -49,34 +49,21 @@ from parts;
 create or replace view craft_structures as
 
 with facts as (
-    select
-        episode_id,
-        max(value) filter (metric = 'craft.structure.blocks_total')::bigint as blocks_total,
-        max(value) filter (metric = 'craft.structure.height_1_1')::bigint as height_1_1,
-        max(value) filter (metric = 'craft.structure.height_2_1')::bigint as height_2_1,
-        max(value) filter (metric = 'craft.structure.n_dominoes')::bigint as n_dominoes,
-        max(value) filter (metric = 'craft.structure.n_physical_blocks')::bigint as n_physical_blocks,
-        max(value) filter (metric = 'craft.structure.n_forbidden_dominoes')::bigint as n_forbidden_dominoes,
-        max(value) filter (metric = 'craft.structure.completable') = 1 as completable,
-        max(value) filter (metric = 'craft.structure.wall_cells_large_seen_as_small')::bigint as wall_cells_large_seen_as_small,
-        max(value) filter (metric = 'craft.structure.initial_oracle_moves')::bigint as initial_oracle_moves,
-        max(value) filter (metric = 'craft.structure.oracle_only_moves')::bigint as oracle_only_moves,
-        max(value) filter (metric = 'craft.structure.progress_empty') as progress_empty,
-        max(value) filter (metric = 'craft.structure.distance_empty') as distance_empty,
-        max(value) filter (metric = 'craft.structure.ceiling_overall_progress') as ceiling_overall_progress,
-        max(value) filter (metric = 'craft.structure.ceiling_completion') as ceiling_completion,
-        max(value) filter (metric = 'craft.structure.ceiling_iou') as ceiling_iou,
-        max(value) filter (metric = 'craft.structure.ceiling_position_accuracy') as ceiling_position_accuracy,
-        max(value) filter (metric = 'craft.structure.ceiling_distance') as ceiling_distance
-    from episode_metrics
-    where starts_with(metric, 'craft.structure.')
-    group by all
+    from (select episode_id, metric[17:] as metric, value from episode_metrics where starts_with(metric, 'craft.structure.'))
+    pivot (max(value) for metric in (
+        'blocks_total', 'height_1_1', 'height_2_1', 'n_dominoes', 'n_physical_blocks', 'n_forbidden_dominoes', 'completable',
+        'wall_cells_large_seen_as_small', 'initial_oracle_moves', 'oracle_only_moves', 'progress_empty', 'distance_empty',
+        'ceiling_overall_progress', 'ceiling_completion', 'ceiling_iou', 'ceiling_position_accuracy', 'ceiling_distance'
+    ) group by episode_id)
 )
 
 select distinct
     episodes.task_id as structure_id,
     episodes.level as complexity,
-    facts.* exclude (episode_id)
+    columns('^(blocks_total|height_._1|n_dominoes|n_physical_blocks|n_forbidden_dominoes)$')::bigint,
+    completable = 1 as completable,
+    columns('^(wall_cells_large_seen_as_small|initial_oracle_moves|oracle_only_moves)$')::bigint,
+    columns('^(.*_empty|ceiling_.*)$')
 from facts
 inner join episodes using (episode_id);
 
@@ -194,18 +181,11 @@ counted as (
 ),
 
 finals as (
-    select
-        episode_id,
-        max(value) filter (metric = 'craft.overall_progress') as overall_progress,
-        max(value) filter (metric = 'craft.completion_percentage') as completion_percentage,
-        max(value) filter (metric = 'craft.iou_score') as iou_score,
-        max(value) filter (metric = 'craft.position_accuracy') as position_accuracy,
-        max(value) filter (metric = 'craft.distance_score') as distance_score,
-        max(value) filter (metric = 'craft.overall_progress_t0') as overall_progress_t0,
-        max(value) filter (metric = 'craft.structure.blocks_total')::bigint as blocks_total_target,
-        max(value) filter (metric = 'craft.progress_share_of_ceiling') as progress_share_of_ceiling
-    from episode_metrics
-    group by all
+    from (select episode_id, metric[7:] as metric, value from episode_metrics where starts_with(metric, 'craft.'))
+    pivot (max(value) for metric in (
+        'overall_progress', 'completion_percentage', 'iou_score', 'position_accuracy', 'distance_score', 'overall_progress_t0',
+        'structure.blocks_total', 'progress_share_of_ceiling'
+    ) group by episode_id)
 )
 
 select
@@ -220,7 +200,7 @@ select
     case when episodes.turns_taken = 0 then episodes.error end as game_error,
     case when episodes.turns_taken > 0 then try_cast(episodes.details ->> 'final_progress' as double) end as final_progress_logged,
     finals.overall_progress, finals.completion_percentage, finals.iou_score, finals.position_accuracy,
-    finals.distance_score, finals.overall_progress_t0, finals.blocks_total_target, counted.n_turns, counted.n_clarify,
+    finals.distance_score, finals.overall_progress_t0, finals."structure.blocks_total"::bigint as blocks_total_target, counted.n_turns, counted.n_clarify,
     counted.n_attempted, counted.n_executed, counted.n_failed,
     counted.n_failed / nullif(counted.n_attempted, 0) as failed_rate_attempted,
     counted.n_failed / counted.n_turns as failed_rate_all_turns,

@@ -46,26 +46,12 @@
 create or replace view einstein_game_facts as
 
 with measured as (
-    select
-        episode_id,
-        max(value) filter (metric = 'einstein.num_objects') as num_objects,
-        max(value) filter (metric = 'einstein.terminated') as terminated,
-        max(value) filter (metric = 'einstein.truncated') as truncated,
-        max(value) filter (metric = 'einstein.success') as success,
-        max(value) filter (metric = 'einstein.correct_objects') as correct_objects,
-        max(value) filter (metric = 'einstein.sub_r') as sub_r,
-        max(value) filter (metric = 'einstein.optimal_steps') as optimal_steps,
-        max(value) filter (metric = 'einstein.optimal_first_player') as optimal_first_player,
-        max(value) filter (metric = 'einstein.step_ratio') as step_ratio,
-        max(value) filter (metric = 'einstein.total_used_trials') as total_used_trials,
-        max(value) filter (metric = 'einstein.avg_used_trials') as avg_used_trials,
-        max(value) filter (metric = 'einstein.total_sum_err') as total_sum_err,
-        max(value) filter (metric = 'einstein.avg_sum_err') as avg_sum_err,
-        max(value) filter (metric = 'einstein.avg_corrected') as avg_corrected,
-        max(value) filter (metric = 'einstein.solved_at_limit') as solved_at_limit
-    from episode_metrics
-    where metric like 'einstein.%'
-    group by all
+    from (select episode_id, metric[10:] as metric, value from episode_metrics where starts_with(metric, 'einstein.'))
+    pivot (max(value) for metric in (
+        'num_objects', 'terminated', 'truncated', 'success', 'correct_objects', 'sub_r', 'optimal_steps',
+        'optimal_first_player', 'step_ratio', 'total_used_trials', 'avg_used_trials', 'total_sum_err', 'avg_sum_err',
+        'avg_corrected', 'solved_at_limit'
+    ) group by episode_id)
 ),
 
 stepped as (
@@ -84,31 +70,20 @@ stepped as (
 ),
 
 labelled as (
-    select
-        episode_id,
-        count(*) filter (category = 'format_following') as format_following,
-        count(*) filter (category = 'object_not_in_source_bin') as object_not_in_source_bin,
-        count(*) filter (category = 'source_bin_not_reachable') as source_bin_not_reachable,
-        count(*) filter (category = 'dest_bin_not_reachable') as dest_bin_not_reachable,
-        count(*) filter (category = 'same_source_dest') as same_source_dest,
-        count(*) filter (category = 'redundant_sharing') as redundant_sharing,
-        count(*) filter (category = 'no_share_after_seek') as no_share_after_seek,
-        count(*) filter (category = 'wrong_share_after_seek') as wrong_share_after_seek,
-        count(*) filter (category = 'seek_known_object') as seek_known_object,
-        count(*) filter (category = 'wrong_rule') as wrong_rule,
-        count(*) filter (category = 'wrong_guess') as wrong_guess,
-        count(*) filter (category = 'no_error') as no_error_steps,
-        count(*) filter (category = 'unanswerable_seek') as ext_unanswerable_seek,
-        count(*) filter (category = 'refused_seek_pending') as ext_refused_seek_pending,
-        count(*) filter (category = 'share_not_owned') as ext_share_not_owned,
-        count(*) filter (category = 'obsolete_share') as ext_obsolete_share,
-        count(*) filter (category = 'out_of_mode') as ext_out_of_mode,
-        count(*) filter (category = 'unknown_object') as ext_unknown_object,
-        count(*) filter (category = 'repeated_refused_move') as ext_repeated_refused_move,
-        count(*) filter (category = 'lucky_guess') as ext_lucky_guess
-    from failures
-    where taxonomy in ('einstein_published', 'einstein_extended')
-    group by all
+    from (
+        select
+            episode_id,
+            case when taxonomy = 'einstein_extended' then 'ext_' || category when category = 'no_error' then 'no_error_steps' else category end as label
+        from failures
+        where taxonomy in ('einstein_published', 'einstein_extended')
+    )
+    pivot (count(*) for label in (
+        'format_following', 'object_not_in_source_bin', 'source_bin_not_reachable', 'dest_bin_not_reachable',
+        'same_source_dest', 'redundant_sharing', 'no_share_after_seek', 'wrong_share_after_seek', 'seek_known_object',
+        'wrong_rule', 'wrong_guess', 'no_error_steps', 'ext_unanswerable_seek', 'ext_refused_seek_pending',
+        'ext_share_not_owned', 'ext_obsolete_share', 'ext_out_of_mode', 'ext_unknown_object',
+        'ext_repeated_refused_move', 'ext_lucky_guess'
+    ) group by episode_id)
 ),
 
 players as (
@@ -153,33 +128,8 @@ select
     measured.avg_used_trials,
     measured.total_sum_err::int as total_sum_err,
     measured.avg_sum_err, measured.avg_corrected,
-    coalesce(stepped.n_move, 0) as n_move,
-    coalesce(stepped.n_share, 0) as n_share,
-    coalesce(stepped.n_ask, 0) as n_ask,
-    coalesce(stepped.n_pass, 0) as n_pass,
-    coalesce(stepped.n_invalid, 0) as n_invalid,
-    coalesce(stepped.n_accepted, 0) as n_accepted,
-    coalesce(stepped.n_state_changed, 0) as n_state_changed,
-    coalesce(labelled.format_following, 0) as format_following,
-    coalesce(labelled.object_not_in_source_bin, 0) as object_not_in_source_bin,
-    coalesce(labelled.source_bin_not_reachable, 0) as source_bin_not_reachable,
-    coalesce(labelled.dest_bin_not_reachable, 0) as dest_bin_not_reachable,
-    coalesce(labelled.same_source_dest, 0) as same_source_dest,
-    coalesce(labelled.redundant_sharing, 0) as redundant_sharing,
-    coalesce(labelled.no_share_after_seek, 0) as no_share_after_seek,
-    coalesce(labelled.wrong_share_after_seek, 0) as wrong_share_after_seek,
-    coalesce(labelled.seek_known_object, 0) as seek_known_object,
-    coalesce(labelled.wrong_rule, 0) as wrong_rule,
-    coalesce(labelled.wrong_guess, 0) as wrong_guess,
-    coalesce(labelled.no_error_steps, 0) as no_error_steps,
-    coalesce(labelled.ext_unanswerable_seek, 0) as ext_unanswerable_seek,
-    coalesce(labelled.ext_refused_seek_pending, 0) as ext_refused_seek_pending,
-    coalesce(labelled.ext_share_not_owned, 0) as ext_share_not_owned,
-    coalesce(labelled.ext_obsolete_share, 0) as ext_obsolete_share,
-    coalesce(labelled.ext_out_of_mode, 0) as ext_out_of_mode,
-    coalesce(labelled.ext_unknown_object, 0) as ext_unknown_object,
-    coalesce(labelled.ext_repeated_refused_move, 0) as ext_repeated_refused_move,
-    coalesce(labelled.ext_lucky_guess, 0) as ext_lucky_guess
+    coalesce(columns(stepped.* exclude (episode_id, step_count)), 0),
+    coalesce(columns(labelled.* exclude (episode_id)), 0)
 from episodes
 inner join conditions using (run_id)
 inner join run_conditions using (run_id)
@@ -230,11 +180,7 @@ select
     100 * avg(avg_corrected) as corrr_pct,
     100 * stddev_pop(avg_corrected) / sqrt(count(avg_corrected)) as corrr_se,
     coalesce(sum(step_count) filter (success is not null), 0)::bigint as total_steps,
-    coalesce(sum(n_move) filter (success is not null), 0)::bigint as n_move,
-    coalesce(sum(n_share) filter (success is not null), 0)::bigint as n_share,
-    coalesce(sum(n_ask) filter (success is not null), 0)::bigint as n_ask,
-    coalesce(sum(n_pass) filter (success is not null), 0)::bigint as n_pass,
-    coalesce(sum(n_invalid) filter (success is not null), 0)::bigint as n_invalid,
+    coalesce(sum(columns('^n_(move|share|ask|pass|invalid)$')) filter (success is not null), 0)::bigint,
     avg(step_count) filter (success = 1) as mean_steps_success
 from einstein_game_facts
 group by run_id, run, action_mode, use_cot, verifier;

@@ -265,17 +265,8 @@ totals as (
         sum(n_move)::bigint as move,
         sum(n_share)::bigint as share,
         sum(n_ask)::bigint as ask,
-        sum(format_following)::bigint as format_following,
-        sum(object_not_in_source_bin)::bigint as object_not_in_source_bin,
-        sum(source_bin_not_reachable)::bigint as source_bin_not_reachable,
-        sum(dest_bin_not_reachable)::bigint as dest_bin_not_reachable,
-        sum(same_source_dest)::bigint as same_source_dest,
-        sum(redundant_sharing)::bigint as redundant_sharing,
-        sum(no_share_after_seek)::bigint as no_share_after_seek,
-        sum(wrong_share_after_seek)::bigint as wrong_share_after_seek,
-        sum(seek_known_object)::bigint as seek_known_object,
-        sum(wrong_rule)::bigint as wrong_rule,
-        sum(wrong_guess)::bigint as wrong_guess,
+        sum(columns('^(format_following|.*_source_bin|.*_not_reachable|same_source_dest|redundant_sharing|.*_after_seek|seek_known_object|wrong_rule'
+            || '|wrong_guess)$'))::bigint as '\0',
         sum(no_error_steps)::bigint as no_error
     from scopes
     group by all
