@@ -138,21 +138,11 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 create or replace view values_asympuzl as
 
 with measured as (
-    select
-        episode_id, turn,
-        max(value_before) filter (measure = 'asympuzl.hands') as hands_before,
-        max(value_after) filter (measure = 'asympuzl.hands') as hands_after,
-        max(cost) filter (measure = 'asympuzl.hands') as cost,
-        max(value_before) filter (measure = 'asympuzl.know') as know_before,
-        max(value_after) filter (measure = 'asympuzl.know') as know_after,
-        max(cost) filter (measure = 'asympuzl.know') as know_cost,
-        max(value_before) filter (measure = 'asympuzl.known_a') as known_a_before,
-        max(value_after) filter (measure = 'asympuzl.known_a') as known_a_after,
-        max(value_before) filter (measure = 'asympuzl.known_b') as known_b_before,
-        max(value_after) filter (measure = 'asympuzl.known_b') as known_b_after
-    from turn_values
-    where starts_with(measure, 'asympuzl.')
-    group by all
+    from (select episode_id, turn, measure[10:] as measure, value_before, value_after, cost from turn_values where starts_with(measure, 'asympuzl.'))
+    pivot (
+        max(value_before) as before, max(value_after) as after, max(cost) as cost
+        for measure in ('hands', 'know', 'known_a', 'known_b') group by episode_id, turn
+    )
 )
 
 select
@@ -161,7 +151,7 @@ select
     runs.condition ->> 'feedback_mode' as feedback_mode,
     episodes.seed, measured.episode_id, measured.turn,
     greatest(episodes.max_turns - measured.turn + 1, 0) as turns_left,
-    measured.* exclude (episode_id, turn, known_a_before, known_a_after, known_b_before, known_b_after),
+    hands_before, hands_after, hands_cost as cost, know_before, know_after, know_cost,
     measured.known_a_before, measured.known_a_after, measured.known_b_before, measured.known_b_after,
     measured.turn + measured.know_after > episodes.max_turns as lost_after
 from measured

@@ -182,20 +182,11 @@ select * exclude (episode_id, run_id) from einstein_step_facts;
 create or replace view values_einstein as
 
 with measured as (
-    select
-        episode_id, turn,
-        max(value_before) filter (measure = 'einstein.hands') as d_before,
-        max(value_after) filter (measure = 'einstein.hands') as d_after,
-        max(cost) filter (measure = 'einstein.hands') as cost,
-        max(value_before) filter (measure = 'einstein.plan') as plan_before,
-        max(value_after) filter (measure = 'einstein.plan') as plan_after,
-        max(cost) filter (measure = 'einstein.plan') as plan_cost,
-        max(value_before) filter (measure = 'einstein.know') as know_before,
-        max(value_after) filter (measure = 'einstein.know') as know_after,
-        max(cost) filter (measure = 'einstein.know') as know_cost
-    from turn_values
-    where measure in ('einstein.hands', 'einstein.plan', 'einstein.know')
-    group by all
+    from (select episode_id, turn, measure[10:] as measure, value_before, value_after, cost from turn_values where starts_with(measure, 'einstein.'))
+    pivot (
+        max(value_before) as before, max(value_after) as after, max(cost) as cost
+        for measure in ('hands', 'plan', 'know') group by episode_id, turn
+    )
 ),
 
 limits as (
@@ -209,11 +200,11 @@ limits as (
 
 select
     facts.run, facts.game_id, facts.step, facts.player, facts.action_type, facts.accepted, facts.state_changed,
-    measured.d_before, measured.d_after, measured.cost, measured.plan_before, measured.plan_after, measured.plan_cost,
+    hands_before as d_before, hands_after as d_after, hands_cost as cost, measured.plan_before, measured.plan_after, measured.plan_cost,
     measured.know_before, measured.know_after, measured.know_cost,
     (facts.state_changed = 1 and facts.accepted = 0)::int as lucky,
     1 as steps_spent,
-    (facts.step + 1 + measured.d_after > limits.last_step)::int as lost_after
+    (facts.step + 1 + measured.hands_after > limits.last_step)::int as lost_after
 from einstein_step_facts as facts
 inner join measured on facts.episode_id = measured.episode_id and facts.step + 1 = measured.turn
 inner join limits on facts.episode_id = limits.episode_id;
