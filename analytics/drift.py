@@ -17,9 +17,7 @@ JOB: Final = ("rubric", "rubric_hash", "judge", "answering", "question")
 _COMPARED = """
 with runs as (
     select
-        judge_run_id,
-        rubric,
-        rubric_hash,
+        judge_run_id, rubric, rubric_hash,
         case when variant is null then judge else judge || ' (' || variant || ')' end as judge,
         coalesce(parameters ->> '$.answering', '') as answering,
         started_at,
@@ -39,9 +37,7 @@ jobs as (
 -- one row an answer; what is asked as a number, since there may be a million of them and every step below compares them
 answers as materialized (
     select
-        jobs.job,
-        jobs.run,
-        v.question,
+        jobs.job, jobs.run, v.question,
         hash(jobs.job, v.question, v.unit_id, v.unit_hash) as unit,
         v.episode_id as game,
         v.answer,
@@ -111,10 +107,7 @@ middles as (
 
 counted as materialized (
     select
-        p.job,
-        p.run,
-        p.question,
-        p.game,
+        p.job, p.run, p.question, p.game,
         p.place > middles.middle as is_late,
         p.first_run,
         replace(lower(p.answer), '/', '') as answer,

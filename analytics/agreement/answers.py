@@ -28,9 +28,7 @@ Role = Literal["truth", "people", "engine", "judge"]
 _GIVEN = """
 with taken as (
     select
-        rubric,
-        question,
-        case
+        rubric, question, case
             when starts_with(annotator, 'llm:') then 'judge'
             when source = 'planted' or starts_with(source, 'planted:') then 'truth'
             else 'people'
@@ -47,9 +45,7 @@ with taken as (
         end as unit,
         coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')) as game,
         replace(lower(answer), '/', '') as answer,
-        score,
-        source,
-        imported_at
+        score, source, imported_at
     from labels
     where not ($random_only and source = $by_disagreement) and ($rubric is null or rubric = $rubric)
 ),
@@ -72,8 +68,7 @@ labelled as (
 
 judged as (
     select
-        rubric,
-        question,
+        rubric, question,
         case when judge = 'engine' then 'engine' else 'judge' end as role,
         case when variant is null then judge else judge || ' (' || variant || ')' end as rater,
         repeat::varchar as member,

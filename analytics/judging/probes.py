@@ -42,9 +42,7 @@ latest as (
 
 _PAIRS = f"""{_LATEST}
 select
-    probed.rubric,
-    probed.question,
-    probed.judge,
+    probed.rubric, probed.question, probed.judge,
     probed.variant as probe,
     probed.episode_id as game,
     probed.unit_id,
