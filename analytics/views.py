@@ -17,7 +17,6 @@ Its grammar::
     -- Columns as in: <view or table>.           (instead, or for those that are not listed)
     -- Report: <name>, ordered by <columns>      (of one that `cotrace report` prints)
     -- Shows: <columns>                          (those of a report that fit a terminal)
-    -- Reads: <what it builds on>.               (also: every family's <piece>)
 
 `Materialized: by game`: what follows from the logs of a game alone is computed once, after ingestion, and not by every reader. The rows are
 in a table of the schema `materialized`. They are valid for games that did not change: same source, read by the same version of its adapter
@@ -116,7 +115,8 @@ inner join sources using (source_id)
 _SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\)|(?:, \w+)*)) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
-_READS_EVERY = re.compile(r"every family's (\w+)")
+_FROM = re.compile(r"\b(?:from|join)\s+(\w+)|unmaterialized\('(\w+)'\)")
+_COMMENT = re.compile(r"--[^\n]*")
 _NAME = re.compile(r"-- ([a-z]\w*): ")
 _COLUMNS = "columns.csv"
 _LIST = "list_of_families()"
@@ -149,7 +149,6 @@ class ViewFile:
     """What it is and what one row is."""
     columns: tuple[ViewColumn, ...]
     """Documented in its header, or inherited from where the header points to."""
-    reads: tuple[str, ...]
     shows: tuple[str, ...]
     """Columns of the report that fit a terminal; empty: all do."""
     parameters: str
@@ -176,7 +175,6 @@ def _load(name: str, statement: _Statement, known: dict[str, tuple[ViewColumn, .
         kind=_kind(sql, grain),
         summary=f"{sections['summary']} {grain}".strip(),
         columns=(*(column for column in inherited if column.name not in documented and _selected(sql, column.name)), *columns),
-        reads=_names(sections["Reads:"]),
         parameters=sections.get("Parameters:", ""),
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
@@ -285,8 +283,13 @@ def _united(sql: str, names: Collection[str]) -> str:
         return [name for known in families() if (name := f"{known.name}_{piece}") in names]
 
     sql = sql.replace(_LIST, _families_as_rows())
-    sql = _READS_EVERY.sub(lambda found: ", ".join(pieces(found[1])), sql)
     return _EVERY.sub(lambda found: f"({' union all by name '.join(f'from {name}' for name in pieces(found[1]))})", sql)
+
+
+def _read_by(sql: str) -> Iterator[str]:
+    """What a statement reads: tables, views and common table expressions."""
+    for found in _FROM.finditer(_COMMENT.sub("", sql)):
+        yield found[1] or found[2]
 
 
 def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
@@ -294,7 +297,7 @@ def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
     sections = {name: _parse(_header(found.sql), _shared_columns(found.file.parent))[0] for name, found in statements.items()}
     macros = [name for name, found in sections.items() if "One row is" not in found]
     after = {
-        name: {*macros, *_names(found["Reads:"]), found.get("Columns as in:", "").rstrip(".")} & statements.keys()
+        name: {*macros, *_read_by(statements[name].sql), found.get("Columns as in:", "").rstrip(".")} & statements.keys() - {name}
         for name, found in sections.items()
     }
     return list(TopologicalSorter({name: set() if name in macros else wanted for name, wanted in after.items()}).static_order())

@@ -9,9 +9,7 @@
 --   success_pct, ci95_low, ci95_high
 --   progress  0..1  mean share of right entries
 --   output_tokens  tokens  mean length of the answer
--- Reads: episodes, intervals, runs, turn_metrics.
 create or replace view asympuzl_solo as
-
 with games as (
     select
         episodes.model, episodes.success, episodes.score,
@@ -70,9 +68,7 @@ from counted;
 --   message_tokens_b
 --   message_share_a  percent  message_tokens_a / output_tokens_a; null if the log does not count
 --   message_share_b, tokenizer
--- Reads: episodes, runs, run_conditions, episode_metrics, asympuzl_turns.
 create or replace view asympuzl_games as
-
 with facts as (
     select
         episode_id,
@@ -161,9 +157,7 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 --   message_tokens_per_game_b  tokens  the same of B
 -- Report: asympuzl, ordered by model_a, model_b, size, feedback_mode, history_length
 -- Shows: model_a, model_b, size, feedback_mode, games, solved, success_pct
--- Reads: asympuzl_games, asympuzl_turns, intervals.
 create or replace view asympuzl_configurations as
-
 with tokens as (
     select
         episode_id,
@@ -222,9 +216,7 @@ from grouped;
 --   games  count  complete games
 --   solved  count  games solved in at most k turns
 --   success_pct, ci95_low, ci95_high
--- Reads: asympuzl_games, intervals.
 create or replace view asympuzl_success_by_turn as
-
 with finished as (
     select *
     from asympuzl_games

@@ -1,9 +1,7 @@
 -- asympuzl_failure_map: the part of failure_map that is about AsymPuzl; a table of data, one line a category.
 -- One row is (taxonomy, category).
 --   taxonomy, category, common, meaning, source
--- Reads: nothing.
 create or replace view asympuzl_failure_map as
-
 select *
 from (values
         ('asympuzl_derived', 'no_json', 'format', 'the answer is no JSON', 'AsymPuzl formats section 9'),
@@ -24,9 +22,7 @@ from (values
 --   episode_id, turn, measure, value_before, value_after, cost
 --   unit  text  turns
 --   kind, lost_before, lost
--- Reads: turn_values, episodes.
 create or replace view asympuzl_turn_costs as
-
 select
     turn_values.*,
     turn_values.turn - 1 + turn_values.value_before > episodes.max_turns as lost_before,
@@ -51,9 +47,7 @@ where turn_values.measure = 'asympuzl.know';
 --   message_tokens  tokens  length of the message; null if the log does not count
 --   tokenizer
 --   progress  0..1  share of right entries of both agents after the turn
--- Reads: episodes, runs, run_conditions, turns, agents, turn_metrics, utterances, actions.
 create or replace view asympuzl_turns as
-
 -- a metric of an agent's turn is called asympuzl.<name>_a or asympuzl.<name>_b
 with named as (
     select
@@ -134,9 +128,7 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 --   known_b_before  count  positions that B has right or could set right by what it received
 --   known_b_after  count  the same after the turn
 --   lost_after  flag  what is left takes longer than the game lasts; null if the log does not record the limit
--- Reads: episodes, run_conditions, runs, turn_values.
 create or replace view values_asympuzl as
-
 with measured as (
     from (select episode_id, turn, measure[10:] as measure, value_before, value_after, cost from turn_values where starts_with(measure, 'asympuzl.'))
     pivot (
@@ -164,9 +156,7 @@ inner join run_conditions using (run_id);
 --   benchmark, condition, model, level, episode_id, size, feedback_mode, agent, agent_model, turn
 --   position  number  from 1
 --   writes, undoing_actions
--- Reads: asympuzl_games, actions, agents.
 create or replace view asympuzl_positions as
-
 select
     asympuzl_games.benchmark, asympuzl_games.condition, asympuzl_games.model, asympuzl_games.level, actions.episode_id,
     asympuzl_games.size, asympuzl_games.feedback_mode, actions.agent,

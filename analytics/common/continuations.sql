@@ -15,9 +15,7 @@
 --   difference  number  mean - happened
 -- Report: continuations, ordered by benchmark, episode_id, turn, changed, measure
 -- Shows: episode_id, turn, changed, measure, games, happened, mean, low, high
--- Reads: episodes, intervals, turn_values, turns.
 create or replace view continuations as
-
 with continued as (
     select
         episode_id,

@@ -3,9 +3,7 @@
 --   taxonomy, category, common, meaning, source
 --   common_before  text  the name that `common` had until version 0.1 (limited_search, inefficient_inference, flawed_pragmatics), for queries
 --                        written with it; these are CRAFT's names of other failures, so the column goes with version 0.2
--- Reads: every family's failure_map.
 create or replace view failure_map as
-
 -- a family from another package may still use the former names
 select
     taxonomy, category,
@@ -32,9 +30,7 @@ from every_family('failure_map');
 --   common  text  kind of failure, as in failure_map, `none` too; `unmapped` for categories of mapped taxonomies that failure_map does not list
 --   turns  count  turns with at least one category of this kind
 --   classified_turns  count  turns of the game that a mapped taxonomy classifies and that count (failure_turns.counted)
--- Reads: failures, failure_map.
 create or replace view game_failures as
-
 with mapped_taxonomies as (
     select distinct taxonomy from failure_map
 ),
@@ -65,9 +61,7 @@ group by all;
 --   benchmark, condition, model, level, task_id, taxonomy, category
 --   counted  flag  the turn belongs to the denominator of shares; false where there was no candidate or no attempt to classify
 --   evidence  text  what the rule saw; null where the category is enough
--- Reads: failures, games.
 create or replace view failure_turns as
-
 select
     failures.episode_id, failures.turn, failures.agent, games.benchmark, games.condition, games.model, games.level,
     games.task_id, failures.taxonomy, failures.category,
@@ -88,9 +82,7 @@ inner join games using (episode_id);
 --   share_high  0..1  upper end
 -- Report: failures-common, ordered by benchmark, model, condition, turns desc, common
 -- Shows: benchmark, model, common, turns, share
--- Reads: game_failures, games, intervals.
 create or replace view failures_common as
-
 with counted as (
     select games.benchmark, games.condition, games.model, game_failures.*
     from game_failures
@@ -137,9 +129,7 @@ inner join groups using (benchmark, condition, model);
 -- How replies were read (names that end in _read or _grounding) comes last: that is about the game program.
 -- One row is a benchmark with classified turns.
 --   benchmark, taxonomy
--- Reads: failure_turns.
 create or replace view default_taxonomies as
-
 select benchmark, taxonomy
 from failure_turns
 group by benchmark, taxonomy
@@ -164,9 +154,7 @@ qualify
 --   is_default  flag  it is the taxonomy that is shown where none is asked for (default_taxonomies)
 -- Report: failures, ordered by taxonomy, model, condition, level, category
 -- Shows: taxonomy, model, category, turns, share
--- Reads: failure_turns, default_taxonomies, intervals.
 create or replace view failure_breakdown as
-
 with game_counts as (
     select taxonomy, benchmark, condition, model, level, category, counted, episode_id, count(*) as turns
     from failure_turns

@@ -25,9 +25,7 @@
 --   spiral_share  0..1  turns_in_spirals / turns of the games that record states or actions (spiral_games); null if there are none
 -- Report: families, ordered by benchmark
 -- Shows: benchmark, games, success_rate, main_metric, score_mean, commonest_failure
--- Reads: compared_games, failures_common, correction_spirals, spiral_games, coordqa_answers, intervals.
 create or replace view families as
-
 with metric_names as (
     select benchmark, score as main_metric
     from list_of_families()

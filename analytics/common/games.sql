@@ -4,9 +4,7 @@
 --   episode_id, turn, outcome, followed_full, followed_physical, followed_action_position_layer
 --   accepted  flag  the engine carried out every action of the turn; null without one
 --   undoes, progress
--- Reads: turns, actions, turn_metrics.
 create or replace view turn_outcomes as
-
 with acted as (
     select
         episode_id, turn,
@@ -58,9 +56,7 @@ left join adherence using (episode_id, turn);
 -- One row is an episode that does not count.
 --   episode_id
 -- A sample of Inspect is one by its uuid, whatever logs it is in: an `.eval` and its `.json`, a log and its retry.
--- Reads: episodes, every family's repeated_episodes.
 create or replace view repeated_episodes as
-
 select episode_id
 from every_family('repeated_episodes') as repeated
 union all
@@ -83,9 +79,7 @@ qualify row_number() over (partition by details ->> 'sample_uuid' order by episo
 --   stop_reason  text  why the game ended, as logged; null if not logged
 --   error  text  what crashed the game; null if nothing did
 --   file
--- Reads: episodes, repeated_episodes, run_conditions.
 create or replace view games as
-
 select
     episodes.episode_id, episodes.benchmark, run_conditions.condition, episodes.model,
     episodes.team ->> 'builder' as builder,
@@ -107,9 +101,7 @@ inner join run_conditions using (run_id);
 --   undoes, progress
 -- Report: outcomes, ordered by model, condition, task_id, episode_id, turn
 -- Shows: benchmark, model, task_id, turn, outcome, accepted, progress
--- Reads: turn_outcomes, episodes, run_conditions.
 create or replace view outcomes as
-
 select
     turn_outcomes.episode_id, turn_outcomes.turn, episodes.benchmark, run_conditions.condition, episodes.model,
     episodes.team, episodes.task_id, episodes.level,
@@ -129,9 +121,7 @@ inner join run_conditions using (run_id);
 --   written_at  UTC  when
 -- Report: notes, ordered by written_at, note_id
 -- Shows: author, written_at, model, task_id, turn, note
--- Reads: notes, games.
 create or replace view turn_notes as
-
 select
     notes.note_id, notes.episode_id, notes.turn, games.benchmark, games.condition, games.model, games.level,
     games.task_id, notes.author,
@@ -174,9 +164,7 @@ left join games using (episode_id);
 --   tokens_in  tokens  prompt tokens of the agent's own requests on this turn; null if the log has no requests, or does not count their tokens
 --   tokens_out
 --   cost_usd  USD  what these requests cost; null if that of one of them is not known
--- Reads: turns, utterances, actions, agents, games, team_names, outcomes, turn_costs, failures, verdicts_latest, labels, calls.
 create or replace view scored_turns as
-
 with messages as (
     select
         episode_id, turn, agent,

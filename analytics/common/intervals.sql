@@ -20,7 +20,6 @@
 --   clustered_factor(k, n, games, kk, kn, nn)  number  f of both ends: t squared times both. Student's t is that of as many games of equal size as
 --                              weigh as much (Kish 1965), less one, more where the variance is assumed (Satterthwaite 1946); as mean_interval
 --                              of analytics/statistics/intervals.py, where the constants are explained
--- Reads: nothing.
 create or replace macro wilson_low(k, n) as
     case when n > 0 then greatest(0.0, (k + 1.920729410347062 - 1.959963984540054 * sqrt(k * (n - k) / n + 0.960364705173531))
         / (n + 3.841458820694124)) end;

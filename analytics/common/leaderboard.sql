@@ -41,9 +41,7 @@
 --   adherence_action_position_layer  0..1  that over oracle_turns; null if that is 0, and elsewhere
 --   undoing  count  attempted moves that take back earlier work, at most one a turn
 --   undoing_rate  0..1  undoing / turns with a move; null if there are none
--- Reads: compared_games, episode_metrics, actions, failures, failure_map, outcomes, spiral_games, intervals.
 create or replace macro leaderboard_by(levels := null) as table
-
 with ceilings as (
     select episode_id, value as ceiling_share
     from episode_metrics
@@ -216,7 +214,5 @@ left join over_tasks
 -- Columns as in: leaderboard_by.
 -- Report: leaderboard, ordered by benchmark, score_mean desc nulls last, model, condition
 -- Shows: benchmark, team_name, condition, games, score_mean, success_rate
--- Reads: leaderboard_by.
 create or replace view leaderboard as
-
 select * from leaderboard_by();

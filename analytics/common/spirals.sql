@@ -1,9 +1,7 @@
 -- spiral_games: the games whose logs record states or judged actions, so that correction spirals, refusals and questions can be seen in them.
 -- One row is a game; of any other game nothing is known of these, which is not the same as none.
 --   episode_id
--- Reads: turns, actions.
 create or replace view spiral_games as
-
 select distinct episode_id
 from turns
 where state_before is not null or state_after is not null
@@ -18,9 +16,7 @@ where accepted is not null or undoes is not null;
 --   episode_id, start_turn, end_turn
 --   kind  text  repeated_failure, undo_loop, over_removal or stall
 --   turns_wasted, evidence, turns, progress_start, progress_end
--- Reads: episodes, turns, turn_metrics, actions, oracle_actions, every family's turn_states.
 create or replace view game_spirals as
-
 with thresholds as (
     select
         2 as over_removal_turns,  -- undoing turns in a row that make an over_removal
@@ -237,9 +233,7 @@ select * from measured;
 --   before_state  text  as the turn's family writes it (craft_turn_states), else the state as logged; null where the log has no states
 --   after_state
 --   changed  flag  the two differ; null where either is
--- Reads: turns, every family's turn_states.
 create or replace view turn_states as
-
 with states as (
     select
         turns.episode_id, turns.turn,
@@ -260,9 +254,7 @@ select *, before_state <> after_state as changed from states;
 --   level, task_id
 -- Report: spirals, ordered by turns_wasted desc, model, task_id, episode_id, start_turn, kind
 -- Shows: model, task_id, start_turn, end_turn, kind, turns_wasted, evidence
--- Reads: game_spirals, games.
 create or replace view correction_spirals as
-
 select
     game_spirals.*,
     games.benchmark, games.condition, games.model, games.level, games.task_id

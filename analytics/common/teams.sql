@@ -6,9 +6,7 @@
 --   team_name  text  the model, if all players have the same; else each role with its models (`director gpt-4o, builder gpt-4o-mini`), those of
 --                    several players with their number (`director gpt-4o ×2 + qwen-7b`); of a player whose model the log does not record `?`;
 --                    where the log names no agent, the evaluated model
--- Reads: episodes, agents.
 create or replace view team_names as
-
 with players as (
     select agents.episode_id, agents.role, coalesce(agents.model, '?') as model, count(*) as n
     from unmaterialized('agents') as agents
@@ -52,9 +50,7 @@ left join named using (episode_id);
 --   run_id, benchmark
 --   condition  text  as the run's family writes it (craft_run_conditions), else the run's name; and those of its switches in which runs that
 --                    are called the same differ, as far as they come out of cotrace's own logs
--- Reads: runs, episodes, sources, every family's run_conditions.
 create or replace view run_conditions as
-
 with own as (
     select distinct run_id
     from episodes
@@ -111,9 +107,7 @@ left join switched using (run_id);
 --   game  text  the game, where scores of a benchmark's games have different units (coordination_score_bounds): teams are compared within one; else null
 --   score_max  number  upper bound of the score, whose lower one is 0; null where none is known: as the family defines it (coordination_score_bounds),
 --                      else 1 where no score of the benchmark leaves 0 to 1
--- Reads: games, episodes, runs, team_names, every family's score_bounds.
 create or replace view compared_games as
-
 with goals as (
     select benchmark, task_id, count(distinct goal::varchar) > 1 as has_several
     from episodes
@@ -148,9 +142,7 @@ left join every_family('score_bounds') as bounds using (run_id);
 --   undoes  0..1  1: an action takes back earlier work, 0: none does; null without one
 --   progress  0..1  after the turn; null if the log measures none
 --   gain
--- Reads: outcomes, compared_games, turn_metrics.
 create or replace view compared_steps as
-
 with starts as (
     select episode_id, max(value) as progress
     from turn_metrics
@@ -187,9 +179,7 @@ where compared_games.ending = 'ended';
 --   words  number  words of the turn's public messages, mean over messages; null without one
 --   progress  0..1  after the turn; null if the log measures none
 --   gain
--- Reads: compared_steps, utterances.
 create or replace view compared_turns as
-
 with spoken as (
     select episode_id, turn, avg(len(regexp_extract_all(text, '\S+'))) as words
     from utterances

@@ -21,9 +21,7 @@
 --   intended_correct  flag  the letter that a scripted respondent meant is in the key; null where it is not known what was meant
 --   extraction_agrees  flag  the published letter is the one that was meant; null where that is not known
 --   reading_agrees  flag  the read letter is the one that was meant; null where that is not known
--- Reads: episodes, episode_metrics, coordination_repeated_episodes.
 create or replace view coordqa_answers as
-
 with metrics as (
     select
         episode_id,
@@ -85,9 +83,7 @@ where episodes.benchmark = 'coordination';
 --   chance_corrected  0..1  the same with the corrected key
 --   chance_upstream  0..1  expected accuracy of the published random model
 -- Report: coordination-qa, ordered by respondent, grouping, game, type
--- Reads: coordqa_answers, intervals.
 create or replace view coordqa_accuracy as
-
 with grouped as (
     select
         unnest([

@@ -3,9 +3,7 @@
 -- file (where no trial is logged: in a trial with the same responses), or a console text or players' files of a game that has a step log.
 -- Of equal answers the one counts whose meaning is known, else one whose call did not fail, else the first by id.
 --   episode_id
--- Reads: episodes, episode_metrics.
 create or replace view coordination_repeated_episodes as
-
 with answers as (
     select
         episodes.episode_id,
@@ -43,9 +41,7 @@ where texts.is_text and texts.fingerprint in (select fingerprint from played whe
 --   run_id
 --   score_max  number  Hanabi 25; CollabCapture, CollabEscape and CoordinationQA 1; null of a kitchen, whose soups are as many as time allows
 --   game  text  the game, since a score of one is none of another
--- Reads: runs.
 create or replace view coordination_score_bounds as
-
 select
     run_id, case
         when starts_with(name, 'hanabi') then 25
@@ -71,9 +67,7 @@ where benchmark = 'coordination';
 --   success  flag  captured, or escaped; null in Hanabi and Overcooked, whose measure in the paper is the score
 -- Report: coordination, ordered by game, model, variant, episode_id
 -- Shows: game, model, variant, turns, score, success
--- Reads: episodes, episode_metrics, coordination_repeated_episodes.
 create or replace view coordination_games as
-
 select
     episodes.episode_id,
     episodes.level as game,
@@ -106,9 +100,7 @@ where
 --   stderr  number  standard error, ddof 0 over sqrt(n), as the published code; of RANDOM the standard deviation of one trial; null where
 --                   there is nothing to average. `score_stderr_ddof1` is the other formula that the paper mixes in
 --   n  text  number of values: trials x questions, questions, or games
--- Reads: coordqa_accuracy, coordqa_answers, coordination_games, episode_metrics, episodes.
 create or replace view coordination_scores as
-
 with qa as (
     select
         'coordqa' as section,

@@ -1,9 +1,7 @@
 -- coordination_failure_map: the part of failure_map that is about LLM-Coordination; a table of data, one line a category.
 -- One row is (taxonomy, category).
 --   taxonomy, category, common, meaning, source
--- Reads: nothing.
 create or replace view coordination_failure_map as
-
 select *
 from (values
         ('coordqa_answer', 'several', 'format', 'names several options', 'LLM-Coordination formats, answer extraction'),
@@ -59,9 +57,7 @@ from (values
 --   unit  text  points, turns or probability
 --   kind, lost_before
 --   lost  flag  success can no more be reached after the turn: all lives gone, no time left for the capture, or dead
--- Reads: turn_values, episodes, turn_metrics.
 create or replace view coordination_turn_costs as
-
 with ends as (
     select episode_id, turn, false as over_before, value = 0 as over
     from turn_metrics
@@ -94,9 +90,7 @@ where turn_values.measure in ('coordination.hanabi_bound', 'coordination.capture
 --   d_after  turns  the same after the turn; 0 after the capture
 --   cost  turns  1 + d_after - d_before; null where there was no way before
 --   lost_after
--- Reads: episodes, turn_values, coordination_repeated_episodes.
 create or replace view values_capture as
-
 select
     episodes.details ->> 'episode' as episode,
     episodes.task_id as scenario,
@@ -130,9 +124,7 @@ where turn_values.measure = 'coordination.capture_turns';
 --   d_sure_before  turns  least turns against the worst draws
 --   d_sure_after  turns  the same after the turn
 --   mark  text  exact; two_readings where the two readings of whom the killer has seen differ in value
--- Reads: episodes, turns, turn_values, coordination_repeated_episodes.
 create or replace view values_escape as
-
 with measured as (
     select
         episode_id, turn,
@@ -189,9 +181,7 @@ anti join coordination_repeated_episodes using (episode_id);
 --   ub_after  points  the same after the turn; the score once all lives are lost
 --   loss  points  ub_before - ub_after
 --   reason  text  out_of_lives, pace, bomb (a play that failed) or last_copy (a discard); null without a loss
--- Reads: turns, actions, agents, episodes, turn_metrics, turn_values, coordination_repeated_episodes.
 create or replace view values_hanabi as
-
 with measured as (
     select
         episode_id, turn,

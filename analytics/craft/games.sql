@@ -4,9 +4,7 @@
 --   condition  text  provider group (if the folder names it), oracle size and tools (`api/oracle5_no_tools`), and the start board after it unless it
 --                    was empty; the number of the run is not in it, so that the runs of one condition are pooled as in the paper; null where
 --                    the log does not record its condition
--- Reads: runs.
 create or replace view craft_run_conditions as
-
 with parts as (
     select
         run_id,
@@ -45,9 +43,7 @@ from parts;
 --   ceiling_iou  0..1  iou_score there
 --   ceiling_position_accuracy  0..1  position_accuracy there
 --   ceiling_distance  0..1  distance_score there
--- Reads: episodes, episode_metrics.
 create or replace view craft_structures as
-
 with facts as (
     from (select episode_id, metric[17:] as metric, value from episode_metrics where starts_with(metric, 'craft.structure.'))
     pivot (max(value) for metric in (
@@ -121,9 +117,7 @@ inner join episodes using (episode_id);
 --   n_listed  count  candidates listed, over all turns
 --   n_listed_remove  count  removals among them
 --   progress_share_of_ceiling  number  overall_progress over what verified moves can reach on this target; above 1 where fillers helped
--- Reads: craft_turn_facts, episodes, run_conditions, episode_metrics.
 create or replace view craft_game_facts as
-
 with facts as materialized (  -- read twice below
     select * from craft_turn_facts
 ),
@@ -236,9 +230,7 @@ where episodes.benchmark = 'craft';
 -- Conditions are as in the reference, whose folders name the run (`api/oracle5_no_tools_run3`); all other views pool runs.
 -- One row is a CRAFT game. A game that could not be set up has nulls from n_turns on, and in its scores.
 -- Columns as in: craft_game_facts.
--- Reads: craft_game_facts.
 create or replace view craft_games as
-
 select
     * exclude (
         episode_id, run_id, max_turns, n_followed_full, n_attempted_remove, n_attempted_remove_oracle_turns, n_oracle_remove_any,
@@ -285,9 +277,7 @@ from craft_game_facts;
 --   adherence_full_pooled  0..1  turns on which a candidate was literally carried out / n_oracle_turns; null without such turns
 --   tax_correct  0..1  share of this category of the published taxonomy, of n_oracle_turns; null without such turns
 --   tax_engine_layer_error, tax_engine_span_error, tax_engine_other_error, tax_wrong_position, tax_wrong_block_color, tax_wrong_span  0..1  likewise
--- Reads: craft_game_facts.
 create or replace view craft_models as
-
 select
     condition, model, builder, run,
     count(overall_progress) as n_games,

@@ -7,9 +7,7 @@
 --   oracle_remove_any  flag  one of them is a removal; null if none was listed
 --   oracle_remove_first  flag  the first of them is one; null if none was listed
 --   oracle_remove_share  0..1  share of them that are; null if none was listed
--- Reads: episodes, run_conditions, turns, actions, oracle_actions.
 create or replace view craft_removals as
-
 with moves as (
     select episode_id, turn, verb = 'remove' as attempted_remove
     from actions
@@ -54,9 +52,7 @@ where episodes.benchmark = 'craft';
 --   attempted_rate  0..1  n_attempted_remove / n_attempted; null if n_attempted is 0
 --   gap  -1..1  attempted_rate - oracle_rate; null where either is
 --   paired_gap  -1..1  the same with both rates over the n games alone; null if n is 0
--- Reads: craft_removals.
 create or replace macro remove_gap_by(reading, levels := null) as table
-
 with readings as (
     select
         condition, model, builder, turn, attempted_remove,
@@ -101,9 +97,7 @@ select * exclude (paired_rate), attempted_rate - oracle_rate as gap, paired_rate
 --   gap_low, gap_high
 -- Report: remove-gap-instructed, ordered by gap desc nulls last, model, condition, builder, reader
 -- Shows: model, condition, reader, turns, unread_turns, instructed_rate, oracle_rate, gap, gap_low, gap_high
--- Reads: claims, utterances, agents, craft_removals, compared_games, intervals.
 create or replace view remove_gap_instructed as
-
 with received as (
     select utterances.episode_id, turn, seq, md5(text) as text_hash
     from utterances
@@ -222,9 +216,7 @@ group by all;
 --   gap_mean_of_games  -1..1  mean of the games' own gaps; null if games is 0
 --   gap_sem  number  its standard error over targets (clustered_sem; with one game a target it is that of the sample); null below two games
 --   gap_low, gap_high
--- Reads: craft_removals, compared_games, episodes, run_conditions, intervals.
 create or replace macro remove_gap_models_by(levels := null) as table
-
 with counted as (
     select
         episode_id,
@@ -321,9 +313,7 @@ left join over_targets
 -- Columns as in: remove_gap_by.
 -- Report: remove-gap-turns, ordered by model, condition, builder, turn
 -- Shows: model, condition, turn, n, oracle_rate, attempted_rate, gap
--- Reads: remove_gap_by.
 create or replace view remove_gap as
-
 select * from remove_gap_by('share');
 
 -- remove_gap_models: attempted against oracle removal for each team, in every reading.
@@ -331,7 +321,5 @@ select * from remove_gap_by('share');
 -- Columns as in: remove_gap_models_by.
 -- Report: remove-gap, ordered by reading, gap desc nulls last, model, condition
 -- Shows: model, condition, reading, games, attempted_rate, oracle_rate, gap
--- Reads: remove_gap_models_by.
 create or replace view remove_gap_models as
-
 select * from remove_gap_models_by();

@@ -1,9 +1,7 @@
 -- craft_failure_map: the part of failure_map that is about CRAFT; a table of data, one line a category.
 -- One row is (taxonomy, category).
 --   taxonomy, category, common, meaning, source
--- Reads: nothing.
 create or replace view craft_failure_map as
-
 select *
 from (values
         ('craft_repaired', 'correct', 'none', 'a verified move was carried out', 'CRAFT formats section 6, step 5'),
@@ -28,9 +26,7 @@ from (values
 --   unit  text  progress
 --   kind, lost_before
 --   lost  flag  success can no more be reached after the turn: what is within reach is less than 0.95, at which games are completed
--- Reads: turn_values.
 create or replace view craft_turn_costs as
-
 select *, value_before < 0.95 as lost_before, value_after < 0.95 as lost
 from turn_values
 where measure = 'craft.reachable';
@@ -41,9 +37,7 @@ where measure = 'craft.reachable';
 --   before_state  text  the stacks of the nine cells as JSON, without span records (they follow from the moves) and without cells
 --                         whose name has a blank (the engine never looks at them)
 --   after_state
--- Reads: turns, episodes.
 create or replace view craft_turn_states as
-
 with stacks as (
     select
         turns.episode_id, turns.turn,
@@ -100,9 +94,7 @@ from stacks;
 --   position_accuracy  0..1  cells whose block set equals the target's, of nine, after the turn
 --   distance_score  0..1  Soerensen-Dice of the cells' block sets after the turn; higher is better
 --   n_oracle_remove  count  listed candidates that are removals
--- Reads: episodes, run_conditions, turns, actions, oracle_actions, turn_metrics, failures, utterances.
 create or replace view craft_turn_facts as
-
 with craft_episodes as (
     select
         episodes.episode_id, episodes.run_id, episodes.level, run_conditions.condition, episodes.model,
@@ -265,9 +257,7 @@ left join parsed as previous
 --   verdicts  text  every judge's answers about the turn or its messages, `question agent judge: answer (reason)`; null without any
 -- Report: missed, ordered by model, condition, task_id, episode_id, turn
 -- Shows: model, task_id, turn, said, tried, possible
--- Reads: outcomes, utterances, actions, oracle_actions, verdicts_latest.
 create or replace view missed_turns as
-
 with missed as (
     select episode_id, turn, benchmark, condition, model, level, task_id
     from outcomes
@@ -323,9 +313,7 @@ left join answers using (episode_id, turn);
 -- Conditions are as in the reference, whose folders name the run (`api/oracle5_no_tools_run3`); all other views pool runs.
 -- One row is a turn of a CRAFT game.
 -- Columns as in: craft_turn_facts.
--- Reads: craft_turn_facts.
 create or replace view craft_turns as
-
 select
     * exclude (episode_id, run_id, level, n_oracle_remove)
     replace (regexp_replace(condition, '^((api/|local/)?(oracle\d+|no_oracle)_(no_)?tools)', '\1_run' || coalesce(run::varchar, '')) as condition)
@@ -348,9 +336,7 @@ from craft_turn_facts;
 --   v_before_hi  0..1  v_before if half dominoes could be removed with one move
 --   v_after_hi  0..1  v_after if half dominoes could be removed with one move
 --   mark  text  exact; half_domino: there is one, and both readings agree; bounded: they do not, the truth lies between
--- Reads: craft_turn_facts, episodes, turn_metrics, turn_values.
 create or replace view values_craft as
-
 with measured as (
     select
         episode_id, turn,

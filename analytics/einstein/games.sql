@@ -42,9 +42,7 @@
 --   ext_refused_seek_pending  count  steps with this additional label
 --   ext_share_not_owned  count  steps with this additional label
 --   ext_obsolete_share, ext_out_of_mode, ext_unknown_object, ext_repeated_refused_move, ext_lucky_guess  count  steps with this additional label
--- Reads: einstein_step_facts, episodes, runs, run_conditions, agents, episode_metrics, failures.
 create or replace view einstein_game_facts as
-
 with measured as (
     from (select episode_id, metric[10:] as metric, value from episode_metrics where starts_with(metric, 'einstein.'))
     pivot (max(value) for metric in (
@@ -141,9 +139,7 @@ left join players using (episode_id);
 -- einstein_games: Einstein games with the columns of the reference table.
 -- One row is an Einstein game.
 -- Columns as in: einstein_game_facts.
--- Reads: einstein_game_facts.
 create or replace view einstein_games as
-
 select * exclude (episode_id, run_id, benchmark, condition, model, level, solved_at_limit) from einstein_game_facts;
 
 -- einstein_runs: success, subgoals, steps and corrections of each Einstein run, with standard errors.
@@ -164,9 +160,7 @@ select * exclude (episode_id, run_id, benchmark, condition, model, level, solved
 --   mean_steps_success  steps  mean steps of successful games; null without success
 -- Report: einstein, ordered by action_mode, use_cot, verifier, run
 -- Shows: run, action_mode, verifier, games, sr_pct, subr_pct, stepr
--- Reads: einstein_game_facts.
 create or replace view einstein_runs as
-
 select
     run, action_mode, use_cot, verifier,
     count(success) as games,

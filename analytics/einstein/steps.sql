@@ -1,9 +1,7 @@
 -- einstein_failure_map: the part of failure_map that is about Einstein Puzzles; a table of data, one line a category.
 -- One row is (taxonomy, category).
 --   taxonomy, category, common, meaning, source
--- Reads: nothing.
 create or replace view einstein_failure_map as
-
 select *
 from (values
         ('einstein_harness', 'lost_reply', 'harness', 'a call failed or its reply was cut, so there was no answer', 'cotrace, docs/attribution.md, harness'),
@@ -41,9 +39,7 @@ from (values
 --   sum_err  number  cost of the answers; null without verifier
 --   actions_err  text  cost of each answer, joined by bars; null without verifier
 --   corrected  flag  a later answer replaced the first; null without verifier
--- Reads: turns, episodes, runs, actions, turn_metrics, failures.
 create or replace view einstein_step_facts as
-
 with played as (
     select
         episodes.episode_id, episodes.run_id,
@@ -131,9 +127,7 @@ inner join labelled on turns.episode_id = labelled.episode_id and turns.turn = l
 --   unit  text  steps
 --   kind, lost_before
 --   lost  flag  success can no more be reached after the turn: what is left takes longer than the game lasts, even for players who know everything
--- Reads: turn_values, episodes, runs.
 create or replace view einstein_turn_costs as
-
 with limits as (
     -- by the published rules a game that is solved in its last step counts as failed
     select episode_id, max_turns - (runs.condition ->> 'rules' = 'published')::int as last_step
@@ -154,9 +148,7 @@ where known.measure = 'einstein.know';
 -- einstein_steps: the steps of Einstein games with the columns of the reference table.
 -- One row is a step of an Einstein game.
 -- Columns as in: einstein_step_facts.
--- Reads: einstein_step_facts.
 create or replace view einstein_steps as
-
 select * exclude (episode_id, run_id) from einstein_step_facts;
 
 -- values_einstein: what each step of Einstein games cost, with the columns of the reference table.
@@ -178,9 +170,7 @@ select * exclude (episode_id, run_id) from einstein_step_facts;
 --   lucky  flag  a guess that the rules refuse, and that changed the table all the same
 --   steps_spent  steps  always 1
 --   lost_after
--- Reads: einstein_step_facts, episodes, runs, turn_values.
 create or replace view values_einstein as
-
 with measured as (
     from (select episode_id, turn, measure[10:] as measure, value_before, value_after, cost from turn_values where starts_with(measure, 'einstein.'))
     pivot (
@@ -224,9 +214,7 @@ inner join limits on facts.episode_id = limits.episode_id;
 --   pct_of_relevant  percent  count / relevant_count; null if that is 0, and where there is no second rate
 -- Report: einstein-errors, ordered by scope, verifier, action_mode, count desc, category
 -- Shows: action_mode, verifier, category, count, pct_of_total
--- Reads: einstein_game_facts.
 create or replace view einstein_errors as
-
 with categories (category, relevant_action_type) as (
     values
         ('format_following', null),

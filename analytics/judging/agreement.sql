@@ -9,9 +9,7 @@
 --   answer_b
 --   status_a  text  answered, undecided, failed or skipped; labels are answered
 --   status_b  text  likewise
--- Reads: verdicts_latest, labels, episodes.
 create or replace view answer_pairs as
-
 with verdict_answers as (
     select
         rubric, question,
@@ -96,9 +94,7 @@ select * from with_judges;
 --   leans_first  number  (score of whoever was shown first, mean over both orders) - 0.5: above 0, the first place is liked; null likewise
 -- Report: pairs, ordered by rubric, question, judge, variant, episode_a, episode_b, repeat
 -- Shows: question, judge, episode_a, episode_b, score_a, consistent
--- Reads: verdicts_latest, episodes.
 create or replace view pair_preferences as
-
 with placed as (
     select
         rubric, question, judge, variant, repeat,
@@ -145,9 +141,7 @@ inner join episodes as b on both_orders.episode_b = b.episode_id;
 --   split  text  none; judges: each model agrees with itself over its repeats but not with the others; repeats: a model disagrees with itself
 -- Report: panel, ordered by rubric, question, variant, unit_id
 -- Shows: question, unit_id, judges, votes, majority, entropy
--- Reads: verdicts_latest.
 create or replace view panel as
-
 with asked as (
     select
         rubric, question, variant, unit_id, episode_id, turn, agent, judge, score,
@@ -236,9 +230,7 @@ inner join voted as v
 --   agreement_high  0..1  upper end; null if n is 0
 --   expected  0..1  agreement by chance, from both raters' own shares of each answer; null if n is 0
 --   kappa  -1..1  unweighted Cohen kappa over all answers, N/A included; null if n is 0 or both always gave one and the same answer
--- Reads: answer_pairs, intervals.
 create or replace view agreement as
-
 with counted as materialized (
     select
         rubric, question, kind, rater_a,
@@ -348,9 +340,7 @@ from rated;
 --   n  count  pairs
 -- Report: confusion, ordered by rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, n desc, answer_b
 -- Shows: question, rater_a, rater_b, answer_a, answer_b, n
--- Reads: answer_pairs.
 create or replace view agreement_confusion as
-
 select rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, answer_b, count(*) as n
 from answer_pairs
 where answer_a is not null and answer_b is not null
@@ -362,9 +352,7 @@ group by all;
 --   said  text  each model with its answers over the repeats, such as `llm:a: yes yes | llm:b: no yes`
 -- Report: panel-disagreements, ordered by entropy desc, rubric, question, variant, unit_id
 -- Shows: question, unit_id, judges, votes, entropy
--- Reads: panel, verdicts_latest.
 create or replace view panel_disagreements as
-
 with per_judge as (
     select
         rubric, question, variant, unit_id, judge,

@@ -11,9 +11,7 @@
 --   rate  0..1  n / answered
 --   rate_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
 --   rate_high  0..1  upper end
--- Reads: verdicts, judge_runs, intervals.
 create or replace view answer_rates as
-
 with given as (
     select
         v.rubric, v.rubric_hash, v.question, v.judge, v.variant, v.judge_run_id, v.episode_id,
@@ -104,9 +102,7 @@ inner join judge_runs using (judge_run_id);
 --   score_mean_others  0..1  mean score of the same rubrics' verdicts on units of the same model without such text; null if there is none
 -- Report: flagged, ordered by unit_id, flagged
 -- Shows: unit_id, flagged, model, verdicts, score_mean, score_mean_others
--- Reads: verdicts_latest, episodes.
 create or replace view flagged_units as
-
 with scored as (
     select
         v.*,
@@ -165,9 +161,7 @@ from found;
 --   benchmark, team_name, condition
 --   game_model  text  the evaluated model of the game; that of the judge is `judge`
 --   task_id, level, ending, game_score, game_success
--- Reads: verdicts_latest, games, team_names.
 create or replace view judged_units as
-
 select
     verdicts_latest.rubric, verdicts_latest.question, verdicts_latest.judge, verdicts_latest.variant,
     verdicts_latest.unit_id, verdicts_latest.repeat, verdicts_latest.episode_id, verdicts_latest.turn,
@@ -208,9 +202,7 @@ left join team_names on games.episode_id = team_names.episode_id;
 --   score_sem  number  its standard error, clustered by game (clustered_sem); null below two games
 --   score_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
 --   score_high  0..1  upper end
--- Reads: verdicts, verdicts_latest, episodes, run_conditions, outcomes, intervals.
 create or replace macro judge_scores_by(split, levels := null) as table
-
 -- each version of a rubric with a bit of its own: bits are put together far faster than lists of hashes
 with numbered as (
     select
@@ -302,9 +294,7 @@ from summed;
 -- judge_scores: how each judge answered each question, by evaluated model and by what became of the turn.
 -- One row is (rubric, question, judge, variant, benchmark, condition, model, outcome).
 -- Columns as in: judge_scores_by.
--- Reads: judge_scores_by.
 create or replace view judge_scores as
-
 select * from judge_scores_by(true);
 
 -- judge_scores_models: how each judge answered each question, by evaluated model, over all turns.
@@ -312,7 +302,5 @@ select * from judge_scores_by(true);
 -- Columns as in: judge_scores_by.
 -- Report: judges, ordered by rubric, question, judge, variant, model, condition
 -- Shows: rubric, question, judge, model, units, scored_units, score_mean, na, undecided, failed, bare_reasons, contradicting_reasons
--- Reads: judge_scores_by.
 create or replace view judge_scores_models as
-
 select * exclude (outcome) from judge_scores_by(false);

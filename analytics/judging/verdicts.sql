@@ -18,9 +18,7 @@
 --   last_started_at  UTC  start of the last job
 -- Report: cost, ordered by last_started_at
 -- Shows: rubric, judge, units, calls, tokens_in, tokens_out, cost_usd, calls_unpriced
--- Reads: judge_runs.
 create or replace view cost as
-
 select
     rubric, judge, model, variant,
     count(*) as runs,
@@ -55,9 +53,7 @@ group by rubric, judge, model, variant;
 --   latency_s  s  of the request as a whole
 -- Report: verdict-costs, ordered by cost_usd desc nulls last, tokens_out desc, rubric, question, unit_id, repeat
 -- Shows: rubric, question, judge, unit_id, status, tokens_in, tokens_out, cost_usd
--- Reads: verdicts, calls.
 create or replace view verdict_costs as
-
 with shared as (
     select *, count(*) over (partition by call_id) as answers_of_call
     from verdicts
@@ -78,9 +74,7 @@ inner join calls using (call_id);
 -- verdicts_newest: of each answer the one of the latest scoring job, wherever what was judged is; not those of probes.
 -- One row is (rubric, question, judge, variant, unit_id, repeat).
 -- Columns as in: verdicts.
--- Reads: verdicts, judge_runs.
 create or replace view verdicts_newest as
-
 with ranked_runs as (
     select
         judge_run_id,
@@ -116,9 +110,7 @@ select * from compared;
 -- verdicts_latest: the verdicts that count: of each answer the one of the latest scoring job, where what was judged is still in the store; not those of probes.
 -- One row is (rubric, question, judge, variant, unit_id, repeat).
 -- Columns as in: verdicts.
--- Reads: verdicts_newest, episodes, turns.
 create or replace view verdicts_latest as
-
 select latest.*
 from verdicts_newest as latest
 where

@@ -12,9 +12,7 @@
 --   accepted  flag  whether the turn's action was carried out; null where there was none
 -- Report: action-follows, ordered by benchmark, model, task_id, episode_id, turn, seq
 -- Shows: model, task_id, turn, agent, request, followed, right, accepted
--- Reads: requests, agents, actions, games.
 create or replace view action_follows as
-
 select
     requests.episode_id, requests.turn, games.benchmark, games.condition, games.model, games.task_id, requests.seq,
     requests.agent, agents.role,
@@ -40,9 +38,7 @@ left join (
 --   unit, kind
 --   lost_before  flag  success could not be reached before the turn either; null as `lost`
 --   lost  flag  success can no more be reached after the turn; null if the log does not record how long the game lasts
--- Reads: games, team_names, every family's turn_costs.
 create or replace view turn_costs as
-
 select
     valued.episode_id, valued.turn, games.benchmark, games.condition, games.model, games.builder, team_names.team_name,
     games.task_id, games.level, valued.measure, valued.value_before, valued.value_after, valued.cost, valued.unit,
@@ -67,9 +63,7 @@ inner join team_names using (episode_id);
 --   status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
 -- Shows: model, task_id, turn, agent, link, status, cost, evidence
--- Reads: attributions, agents, games, team_names, turn_costs.
 create or replace view attributed_costs as
-
 select
     found.episode_id, found.turn, games.benchmark, games.condition, games.model, games.builder, team_names.team_name,
     games.task_id, games.level, found.agent, agents.role,
@@ -96,9 +90,7 @@ left join turn_costs on found.episode_id = turn_costs.episode_id and found.turn 
 --   turn_cost  number  what the turn lost, in `cost_unit`; less than 0 where it gained, null where nothing was left to lose
 --   cost_unit  text  progress (0 to 1), steps, turns, points or probability
 --   lost  flag  success can no more be reached after the turn; null as in turn_costs
--- Reads: attributions, turn_costs, team_names.
 create or replace view attributed_faults as
-
 select
     attributions.episode_id, attributions.turn, attributions.agent, attributions.link,
     attributions.cost as fault_cost,
@@ -123,9 +115,7 @@ left join team_names on attributions.episode_id = team_names.episode_id;
 --   share  0..1  of all that the team's games lost under the condition; null where they lost nothing
 --   unit
 -- Report: cost-by-category, ordered by benchmark, team_name, condition, taxonomy, cost desc, category
--- Reads: failure_turns, turn_costs.
 create or replace view cost_by_category as
-
 with lost as (
     select benchmark, model, team_name, condition, unit, sum(greatest(cost, 0)) as cost
     from turn_costs
@@ -163,9 +153,7 @@ inner join lost using (benchmark, model, team_name, condition, unit);
 -- One row is a turn of a game that has values.
 --   lost_so_far  number  what the turns up to this one cost together, in `unit`; null where the cost of one is not known
 -- Columns as in: turn_costs.
--- Reads: turn_costs.
 create or replace view cost_curve as
-
 select *, case when not bool_or(kind = 'none') over so_far then sum(cost) over so_far end as lost_so_far
 from turn_costs
 window so_far as (partition by episode_id order by turn);
@@ -180,9 +168,7 @@ window so_far as (partition by episode_id order by turn);
 --   share_inside  0..1  part of the team's losses that lies inside; null where nothing was lost
 --   unit
 -- Report: cost-in-spirals, ordered by benchmark, team_name, condition
--- Reads: correction_spirals, turn_costs.
 create or replace view cost_in_spirals as
-
 with inside as (
     select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
     from correction_spirals
@@ -209,9 +195,7 @@ group by benchmark, model, team_name, condition, unit;
 --   lost_in_game, share
 -- Columns as in: turn_costs.
 -- Report: costly-turns, ordered by benchmark, cost desc, episode_id, turn
--- Reads: turn_costs.
 create or replace view costly_turns as
-
 select
     *,
     sum(cost) over game as lost_in_game,
@@ -227,9 +211,7 @@ window game as (partition by episode_id);
 --   lost_in_game, share
 -- Columns as in: turn_costs.
 -- Report: decisive-turns, ordered by benchmark, model, task_id, episode_id
--- Reads: turn_costs.
 create or replace view decisive_turns as
-
 with measured as (
     select
         *,

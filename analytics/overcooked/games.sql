@@ -41,9 +41,7 @@
 --   format_errors_agent_0  count  unreadable answers of the Chef
 --   format_errors_agent_1  count  of the Assistant
 --   encoding_warnings  count  recorded actions that the code does not know and drops, of both
--- Reads: episodes, runs, episode_metrics.
 create or replace view overcooked_games as
-
 with spans as (
     select
         episode_id,
@@ -160,9 +158,7 @@ where episodes.benchmark = 'overcooked';
 --   initiate_collaboration_upstream  0..1  the script's: right initiations over conversations, pooled; 0 without any
 --   respond_collaboration_upstream  0..1  the script's: right answers over conversations, pooled; 0 without any
 --   overall_collaboration  number  always null: the script never fills it
--- Reads: overcooked_games.
 create or replace view overcooked_statistics as
-
 select
     policy as model,
     "order",
@@ -204,9 +200,7 @@ group by policy, "order";
 --   responding  text  category of the answer
 --   progress_before  0..1  progress of the game before the turn
 --   position  number  quarter of the task, 1 to 4, by progress_before
--- Reads: turn_metrics, episodes, run_conditions, failures, turns.
 create or replace view overcooked_collaborations as
-
 with increments as (
     select
         episode_id, turn,
@@ -250,9 +244,7 @@ left join turns as earlier
 -- Columns as in: overcooked_statistics.
 -- Report: overcooked, ordered by model, level
 -- Shows: model, level, success_rate, time_avg, initiate_collaboration, respond_collaboration
--- Reads: overcooked_statistics, overcooked_games.
 create or replace view overcooked_levels as
-
 with levels as (
     select distinct "order", 'level_' || level as level
     from overcooked_games
@@ -275,9 +267,7 @@ group by model, level;
 --   n_last  count  conversations in the last quarter that has any, or in the highest level played
 --   rate_last  0..1  share right among them
 --   slope  number  least-squares change of the rate over the whole task, or with each level; below 0 is a decline; null where nothing varies
--- Reads: overcooked_collaborations.
 create or replace view overcooked_decline as
-
 with outcomes_of as (
     select
         model, condition,

@@ -14,9 +14,7 @@
 --   initiate_ok  number  1: c_1 is above 0, else 0
 --   respond_ok  number  1: c_3 is above 0, else 0
 --   process_code  number  0 both right, 1 only the request, 2 only the answer, 3 none
--- Reads: episodes.
 create or replace view overcooked_events as
-
 with listed as (
     select
         model as policy,
@@ -47,9 +45,7 @@ from listed;
 -- overcooked_failure_map: the part of failure_map that is about Collab-Overcooked; a table of data, one line a category.
 -- One row is (taxonomy, category).
 --   taxonomy, category, common, meaning, source
--- Reads: nothing.
 create or replace view overcooked_failure_map as
-
 select *
 from (values
         ('overcooked_initiating', 'correct', 'none', 'the request fits the next step', 'Collab-Overcooked, initiating collaboration'),
@@ -117,9 +113,7 @@ from (values
 --   episode_id, turn, measure, value_before, value_after, cost
 --   unit  text  steps
 --   kind, lost_before, lost
--- Reads: turn_values, episodes.
 create or replace view overcooked_turn_costs as
-
 select
     turn_values.*,
     turn_values.turn - 1 + turn_values.value_before > episodes.max_turns as lost_before,
@@ -140,9 +134,7 @@ where turn_values.measure = 'overcooked.time_left';
 --   left_after  steps  the same after the step
 --   cost  steps  1 + left_after - left_before
 --   lost_after  flag  what is left takes longer than the game lasts, for certain; null if the log does not record the limit
--- Reads: episodes, run_conditions, turn_values.
 create or replace view values_overcooked as
-
 select
     run_conditions.condition, episodes.model,
     try_cast(episodes.level as bigint) as level,

@@ -5,7 +5,6 @@
 --   common  text  kind of failure, as in failure_map
 --   meaning  text  what the category is, in a few words
 --   source  text  where the category comes from
--- Reads: nothing.
 create or replace view lockbox_failure_map as
 
 select *
