@@ -1,8 +1,8 @@
 """The named views: commented ``.sql`` files, one folder per subject, put into order by what each view reads.
 
 What a family adds to a view of all benchmarks is a view of its own, `<family>_<piece>`; `every_family('<piece>')` in the view of all means
-the rows of all families that have one, `list_of_families()` for the list itself. Families from other distributions bring their views in
-`<package>/analytics`.
+the rows of all families that have one, `list_of_families()` the list itself, `rows_of('<name>.csv')` the rows of a file next to it.
+Families from other distributions bring their views in `<package>/analytics`.
 
 A file has one or more views. The header of each view is its documentation, and data: ``docs/views.md`` and the checks are made from it.
 Its grammar::
@@ -42,6 +42,7 @@ from schemas.errors import StoreError
 from schemas.families import families
 from schemas.store import Store
 from schemas.tables import TABLES
+from schemas.text import in_sql
 
 BASIS: Final = """
 create schema if not exists materialized;
@@ -119,6 +120,7 @@ _FROM = re.compile(r"\b(?:from|join)\s+(\w+)|unmaterialized\('(\w+)'\)")
 _COMMENT = re.compile(r"--[^\n]*")
 _NAME = re.compile(r"-- ([a-z]\w*): ")
 _COLUMNS = "columns.csv"
+_ROWS = re.compile(r"rows_of\('([\w.]+)'\)")
 _LIST = "list_of_families()"
 _LISTED = re.compile(r"^-- {3}(\w+(?:, \w+)*)$")
 _NEXT_VIEW = re.compile(r"(?m)(?<=;\n)\n+(?=-- [a-z]\w*: )")
@@ -266,7 +268,19 @@ def _statements() -> dict[str, _Statement]:
             if name[1] in found:
                 raise ValueError(f"two views are named {name[1]} ({found[name[1]].file} and {path}): rename one")
             found[name[1]] = _Statement(path, sql)
-    return {name: statement._replace(sql=_united(statement.sql, found)) for name, statement in found.items()}
+    return {name: _Statement(file, _united(_with_rows(sql, file.parent), found)) for name, (file, sql) in found.items()}
+
+
+def _with_rows(sql: str, folder: Path) -> str:
+    """The statement with the rows of a CSV file, all of them texts, in the place of `rows_of`."""
+
+    def values(found: re.Match[str]) -> str:
+        with (folder / found[1]).open(encoding="utf-8", newline="") as lines:
+            columns, *rows = csv.reader(lines)
+        listed = ", ".join(f"({', '.join(map(in_sql, row))})" for row in rows)
+        return f"(values {listed}) as rows ({', '.join(columns)})"
+
+    return _ROWS.sub(values, sql)
 
 
 def _folders() -> Iterator[Path]:

@@ -2,20 +2,7 @@
 -- One row is (taxonomy, category).
 --   taxonomy, category, common, meaning, source
 create or replace view asympuzl_failure_map as
-select *
-from (values
-        ('asympuzl_derived', 'no_json', 'format', 'the answer is no JSON', 'AsymPuzl formats section 9'),
-        ('asympuzl_derived', 'invalid_action', 'infeasible_action', 'an action names no position, shape or colour of the puzzle', 'AsymPuzl formats section 9'),
-        ('asympuzl_derived', 'repeated_message', 'redundant_talk', 'the same message again', 'AsymPuzl formats section 9'),
-        ('asympuzl_derived', 'ignored_partner', 'unanswered_request', 'a true fact of the partner changes nothing', 'AsymPuzl formats section 9; the paper''s example of no cooperation'),
-        ('asympuzl_derived', 'overcorrection', 'wrong_inference', 'a right entry is made wrong', 'AsymPuzl formats section 9; the paper''s over-correction'),
-        ('asympuzl_derived', 'wasted_write', 'no_progress', 'an action that changes nothing', 'AsymPuzl formats section 9'),
-        ('asympuzl_derived', 'correction_spiral', 'no_progress', 'a position is changed again and again and stays wrong', 'AsymPuzl formats section 9'),
-        ('asympuzl_derived', 'out_of_knowledge_claim', 'unhelpful_message', 'states what it cannot know', 'AsymPuzl formats section 9; the paper''s miscommunication'),
-        ('asympuzl_derived', 'wrong_statement', 'unhelpful_message', 'states what its own clues contradict', 'cotrace; the paper''s miscommunication'),
-        ('asympuzl_harness', 'lost_reply', 'harness', 'a call failed or its reply was cut, so there was no answer', 'cotrace, docs/attribution.md, harness'),
-        ('asympuzl_derived', 'correct', 'none', 'no label applies', 'AsymPuzl formats section 9')
-) as lines (taxonomy, category, common, meaning, source);
+select * from rows_of('failure_map.csv');
 
 -- asympuzl_turn_costs: the part of turn_costs that is about AsymPuzl.
 -- One row is a turn.

@@ -2,23 +2,7 @@
 -- One row is (taxonomy, category).
 --   taxonomy, category, common, meaning, source
 create or replace view craft_failure_map as
-select *
-from (values
-        ('craft_repaired', 'correct', 'none', 'a verified move was carried out', 'CRAFT formats section 6, step 5'),
-        ('craft_repaired', 'wrong_position', 'wrong_reference', 'the move was accepted, but no verified move goes to that place', 'CRAFT formats section 6, step 6'),
-        ('craft_repaired', 'wrong_color', 'wrong_reference', 'right place, block of another colour', 'CRAFT formats section 6, step 7, colour distinguished from size'),
-        ('craft_repaired', 'wrong_size', 'wrong_reference', 'right place, block of another size', 'CRAFT formats section 6, step 7, colour distinguished from size'),
-        ('craft_repaired', 'wrong_color_and_size', 'wrong_reference', 'right place, another block altogether', 'CRAFT formats section 6, step 7'),
-        ('craft_repaired', 'wrong_span', 'wrong_reference', 'right block, other second cell', 'CRAFT formats section 6, step 8'),
-        ('craft_repaired', 'engine_layer_error', 'infeasible_action', 'the layer is not the next free or the top one', 'CRAFT formats section 4.7, P2 and R2'),
-        ('craft_repaired', 'engine_span_error', 'infeasible_action', 'a large block without a fitting second cell', 'CRAFT formats section 4.7, L1 to L8 and R3 to R5'),
-        ('craft_repaired', 'engine_full_stack_error', 'infeasible_action', 'the stack is full', 'CRAFT formats section 4.7, P3'),
-        ('craft_repaired', 'engine_empty_cell_error', 'infeasible_action', 'removal from an empty cell', 'CRAFT formats section 4.7, R1'),
-        ('craft_repaired', 'engine_execution_error', 'infeasible_action', 'refused in execution', 'CRAFT formats section 4.7, X1 and X2'),
-        ('craft_repaired', 'unreadable_reply', 'format', 'the builder''s reply is no move and no question', 'CRAFT formats section 4.6; ours'),
-        ('craft_repaired', 'engine_block_error', 'format', 'no such block code', 'CRAFT formats section 4.7, P1'),
-        ('craft_repaired', 'engine_coordinate_error', 'format', 'the coordinate cannot be read', 'CRAFT formats section 4.7, rows 2 to 4')
-) as lines (taxonomy, category, common, meaning, source);
+select * from rows_of('failure_map.csv');
 
 -- craft_turn_costs: the part of turn_costs that is about CRAFT.
 -- One row is a turn.

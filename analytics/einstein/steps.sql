@@ -2,22 +2,7 @@
 -- One row is (taxonomy, category).
 --   taxonomy, category, common, meaning, source
 create or replace view einstein_failure_map as
-select *
-from (values
-        ('einstein_harness', 'lost_reply', 'harness', 'a call failed or its reply was cut, so there was no answer', 'cotrace, docs/attribution.md, harness'),
-        ('einstein_published', 'no_error', 'none', 'no category applies to the step', 'Einstein Puzzles (arXiv 2510.25595), Table 2'),
-        ('einstein_published', 'format_following', 'format', 'the answer cannot be parsed', 'Einstein Puzzles, Table 2, format following'),
-        ('einstein_published', 'object_not_in_source_bin', 'infeasible_action', 'the object does not lie there', 'Einstein Puzzles, Table 2, affordance'),
-        ('einstein_published', 'source_bin_not_reachable', 'infeasible_action', 'the player cannot reach the bin it takes from', 'Einstein Puzzles, Table 2, affordance'),
-        ('einstein_published', 'dest_bin_not_reachable', 'infeasible_action', 'the player cannot reach the bin it puts into', 'Einstein Puzzles, Table 2, affordance'),
-        ('einstein_published', 'same_source_dest', 'infeasible_action', 'source and destination are one', 'Einstein Puzzles, Table 2, affordance'),
-        ('einstein_published', 'redundant_sharing', 'redundant_talk', 'the item was shared before', 'Einstein Puzzles, Table 2, communication'),
-        ('einstein_published', 'seek_known_object', 'redundant_talk', 'asks for what it knows', 'Einstein Puzzles, Table 2, communication'),
-        ('einstein_published', 'no_share_after_seek', 'unanswered_request', 'a question is not answered by a share', 'Einstein Puzzles, Table 2, communication'),
-        ('einstein_published', 'wrong_share_after_seek', 'unhelpful_message', 'answers a question with something else', 'Einstein Puzzles, Table 2, communication'),
-        ('einstein_published', 'wrong_rule', 'wrong_inference', 'moves a known object against what follows from what it knows', 'Einstein Puzzles, Table 2, reasoning'),
-        ('einstein_published', 'wrong_guess', 'unsupported_guess', 'moves an unknown object to a bin that is wrong', 'Einstein Puzzles, Table 2, reasoning')
-) as lines (taxonomy, category, common, meaning, source);
+select * from rows_of('failure_map.csv');
 
 -- einstein_step_facts: everything countable about a step of an Einstein game; the einstein views are made from it.
 -- One row is a step, that is a turn, of an Einstein game. Flags are 1 and 0, as the reference tables write them.
