@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from analytics.agreement.answers import answers, labels_of
 from analytics.comparison.compare import FEWEST
 from analytics.comparison.game_values import codes, game_values
 from analytics.query import query
-from analytics.statistics.intervals import LEVEL, share_interval
+from analytics.statistics.intervals import LEVEL, Floats, share_interval
 from schemas import wording
 from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
     from schemas.store import Store
-
-Floats = NDArray[np.float64]
 
 _WIDTHS: Final = ("0_10", "0_05", "0_02")
 """Half-widths, as the columns of the report of labels needed are named."""

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from analytics.statistics.intervals import Estimate, share_interval
+from analytics.statistics.intervals import Estimate, Floats, share_interval
 from analytics.statistics.shifts import Shift, paired_shift
 from judges.claims.scoring import TEXT, Count
 from schemas import wording
@@ -19,8 +18,6 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from judges.claims.texts import Text
     from judges.evidence.reader import Reader
-
-Floats = NDArray[np.float64]
 
 _SURE: Final = 0.05
 _SEVERAL: Final = 2

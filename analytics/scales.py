@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from analytics.comparison.game_values import codes, game_values, unlike_names
 from analytics.query import query
 from analytics.statistics.few_games import FEW
-from analytics.statistics.intervals import LEVEL
+from analytics.statistics.intervals import LEVEL, Floats
 from analytics.statistics.regressions import cluster_covariance, mean_by
 from schemas import wording
 from schemas.store import Store
-
-Floats = NDArray[np.float64]
 
 ABILITY_SUMMARY: Final = "benchmark, kind, name, condition, scale, games, partners, value, low, high, expected, observed, island"
 

@@ -11,13 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analytics.query import query
+from analytics.statistics.intervals import Floats
 from judges.rubric_files.reading import find, names
 from schemas.store import Store
 
 if TYPE_CHECKING:
     Codes = NDArray[np.int64]
-
-Floats = NDArray[np.float64]
 
 BY_DISAGREEMENT = "dashboard:disagreements"
 """`labels.source` of what a person labelled on the dashboard in disagreement-first order; in random order it is `dashboard`."""

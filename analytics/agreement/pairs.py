@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.agreement.answers import ORDER, Answered, Rater, numbered, numbers_of_answers, sums_by
+from analytics.statistics.intervals import Floats
 
 if TYPE_CHECKING:
     Codes = NDArray[np.int64]
-
-Floats = NDArray[np.float64]
 
 Scale = Literal["nominal", "ordinal", "interval"]
 

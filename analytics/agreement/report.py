@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import orjson
 import polars as pl
-from numpy.typing import NDArray
 
 from analytics.agreement.pairs import COLUMNS as SCORE_COLUMNS
 from analytics.agreement.pairs import (
@@ -28,10 +27,8 @@ from analytics.agreement.pairs import (
     score_columns,
 )
 from analytics.agreement.units import answered
-from analytics.statistics.intervals import NUDGE, PSEUDO, Ends, Pushed, Varied, cluster_sums, coefficient_interval, share_interval
+from analytics.statistics.intervals import NUDGE, PSEUDO, Ends, Floats, Pushed, Varied, cluster_sums, coefficient_interval, share_interval
 from schemas.store import Store
-
-Floats = NDArray[np.float64]
 
 _SLIGHT, _SUBSTANTIAL, _LOW, _TENTATIVE = 0.2, 0.6, 0.4, 0.667
 _FEW_UNITS = 15

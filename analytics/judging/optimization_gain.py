@@ -10,14 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analytics.agreement.pairs import gwet_ac1, kappa, krippendorff_alpha, percent_agreement
-from analytics.statistics.intervals import LEVEL, NUDGE, PSEUDO, Estimate, Pushed, Varied, coefficient_interval
+from analytics.statistics.intervals import LEVEL, NUDGE, PSEUDO, Estimate, Floats, Pushed, Varied, coefficient_interval
 from schemas import wording
-
-Floats = NDArray[np.float64]
-
 
 ALL: Final = "ALL"
 """Name of the mean over the questions."""

@@ -11,14 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analytics.agreement.answers import answers
-from analytics.statistics.intervals import cluster_sums, ratio_interval
+from analytics.statistics.intervals import Floats, cluster_sums, ratio_interval
 from analytics.statistics.shifts import holm
 from schemas.store import Store
 
 if TYPE_CHECKING:
     Codes = NDArray[np.int64]
-
-Floats = NDArray[np.float64]
 
 CALIBRATED_ANSWERS_SUMMARY: Final = "rubric, question, unit, label, answer, probability"
 """The columns that fit a terminal."""

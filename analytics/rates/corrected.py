@@ -29,12 +29,9 @@ from analytics.rates.correction import (
     tails,
     variance_parts,
 )
-from analytics.statistics.intervals import LEVEL, believed, mean_interval
+from analytics.statistics.intervals import LEVEL, Floats, believed, mean_interval
 from schemas.store import Store
 from schemas.wording import counted, p_is
-
-Floats = NDArray[np.float64]
-
 
 CORRECTED_RATES_SUMMARY: Final = (
     "rubric, question, judge, model, units, labels, judge_rate, rate, rate_low, rate_high, rogan_gladen, rogan_gladen_low, "

@@ -30,13 +30,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from analytics.statistics.intervals import LEVEL, believed
+from analytics.statistics.intervals import LEVEL, Floats, believed
 from analytics.statistics.shifts import Shift, holm, share_difference, sign_flip_p
 from schemas.errors import UsageError
-
-Floats = NDArray[np.float64]
 
 _PSEUDO, _PSEUDO_UNSEEN = 0.05, 0.2
 """Errors of the judge added in each direction to their variance, and how many more where labels hold none: that they happen not to does not

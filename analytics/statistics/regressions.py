@@ -15,9 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analytics.statistics.intervals import LEVEL
-
-Floats = NDArray[np.float64]
+from analytics.statistics.intervals import LEVEL, Floats
 
 _CONSTANT = "constant"
 _COLLINEAR = 1e-8

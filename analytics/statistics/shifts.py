@@ -19,9 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analytics.statistics.intervals import LEVEL, wilson
-
-Floats = NDArray[np.float64]
+from analytics.statistics.intervals import LEVEL, Floats, wilson
 
 _EXACT_UP_TO: Final = 30
 """Differences whose signs are all tried; above it their sum is near enough to normal."""
