@@ -75,21 +75,11 @@ over_tasks as (
         count(distinct task) filter (ended > 0) as tasks,
         max(score_max) filter (members > 0) as score_max,
         max(known) as most,
-        clustered_low(
-            sum(successes), sum(known), count(*) filter (known > 0), sum(successes * successes), sum(successes * known), sum(known * known)
-        ) as success_low,
-        clustered_high(
-            sum(successes), sum(known), count(*) filter (known > 0), sum(successes * successes), sum(successes * known), sum(known * known)
-        ) as success_high,
-        clustered_low(
-            sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
-        ) as share_low,
-        clustered_high(
-            sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
-        ) as share_high,
-        clustered_sem(
-            sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
-        ) as score_sem,
+        cluster_low(successes, known) as success_low,
+        cluster_high(successes, known) as success_high,
+        cluster_low(total, members) as share_low,
+        cluster_high(total, members) as share_high,
+        cluster_sem(total, members) as score_sem,
         t_critical(greatest(sum(members) ** 2 / nullif(sum(members * members), 0) - 1, 1)) as t
     from clusters
     group by all

@@ -1,6 +1,7 @@
 -- intervals: the 95 % intervals of every report, as scalar macros.
 -- Macros: wilson_low(k, n), wilson_high(k, n), t_critical(df), clustered_sem(...), hidden_share(...), seen_factor(...),
--- assumed_factor(...), clustered_factor(...), score_end(...), clustered_low(...), clustered_high(...).
+-- assumed_factor(...), clustered_factor(...), score_end(...), clustered_low(...), clustered_high(...), cluster_low(k, n),
+-- cluster_high(k, n), cluster_sem(k, n).
 --   wilson_low(k, n)   0..1    lower end of the Wilson score interval of k successes in n trials (Wilson 1927); null if n is 0
 --   wilson_high(k, n)  0..1    upper end
 --   t_critical(df)     number  two-sided 95 % point of Student's t, also between whole degrees of freedom; null below 1. The polynomial of degree
@@ -12,6 +13,9 @@
 --   clustered_high(k, n, games, kk, kn, nn)  0..1  upper end
 --   clustered_sem(k, n, games, kk, kn, nn)  number  standard error of k / n over games (Liang and Zeger 1986, with G/(G-1)); of games with one
 --                              trial each it is sample standard deviation / sqrt(n); null below two games
+--   cluster_low(k, n)   0..1    an aggregate: clustered_low of rows that are games (tasks); rows without trials do not count
+--   cluster_high(k, n)  0..1    clustered_high likewise
+--   cluster_sem(k, n)   number  clustered_sem likewise
 --   score_end(share, f, side)  0..1  lower (side -1) and upper (1) end of all p with (share - p)^2 <= f p (1 - p)
 --   hidden_share(k, n, games, sem)  0..1  how much of the variance is assumed, not seen: more than half where p (1 - p) is below 0.35 over the
 --                              games; falling less steeply where all games are alike (sem 0)
@@ -71,3 +75,12 @@ create or replace macro clustered_low(k, n, games, kk, kn, nn) as
 
 create or replace macro clustered_high(k, n, games, kk, kn, nn) as
     case when games > 1 and n > 0 then score_end(k / n, clustered_factor(k, n, games, kk, kn, nn), 1) end;
+
+create or replace macro cluster_low(k, n) as
+    clustered_low(sum(k), sum(n), count(*) filter (n > 0), sum(k * k), sum(k * n), sum(n * n));
+
+create or replace macro cluster_high(k, n) as
+    clustered_high(sum(k), sum(n), count(*) filter (n > 0), sum(k * k), sum(k * n), sum(n * n));
+
+create or replace macro cluster_sem(k, n) as
+    clustered_sem(sum(k), sum(n), count(*) filter (n > 0), sum(k * k), sum(k * n), sum(n * n));

@@ -127,22 +127,13 @@ over_tasks as (
         sum(n) as n,
         max(success_n) as most,
         max(score_max) as score_max,
-        clustered_sem(sum(total), sum(n), count(*) filter (n > 0), sum(total * total), sum(total * n), sum(n * n)) as score_sem,
-        clustered_low(sum(share), sum(n), count(*) filter (n > 0), sum(share * share), sum(share * n), sum(n * n)) as share_low,
-        clustered_high(sum(share), sum(n), count(*) filter (n > 0), sum(share * share), sum(share * n), sum(n * n)) as share_high,
-        clustered_sem(
-            sum(ceiling_total), sum(ceiling_n), count(*) filter (ceiling_n > 0), sum(ceiling_total * ceiling_total),
-            sum(ceiling_total * ceiling_n), sum(ceiling_n * ceiling_n)
-        ) as ceiling_share_sem,
+        cluster_sem(total, n) as score_sem,
+        cluster_low(share, n) as share_low,
+        cluster_high(share, n) as share_high,
+        cluster_sem(ceiling_total, ceiling_n) as ceiling_share_sem,
         t_critical(greatest(sum(n) ** 2 / nullif(sum(n * n), 0) - 1, 1)) as t,
-        clustered_low(
-            sum(successes), sum(success_n), count(*) filter (success_n > 0), sum(successes * successes), sum(successes * success_n),
-            sum(success_n * success_n)
-        ) as success_low,
-        clustered_high(
-            sum(successes), sum(success_n), count(*) filter (success_n > 0), sum(successes * successes), sum(successes * success_n),
-            sum(success_n * success_n)
-        ) as success_high
+        cluster_low(successes, success_n) as success_low,
+        cluster_high(successes, success_n) as success_high
     from by_task
     group by all
 ),

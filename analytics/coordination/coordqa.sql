@@ -127,8 +127,8 @@ by_question as (
 over_questions as (
     select
         respondent, grouping, game, type,
-        clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as accuracy_low,
-        clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as accuracy_high
+        cluster_low(k, n) as accuracy_low,
+        cluster_high(k, n) as accuracy_high
     from by_question
     group by all
 )

@@ -197,8 +197,8 @@ select
     sum(sum_oracle) / nullif(sum(n), 0) as oracle_rate,
     sum(n_attempted_remove) / nullif(sum(n), 0) as attempted_rate,
     instructed_rate - oracle_rate as gap,
-    2 * clustered_low(sum(k), sum(n), count(*) filter (n > 0), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_low,
-    2 * clustered_high(sum(k), sum(n), count(*) filter (n > 0), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_high
+    2 * cluster_low(k, n) - 1 as gap_low,
+    2 * cluster_high(k, n) - 1 as gap_high
 from by_target
 group by all;
 
@@ -293,9 +293,9 @@ by_target as (
 over_targets as (
     select
         condition, model, builder, reading,
-        2 * clustered_sem(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as gap_sem,
-        2 * clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_low,
-        2 * clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_high
+        2 * cluster_sem(k, n) as gap_sem,
+        2 * cluster_low(k, n) - 1 as gap_low,
+        2 * cluster_high(k, n) - 1 as gap_high
     from by_target
     group by all
 )
