@@ -199,7 +199,7 @@ def _who(board: _Board) -> str:
     names = dict(
         zip(map(_side, rows), unlike_names([(short[_team(row)], row["condition"], row["max_turns"]) for row in rows]), strict=True)
     )
-    unlike = "not all teams played the same tasks; " if board.has_other_pairs or _differ_in_tasks(rows) else ""
+    unlike = "not all teams played the same tasks; " if board.has_other_pairs or len({row["tasks"] for row in rows}) > 1 else ""
     shown = board.shown()
     if shown is None:
         means = f"{names[_side(last)]} has the lowest mean, {_over(last)}, {names[_side(first)]} the highest, {_over(first)}"
@@ -213,10 +213,6 @@ def _who(board: _Board) -> str:
         f"{opening}: {unlike}{names[_side(last)]} is behind {names[_side(pair, '_a')]} by {difference} "
         f"on {counted(pair['tasks'], 'shared task')} ({sure})."
     )
-
-
-def _differ_in_tasks(rows: Sequence[Row]) -> bool:
-    return len({row["tasks"] for row in rows}) > 1
 
 
 def _nothing_shown(board: _Board) -> str:

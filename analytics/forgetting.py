@@ -77,7 +77,9 @@ def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgo
         if name not in names:
             some = f"there are {', '.join(sorted(names)[:8]) or 'none'}"
             raise UsageError(f"no {kind.replace('_', ' ')} {name} in {store.path}{near(name, names, some)}")
-        counted = _counted(connection, kind, name)
+        counted = {
+            table: _one(connection, f"SELECT count(*) FROM {table} WHERE {which}", name) for table, which in _conditions(kind).items()
+        }
     if really:
         store.transact(lambda transaction: _delete(transaction, kind, name))
     return Forgotten({table: rows for table, rows in counted.items() if rows})
@@ -104,10 +106,6 @@ def _conditions(kind: str) -> dict[str, str]:
         return gone | dict.fromkeys(("rejects", "sources"), _EPISODES[kind])
     left = f"source_id IN (SELECT source_id FROM episodes GROUP BY ALL HAVING bool_and({_EPISODES['run']}))"
     return {"sources": left} | gone | {"runs": "run_id = $name OR name = $name"}
-
-
-def _counted(connection: duckdb.DuckDBPyConnection, kind: str, name: str) -> dict[str, int]:
-    return {table: _one(connection, f"SELECT count(*) FROM {table} WHERE {which}", name) for table, which in _conditions(kind).items()}
 
 
 def _one(connection: duckdb.DuckDBPyConnection, sql: str, name: str) -> int:

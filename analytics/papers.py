@@ -364,17 +364,13 @@ def as_tex(family: str, found: Sequence[PaperTable]) -> str:
 
 
 def _tex(family: str, one: PaperTable) -> str:
-    grid = [[_escaped(cell) for cell in row] for row in _grid(one)]
+    grid = [[cell.translate(_TEX) for cell in row] for row in _grid(one)]
     comments = [f"% {_title(family, one)}", *([f"% {one.missing}"] if one.missing else [])]
     if not grid:
         return "\n".join(comments)
     head, *body = [" & ".join(row) + r" \\" for row in grid]
     start = rf"\begin{{tabular}}{{l{'r' * (len(grid[0]) - 1)}}}"
     return "\n".join([*comments, start, r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"])
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_TEX)
 
 
 def as_html(family: str, found: Sequence[PaperTable]) -> str:

@@ -54,7 +54,7 @@ def to_frame(relation: duckdb.DuckDBPyRelation, most: int | None = None) -> pl.D
     names = list(relation.columns)
     as_text = {place for place, kind in enumerate(relation.types) if not _can_be_held(kind)}
     rows = _fetched(relation, names, as_text, most)
-    outside = {place for place, name in enumerate(rows.columns) if _is_outside(rows[name])}
+    outside = {place for place, name in enumerate(rows.columns) if any(map(_has_outside, _leaves(rows[name])))}
     return _fetched(relation, names, as_text | outside, most) if outside else rows
 
 
@@ -107,10 +107,6 @@ def _can_be_held(kind: Any) -> bool:
     if kind.id in _AS_TEXT or (kind.id == "map" and kind.key.id != "varchar"):
         return False
     return kind.id not in _NESTED or all(_can_be_held(part) for name, part in kind.children if name != "size")
-
-
-def _is_outside(column: pl.Series) -> bool:
-    return any(map(_has_outside, _leaves(column)))
 
 
 def _leaves(column: pl.Series) -> Iterator[pl.Series]:

@@ -95,14 +95,13 @@ def ensure_some_game(store: Store, where: str) -> None:
 
 def _rows(store: Store, sql: str, these: Sequence[str]) -> list[dict[str, Any]]:
     found = query(store, sql.format(these="list_contains($these, episode_id)"), {"these": these} if "{these}" in sql else None)
-    return [{key: _value(key, value) for key, value in row.items()} for row in found.to_dicts()]
+    return [
+        {key: json.loads(value) if key in _JSON and isinstance(value, str) else value for key, value in row.items()}
+        for row in found.to_dicts()
+    ]
 
 
 _JSON: Final = frozenset({"condition", "team", "goal", "details", "private_view", "state_before", "state_after", "arguments"})
-
-
-def _value(name: str, value: Any) -> Any:
-    return json.loads(value) if name in _JSON and isinstance(value, str) else value
 
 
 def _by_game(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
