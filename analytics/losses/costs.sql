@@ -47,7 +47,7 @@ from every_family('turn_costs') as valued
 inner join games using (episode_id)
 inner join team_names using (episode_id);
 
--- attributed_costs: whose cost each turn was, and through which broken link (docs/attribution.md); `cotrace attribute` works it out.
+-- attributed_costs: the agent and the failure point that each turn's cost is attributed to (docs/attribution.md), by `cotrace attribute`.
 -- One row is a part of a turn's cost, or a fault without consequence (cost 0).
 --   episode_id, turn, benchmark, condition, model, builder, team_name, task_id, level
 --   agent  text  whose; null: no agent's, or status is not answered
@@ -77,7 +77,7 @@ left join agents on found.episode_id = agents.episode_id and found.agent = agent
 left join turn_costs on found.episode_id = turn_costs.episode_id and found.turn = turn_costs.turn;
 
 -- attributed_faults: the failure points that costs are attributed to, each with its turn; columns that both have are named after their owner.
--- One row is a broken link of a turn, as in attributions.
+-- One row is a failure point of a turn, as in attributions.
 --   episode_id, turn
 --   agent  text  who is at fault; null: no agent
 --   link  text  the failure point, docs/attribution.md; not_understood where a message was not, undecided where nothing can be proven
