@@ -1,8 +1,8 @@
 """What counts as an answer: one rule for judges, readers, players, attribution, CoordinationQA and optimisation, in every protocol.
 
-A protocol hands over a `Completion`: final text, thoughts, tool calls, and how the reply ended. `read_answer` decides. A finished reply
+A protocol gives a `Completion`: final text, thoughts, tool calls, and how the reply ended. `read_answer` decides. A finished reply
 that holds exactly one form counts, after a closed list of unwrappings. A cut or interrupted reply never counts, nor does a text in
-thoughts, nor do forms that contradict each other. Thoughts count only where the reply ended by itself, there is no final text, and the
+thoughts, nor do forms that contradict each other. Thoughts count only where the reply ended by itself, the final text is empty, and the
 thoughts as a whole are the form: some servers take all that a model writes for its thoughts. Where no form is asked for, a text that the
 model itself left empty is its answer.
 """
@@ -14,11 +14,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from json import JSONDecoder
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
 from providers.messages import Completion
+from schemas.replies import Read, read_of_rule
 from schemas.text import excerpt
 
 _WORDS: Final = r"think|thought|reasoning|reflect|scratch_?pad|monologue|ponder|deliberat"
@@ -152,20 +153,16 @@ def object_at(text: str, at: int) -> tuple[object, int] | None:
         return None
 
 
-Reading = Literal["as asked", "repaired", "cut", "echo", "declined", "unreadable"]
-"""How a final reply was read: as asked for, after a repair of the closed list, or why it is no answer."""
-
 CONTRADICTION: Final = "contradiction"
 """Why a reply is refused that contradicts itself; also the type of a form's own validation errors that say so."""
 PLACEHOLDER: Final = re.compile(r"<<.*>>", re.DOTALL)
 """How an example form marks what is to be written in a place; such a text is never an answer."""
 
-_REFUSED: Final = "refused: "
 _UNWRAPPED: Final = "unwrapped: "
 _MOST_MISTAKES: Final = 10
 _LONGEST_REASON: Final = 1_000
 _MOST_OBJECTS: Final = 200
-"""Of a text that are looked at."""
+"""Of a text that are read."""
 _DEEPEST: Final = 6
 """Wrappings of one form that are taken off."""
 
@@ -197,7 +194,7 @@ class Answer(NamedTuple):
     read_as: str
     """By which rule it was read, as in the column `calls.read_as`."""
     why_not: str | None = None
-    """Why the reply does not count, in words that a model can act on; None if it counts."""
+    """Why the reply does not count, as a model is shown it; None if it counts."""
 
     @property
     def counts(self) -> bool:
@@ -205,31 +202,17 @@ class Answer(NamedTuple):
         return self.why_not is None
 
     @property
-    def reading(self) -> Reading:
-        """How it was read."""
-        return reading_of(self.read_as)
+    def read(self) -> Read | None:
+        """The kind of that rule, as in the column `calls.read`."""
+        return read_of_rule(self.read_as)
 
     @property
-    def repairs(self) -> tuple[str, ...]:
-        """The repairs of the closed list that it took, outermost first; empty if none, and for a reply that is no answer."""
-        return tuple(_repairs(self.read_as))
+    def is_declined(self) -> bool:
+        """Whether the model or a filter declined to answer."""
+        return self.read_as == "refused: declined"
 
 
-def reading_of(read_as: str) -> Reading:
-    """How a reply was read, by its `calls.read_as`."""
-    if read_as.startswith(_REFUSED):
-        why = read_as.removeprefix(_REFUSED)
-        return "cut" if why in {"cut", "interrupted"} else "echo" if why == "echo" else "declined" if why == "declined" else "unreadable"
-    return "repaired" if _repairs(read_as) else "as asked"
-
-
-def _repairs(read_as: str) -> Sequence[str]:
-    if read_as.startswith(_UNWRAPPED):
-        return read_as.removeprefix(_UNWRAPPED).split(" + ")
-    return ["from thoughts"] if read_as == "from thoughts" else []
-
-
-class _Refused(Exception):  # noqa: N818 - a reply that is no answer is no error of the program
+class _Refused(Exception):  # noqa: N818 - not an error of the program
     def __init__(self, kind: str, why: str) -> None:
         self.kind, self.why = kind, why
 
@@ -241,7 +224,7 @@ class _Opened(NamedTuple):
     wrapped: tuple[str, ...]
     """What was around it, as `calls.read_as` names it."""
     form: BaseModel | None
-    """The form that the value is; None if it is none."""
+    """The form that the value is; None if it is not one."""
 
 
 def read_answer(completion: Completion, form: _Form | None = None, *, asks_for_thoughts: bool = False) -> Answer:
@@ -257,7 +240,7 @@ def read_answer(completion: Completion, form: _Form | None = None, *, asks_for_t
     try:
         filled, read_as = _read(completion, form, parts, thoughts)
     except _Refused as refused:
-        return Answer(parts.text, thoughts, None, f"{_REFUSED}{refused.kind}", refused.why)
+        return Answer(parts.text, thoughts, None, f"refused: {refused.kind}", refused.why)
     return Answer(parts.text, thoughts, filled, read_as)
 
 
@@ -278,7 +261,7 @@ def _read(completion: Completion, form: _Form | None, parts: Parted, thoughts: s
         raise _Refused("wrong form", _no_object([*broken, parts.text]))
     filled, read_as = _form_in([*chain.from_iterable(in_calls), *in_text], form)
     if _holds_broken(form, parts.text):
-        raise _Refused(CONTRADICTION, "it holds an object of the form that cannot be read beside one that can")
+        raise _Refused(CONTRADICTION, "it holds two objects of the form, one of which cannot be read")
     return filled, read_as
 
 
@@ -287,9 +270,9 @@ def _see_that_it_ended(completion: Completion) -> None:
         case "declined":
             raise _Refused("declined", completion.refusal or "the provider's content filter stopped the reply")
         case "cut":
-            raise _Refused("cut", "it broke off at its longest length (max_tokens)")
+            raise _Refused("cut", "it was cut at its longest length (max_tokens)")
         case "interrupted":
-            raise _Refused("interrupted", f"it broke off before its end ({completion.finish_reason})")
+            raise _Refused("interrupted", f"it was interrupted before its end ({completion.finish_reason})")
 
 
 def _from_thoughts(form: _Form, thoughts: str, *, ended: bool) -> tuple[BaseModel, str]:
@@ -355,7 +338,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 
 def _holds_broken(form: _Form, text: str) -> bool:
-    """Whether a form begins in the text that cannot be read: it may say something else than one that can."""
+    """Whether a form begins in the text that cannot be read: it may hold another answer than one that can."""
     if _parsed(text) is not None:
         return False
     begun = re.finditer(rf"\{{\s*[\"']?(?:{'|'.join(map(re.escape, form.model_fields))})[\"']?\s*:", text)
@@ -363,12 +346,12 @@ def _holds_broken(form: _Form, text: str) -> bool:
 
 
 def _is_empty(arguments: str) -> bool:
-    """Whether a call says nothing."""
+    """Whether a call has no arguments."""
     return arguments.strip() in {"", "null"} or _parsed(arguments) in ("", {}, [])
 
 
 def _parsed(text: str) -> Any:
-    """The JSON value that the text is as a whole; None if it is none."""
+    """The JSON value that the text is as a whole; None if it is not JSON."""
     try:
         return DECODER.decode(text.strip())
     except (ValueError, RecursionError):
@@ -475,7 +458,7 @@ def _denies(opened: _Opened, form: BaseModel) -> bool:
 
 
 def _differs(part: Any, content: Any) -> bool:
-    """Whether a part says something else; what is empty, and a place of the example, says nothing."""
+    """Whether a part has another content; an empty part, and a place of the example, has none."""
     if isinstance(part, dict) and isinstance(content, dict):
         return any(_differs(value, content.get(name)) for name, value in part.items())
     return part not in ("", None, [], {}) and part != content and not (isinstance(part, str) and PLACEHOLDER.fullmatch(part.strip()))
@@ -493,7 +476,7 @@ def _mistakes(form: _Form, values: Sequence[Any]) -> _Refused:
         found = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors(include_url=False)[:_MOST_MISTAKES]]
         contradicts = all(e["type"] == CONTRADICTION for e in error.errors(include_url=False))
         return _Refused(CONTRADICTION if contradicts else "wrong form", excerpt("; ".join(found), _LONGEST_REASON))
-    raise AssertionError("a form that can be read was taken for none")
+    raise AssertionError("a form that can be read was not found")
 
 
 def _no_object(texts: Sequence[str]) -> str:

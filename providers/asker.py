@@ -1,8 +1,8 @@
-"""One way to ask a language model, for judges, players and optimisers alike.
+"""One way to ask a language model, for judges, players and optimisers alike: a request, its reply, and what both took.
 
-`await asker.ask(Request(...))` gives a `Reply`, whatever the server does in between. Behind it stand, in this order: the journal (what this
-job has asked before is not paid again), the cache (nor is what anybody has asked before), the bound on calls under way, the least busy of
-the model's servers, and there (`providers.server`) budget, limits, pauses, retries and re-asks.
+`await asker.ask(Request(...))` gives a `Reply`, whatever the server does in between. The steps, in this order: the journal (what
+this job has asked before is not paid again), the cache (nor is what any job has asked before), the bound on calls under way, the least busy
+of the model's servers, and there (`providers.server`) budget, limits, pauses, retries and re-asks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import logging
 import secrets
+from collections import Counter
 from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -23,12 +24,11 @@ from pydantic import BaseModel
 from providers.answers import Answer
 from providers.faults import HopelessError
 from providers.journal import Journal, ReplyCache
-from providers.messages import Completion, Form, Message, Tool
+from providers.messages import Completion, Form, Message, Tool, why_no_probabilities
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion, Server, Taken
 from schemas.records import Call
-from schemas.replies import read_of_rule
 
 Source = Literal["model", "cache", "journal"]
 _Number = TypeVar("_Number", int, float)
@@ -46,9 +46,9 @@ class Request:
     tools: Sequence[Tool] = ()
     """What the model may call; of a request without a form."""
     key: str | None = None
-    """What the reply is called in the journal: asked again under the same key, the same question is not sent again. None: it always is."""
+    """Of the reply in the journal: the same question under the same key is not sent again. None: it always is."""
     sample: int = 1
-    """From 1: which of several replies to the same question is meant; part of what the cache keeps a reply under."""
+    """From 1: which of several replies to the same question is meant; part of the key in the cache."""
     purpose: str = "player"
     """Who asks, as in the column `calls.purpose`."""
     step: str | None = None
@@ -58,7 +58,7 @@ class Request:
     turn: int | None = None
     agent: str | None = None
     note: Any = None
-    """Goes into the journal beside the reply: what the caller needs to make something of it after a kill. Anything that JSON holds."""
+    """Goes into the journal with the reply: what the caller needs to use it after a kill. Anything that JSON holds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +68,7 @@ class Reply:
     call: Call
     """As in the table `calls`."""
     completion: Completion | None
-    """The last that came; None if none did. It is no answer unless the status says so."""
+    """The last that came; None if none did. It is an answer only if the status is `answered`."""
     answer: Answer | None = None
     """What the completion comes to; None if none came."""
     source: Source = "model"
@@ -212,7 +212,7 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
         step=request.step,
         served_model=completion.served_model if completion else None,
         read_as=taken.answer.read_as if taken.answer else None,
-        read=read_of_rule(taken.answer.read_as) if taken.answer else None,
+        read=taken.answer.read if taken.answer else None,
     )
 
 
@@ -240,7 +240,7 @@ class JobTerms:
     cache: ReplyCache | None = None
     """None: everything is asked."""
     journal: Journal[Any, JournalEntry] | None = None
-    """What it holds from an earlier start is not asked again. None: nothing is kept."""
+    """What it holds from an earlier start is not asked again. None: nothing is stored."""
     forced: bool = True
     """Whether a reply is given out only when it is safe from a power cut; else when it is safe from a kill, some milliseconds earlier."""
     concurrency: int = 32
@@ -278,6 +278,8 @@ class Asker:
         self._forms: dict[type[BaseModel], Form] = {}
         self._unlisted = 0
         """Replies whose tokens do not add up, by the server's own count."""
+        self._without_probabilities: Counter[str] = Counter()
+        """Replies to which no probabilities can be given though they were asked for, by the reason."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -297,6 +299,9 @@ class Asker:
                 self.settings.model,
             )
             self._unlisted = 0
+        for why, count in self._without_probabilities.items():
+            _LOG.warning("%d of the replies of %s have no probabilities (--logprobs): %s", count, self.settings.model, why)
+        self._without_probabilities.clear()
 
     @property
     def learned(self) -> dict[str, Any]:
@@ -316,6 +321,8 @@ class Asker:
         asked = fingerprint(self.settings, question)
         reply = self._from_journal(request, question, asked) or await self._from_cache_or_model(request, question, asked)
         self.usage.add(reply)
+        if self.settings.logprobs and reply.completion is not None and (why := why_no_probabilities(reply.completion)):
+            self._without_probabilities[why] += 1
         return reply
 
     def _question(self, request: Request) -> ModelQuestion:
@@ -338,14 +345,14 @@ class Asker:
             return await self._from_model(request, question, asked)
         key = asked + request.sample.to_bytes(4, "big")
         async with self._cache.asking(key):
-            kept = self._cache.get(key)
-            answer = question.answer(kept) if kept is not None else None
+            found = self._cache.get(key)
+            answer = question.answer(found) if found is not None else None
             if answer is not None and answer.counts:
-                call = call_of(request, shown(asked), now(), Taken(status="answered", completion=kept, answer=answer), self._priced)
-                return Reply(call=call, completion=kept, answer=answer, source="cache")
+                call = call_of(request, shown(asked), now(), Taken(status="answered", completion=found, answer=answer), self._priced)
+                return Reply(call=call, completion=found, answer=answer, source="cache")
             reply = await self._from_model(request, question, asked)
             if reply.answered and reply.completion is not None:
-                self._cache.put(key, reply.completion, replaces=kept is not None)
+                self._cache.put(key, reply.completion, replaces=found is not None)
             return reply
 
     async def _from_model(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply:

@@ -15,29 +15,6 @@ from schemas.errors import CotraceError
 from schemas.secrets import strike
 from schemas.text import excerpt
 
-__all__ = [
-    "BudgetSpentError",
-    "DamagedError",
-    "Fault",
-    "ForeignRedirectError",
-    "HopelessError",
-    "NobodyThere",
-    "NodeLost",
-    "OversizeError",
-    "RefusedError",
-    "TimedOut",
-    "TooLarge",
-    "Unusable",
-    "behind",
-    "beyond_bounds",
-    "classify",
-    "of_error",
-    "of_response",
-    "refused_field",
-    "retry_after_s",
-    "wait_after",
-]
-
 LIMITED = 429
 _HOPELESS = {
     401: "the server refuses the API key",
@@ -51,14 +28,14 @@ _FAILURES = range(400, 600)
 _BAD_REQUEST = frozenset({400, 422})
 _LONGEST_REASON = 500
 _NO_KEY = ("API_KEY_INVALID", "API key not valid")
-"""How Google says with status 400 that the key is wrong."""
+"""Of Google, with status 400, where the key is wrong."""
 _NO_MONEY_LEFT = 402
 _NO_MONEY = ("insufficient_quota", "credit balance is too low", "billing_not_active")
 _FORBIDDEN = 403
 _FLAGGED = ("moderation", "flagged")
-"""How gateways say with status 403 that they do not let this prompt through; others may pass."""
+"""Of gateways, with status 403, that do not let this prompt through; others may pass."""
 _NAMED_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
-"""How Google says in the body how long to wait."""
+"""Of Google: how long to wait, in the body."""
 _PROMPT_REFUSED = 400
 _MAY_BE_TOO_LARGE = frozenset({400, 413, 422, 500})
 _TOO_LARGE_STATUS = 413
@@ -74,7 +51,7 @@ _TOO_LARGE_SIGNS = (
     r"\bmax_(?:completion_)?tokens must be at least 1, got -",  # what the prompt leaves of the context
     r"\bmaximum (?:prompt|input|model|sequence)[ _]length|\bnumber of tokens allowed|\breduce the (?:length|size) of\b",
 )
-"""How servers say that a prompt is longer than they take."""
+"""Messages of servers to which a prompt is too long."""
 _TOO_LARGE = re.compile("|".join(_TOO_LARGE_SIGNS), re.IGNORECASE)
 _LARGER_THAN_A_MINUTE = re.compile(r"\brequest (?:is )?(?:too large|larger than)", re.IGNORECASE)
 _LIMIT = re.compile(r"\blimit:?\s+(\d[\d,]*)", re.IGNORECASE)
@@ -115,7 +92,7 @@ _FIXES = tuple(
 
 
 class HopelessError(CotraceError):
-    """No request of this run can succeed: the run stops with this message; what was answered is kept."""
+    """No request of this run can succeed: the run stops with this message; what was answered is stored."""
 
 
 class RefusedError(Exception):
@@ -127,17 +104,11 @@ class BudgetSpentError(Exception):
 
 
 class Unusable(Exception):  # noqa: N818 - it is not an error of the run: the model is asked again
-    """A reply came that is no answer."""
-
-    def __init__(self, why_not: str, *, cut: bool) -> None:
-        super().__init__(why_not)
-        self.why_not = why_not
-        self.cut = cut
-        """Whether it broke off at its longest length: asked again in the same way, it would again."""
+    """A reply came that is not an answer."""
 
 
 class OversizeError(Exception):
-    """A reply is larger than any that was asked for can be, or packed so that it cannot be told."""
+    """A reply is larger than any that was asked for can be, or packed in a way that was not asked for."""
 
 
 class DamagedError(ValueError):
@@ -151,19 +122,21 @@ class ForeignRedirectError(Exception):
 class Fault(Exception):  # noqa: N818 - see Unusable
     """No reply came; it may come on another try."""
 
-    def __init__(self, reason: str, *, status: int | None, retry_after_s: float | None, again: bool, came: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, status: int | None = None, retry_after_s: float | None = None, again: bool = True, came: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.status = status
         """HTTP status; None if the connection failed."""
         self.retry_after_s = retry_after_s
-        """How long the server asks to wait, in seconds; None if it does not say."""
+        """How long the server asks to wait, in seconds; None if it does not ask."""
         self.again = again
         """Whether another try makes sense."""
         self.came = came or status is not None
         """Whether the server was reached."""
         self.counted = False
-        """Whether what the server's health is judged by has it already."""
+        """Whether `providers.pacing.Health` has counted it."""
 
     @property
     def limited(self) -> bool:
@@ -171,37 +144,37 @@ class Fault(Exception):  # noqa: N818 - see Unusable
         return self.status == LIMITED
 
 
-class NobodyThere(Fault):
-    """Nobody listens at the address, or no host has such a name: a second try a moment later finds the same."""
+class NoServer(Fault):
+    """No server listens at the address, or no host has such a name: a second try a moment later finds the same."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason, status=None, retry_after_s=None, again=True)
+        super().__init__(reason)
 
 
 class TimedOut(Fault):
-    """No complete reply came in time; a server that works on few calls at once may not have begun with this one."""
+    """No complete reply came in time; a server that works on few calls at once may not have started this one."""
 
     def __init__(self, timeout_s: float) -> None:
         reason = f"no complete reply within {timeout_s:g} s: raise --timeout, or lower --concurrency or --max-tokens"
-        super().__init__(reason, status=None, retry_after_s=None, again=True)
+        super().__init__(reason)
 
 
 class NodeLost(Fault):
-    """The machine that sent the request was lost, which says nothing of the server: another one sends it again."""
+    """The machine that sent the request was lost; the server may be well, and another machine sends the request again."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason, status=None, retry_after_s=0.0, again=True)
+        super().__init__(reason, retry_after_s=0.0)
 
 
 class TooLarge(Fault):
-    """This one prompt is longer than the server ever takes, which says nothing of other prompts."""
+    """This one prompt is longer than the server ever takes; others may fit."""
 
     def __init__(self, reason: str, status: int | None) -> None:
-        super().__init__(reason, status=status, retry_after_s=None, again=False, came=True)
+        super().__init__(reason, status=status, again=False, came=True)
 
     @property
     def limited(self) -> bool:
-        """Waiting does not help, whatever the status says."""
+        """Waiting does not help, whatever the status is."""
         return False
 
 
@@ -210,7 +183,7 @@ _CLIENTS: Final = frozenset({"aiohttp", "anthropic", "botocore", "aiobotocore", 
 
 
 def behind(error: BaseException) -> BaseException:
-    """What has caused an error of instructor or of a provider's client: one of ours, or the fault that it stands for; else the error."""
+    """The cause of an error of instructor or of a client: one of these classes, or the fault that it amounts to; else the error."""
     while type(error).__name__ == "InstructorRetryException" and error.__cause__ is not None:
         error = error.__cause__
     found: BaseException | None = error
@@ -219,8 +192,8 @@ def behind(error: BaseException) -> BaseException:
             return found
         found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
     if isinstance(error, ValueError | RecursionError):
-        reason = f"the reply is no chat completion ({excerpt(strike(str(error)), _LONGEST_REASON)})"
-        return Fault(reason, status=None, retry_after_s=None, again=True, came=True)
+        reason = f"the reply is not a chat completion ({excerpt(strike(str(error)), _LONGEST_REASON)})"
+        return Fault(reason, came=True)
     if type(error).__module__.partition(".")[0] in _CLIENTS:
         try:
             return classify(error)
@@ -230,7 +203,7 @@ def behind(error: BaseException) -> BaseException:
 
 
 _UNKNOWN: Final = re.compile(
-    r"not (?:be )?support|unsupported|does not support|not permitted|not allowed|extra[ _](?:inputs|fields|forbidden)"
+    r"not (?:be )?support|n't support|unsupported|does not support|not permitted|not allowed|extra[ _](?:inputs|fields|forbidden)"
     r"|un(?:known|recognized|recognised|expected)|deprecated|only the default|\buse ['\"`]?max_(?:completion_)?tokens\b",
     re.IGNORECASE,
 )
@@ -248,11 +221,11 @@ _FIELDS: Final = (
 
 
 def refused_field(reason: str) -> str | None:
-    """The field of a request that a server says it does not take; None if it says something else."""
+    """The field of a request that a server refuses, by its message; None if that names none."""
     if not _UNKNOWN.search(reason):
         return None
     named = [(found.start(), name) for name in _FIELDS if (found := re.search(rf"\b{name}\b", reason))]
-    if not named and re.search(r"json_schema|json_object|structured.output", reason, re.IGNORECASE):
+    if not named and re.search(r"json_schema|json_object|structured.output|output_?config|text_?format", reason, re.IGNORECASE):
         return "response_format"
     if not named and re.search(r"function.?call|\btools?\b", reason, re.IGNORECASE):
         return "tools"
@@ -260,7 +233,7 @@ def refused_field(reason: str) -> str | None:
 
 
 def classify(error: BaseException) -> Fault:
-    """The fault behind an exception of a provider's client, told by what all of them have: a status, a response with headers.
+    """The fault behind an exception of a provider's client, by what all of them have: a status, a response with headers.
 
     Raises:
         HopelessError: no request of this run can succeed.
@@ -269,12 +242,12 @@ def classify(error: BaseException) -> Fault:
     if isinstance(beyond, ForeignRedirectError):
         raise HopelessError(f"{beyond}; keys and texts of logs go to no server that was not named: give its address with --base-url")
     if beyond is not None:
-        return Fault(str(beyond), status=None, retry_after_s=None, again=False, came=True)
+        return Fault(str(beyond), again=False, came=True)
     status = _status(error)
     reason = f"{type(error).__name__}: {excerpt(strike(str(error)), _LONGEST_REASON)}"
     if status is None:
-        came = isinstance(error, ValueError | RecursionError)  # a body that is no JSON, or too deep
-        return Fault(reason, status=None, retry_after_s=None, again=True, came=came)
+        came = isinstance(error, ValueError | RecursionError)  # a body that is not JSON, or too deep
+        return Fault(reason, came=came)
     return _of_status(status, _headers(error), reason, str(error))
 
 
@@ -285,7 +258,7 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         HopelessError: no request of this run can succeed.
     """
     text = body.decode("utf-8", "replace")
-    return _of_status(status, headers, excerpt(_said(text), _LONGEST_REASON), text)
+    return _of_status(status, headers, excerpt(_message(_error_in(text)), _LONGEST_REASON), text)
 
 
 def of_error(error: Any) -> Fault:
@@ -300,7 +273,7 @@ def of_error(error: Any) -> Fault:
         return _of_status(code, {}, reason, orjson.dumps(error).decode())
     if _is_too_large(_PROMPT_REFUSED, error):
         return TooLarge(f"an error in place of a reply: {reason} ({_FIX_TOO_LARGE})", None)
-    return Fault(f"an error in place of a reply: {reason}", status=None, retry_after_s=None, again=True, came=True)
+    return Fault(f"an error in place of a reply: {reason}", came=True)
 
 
 def _error_in(body: str) -> Any:
@@ -312,12 +285,8 @@ def _error_in(body: str) -> Any:
     return content.get("error", content) if isinstance(content, dict) else content
 
 
-def _said(body: str) -> str:
-    """What the server says went wrong: the message in its JSON, or else the text."""
-    return _message(_error_in(body))
-
-
 def _message(error: Any) -> str:
+    """The message in an error, or else its text."""
     return str(error.get("message", error) if isinstance(error, dict) else error)
 
 

@@ -1,7 +1,7 @@
-"""Journals: what was paid for is written before it counts, so that no kill loses a reply that had arrived; once forced, no power cut does.
+"""Journals and the reply cache: what was paid for is written before it counts, so that no kill loses a reply that had arrived.
 
-A journal is a file of lines: one about the job, then one a reply. Writers wait until their line is on the disk; all that wait at the same
-moment wait for the same one force to disk, so that a hundred replies cost one. The process that writes a journal holds a lock on
+A journal is a file of lines: one about the job, then one a reply. Writers wait until their line is on the disk, safe from a power cut; all
+that wait at the same moment share one flush, so that a hundred replies take one. The process that writes a journal holds a lock on
 it: one without its process is what a killed job has left.
 """
 
@@ -30,18 +30,18 @@ L = TypeVar("L")
 
 
 class JournalLines(NamedTuple, Generic[H, L]):
-    """What stands in a journal."""
+    """The content of a journal."""
 
     head: H | None
     """About the job; None if the first line cannot be read, or there is none."""
     lines: list[L]
-    """Those that can be read; a last line that was cut off is none."""
+    """Those that can be read, without a last line that is incomplete."""
     damage: str | None
     """What is wrong with the first line that cannot be read; None if all can."""
 
 
 def read(path: Path, head: type[H], line: type[L]) -> JournalLines[H, L]:
-    """What stands in a journal.
+    """The content of a journal.
 
     Raises:
         StoreError: the file cannot be read.
@@ -49,7 +49,11 @@ def read(path: Path, head: type[H], line: type[L]) -> JournalLines[H, L]:
     heads, rest = msgspec.json.Decoder(head, dec_hook=_model_from), msgspec.json.Decoder(line, dec_hook=_model_from)
     found: list[L] = []
     first, damage = None, None
-    for number, text in enumerate(_whole_lines(path), start=1):
+    try:
+        whole = path.read_bytes().split(b"\n")[:-1]
+    except OSError as error:
+        raise StoreError(f"journal {path} cannot be read: {error.strerror}") from error
+    for number, text in enumerate(whole, start=1):
         try:
             if number == 1:
                 first = heads.decode(text)
@@ -60,17 +64,10 @@ def read(path: Path, head: type[H], line: type[L]) -> JournalLines[H, L]:
     return JournalLines(first, found, damage)
 
 
-def _whole_lines(path: Path) -> list[bytes]:
-    try:
-        return path.read_bytes().split(b"\n")[:-1]
-    except OSError as error:
-        raise StoreError(f"journal {path} cannot be read: {error.strerror}") from error
-
-
 def _model_content(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
-    raise NotImplementedError(f"{type(value)} cannot be put on record")
+    raise NotImplementedError(f"{type(value)} cannot be stored")
 
 
 def _model_from(kind: Any, content: Any) -> Any:
@@ -95,7 +92,7 @@ class Journal(Generic[H, L]):
     """A journal that is being written.
 
     Args:
-        path: the file; one that is there is gone on with, after a last line that was cut off has been taken away.
+        path: the file; one that exists is continued, without a last line that is incomplete.
         head: about the job, the first line of a new file.
         line: the kind of the others.
 
@@ -110,23 +107,20 @@ class Journal(Generic[H, L]):
         """The lines that an earlier start of the job has written."""
         self._encoder = msgspec.json.Encoder(enc_hook=_model_content)
         self._forced: asyncio.Future[None] | None = None
-        """Of the next wait for the disk; None: nobody is waiting for one that has not begun."""
+        """Of the next flush; None: no line is waiting for one that has not begun."""
         self._forcing: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             raise self._cannot(error) from error
-        self._lock()
-        self._begin(head)
-        self.before = read(path, type(head), line).lines
-
-    def _lock(self) -> None:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(self._file)
             raise UsageError(f"another process is writing the journal {self._path}: wait for it, or stop it first") from None
+        self._begin(head)
+        self.before = read(path, type(head), line).lines
 
     def _begin(self, head: H) -> None:
         try:
@@ -141,10 +135,10 @@ class Journal(Generic[H, L]):
             raise self._cannot(error) from error
 
     async def write(self, line: L, *, forced: bool = True) -> None:
-        """Put a line on record: at once where a kill cannot take it, and when this returns, where a power cut cannot either.
+        """Store a line: at once safe from a kill, and when this returns, from a power cut too.
 
         Args:
-            line: what is put on record.
+            line: what is stored.
             forced: whether to wait for the disk; otherwise it is written soon after, and a power cut may take it.
 
         Raises:
@@ -162,17 +156,17 @@ class Journal(Generic[H, L]):
             await asyncio.shield(self._forced)
 
     async def _force_all(self) -> None:
-        """One wait for the disk after the other, each for all lines that have come meanwhile."""
+        """One flush after the other, each for all lines that have come meanwhile."""
         loop = asyncio.get_running_loop()
         while self._forced is not None:
-            told, self._forced = self._forced, None
+            waiting, self._forced = self._forced, None
             try:
                 await loop.run_in_executor(self._thread, _force, self._file)
             except OSError as error:
-                told.set_exception(self._cannot(error))
-                told.exception()  # whoever waits is told; where nobody does, nothing is to be reported
+                waiting.set_exception(self._cannot(error))
+                waiting.exception()  # for those who wait; without any, asyncio would report an error that was never read
             else:
-                told.set_result(None)
+                waiting.set_result(None)
         self._forcing = None
 
     def _append(self, content: bytes) -> None:
@@ -186,7 +180,7 @@ class Journal(Generic[H, L]):
             raise
 
     async def close(self, *, delete: bool = False) -> None:
-        """Let go of the file when all is written; delete it if everything in it is safe elsewhere."""
+        """Close the file when all is written; delete it if everything in it is stored elsewhere."""
         if self._forcing is not None:
             await self._forcing
         self._thread.shutdown()
@@ -200,11 +194,6 @@ class Journal(Generic[H, L]):
 
 _force = getattr(os, "fdatasync", os.fsync)
 """Where a system has no fdatasync, the times of the file are forced too."""
-
-
-def folder_of(store: Store) -> Path:
-    """Where the journals of runs on this store lie."""
-    return store.journals
 
 
 def made(folder: Path) -> Path:
@@ -231,7 +220,7 @@ def starting(store: Store) -> Iterator[Path]:
     Raises:
         StoreError: the folder cannot be made.
     """
-    folder = made(folder_of(store))
+    folder = made(store.journals)
     try:
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
@@ -245,14 +234,14 @@ def starting(store: Store) -> Iterator[Path]:
 
 _FILE_IN_FOLDER: Final = "answers.sqlite"
 _WAIT_FOR_OTHERS_S: Final = 30.0
-_KEPT: Final = msgspec.json.Decoder(Completion)
+_REPLIES: Final = msgspec.json.Decoder(Completion)
 
 
 class ReplyCache:
-    """A file of replies that several runs, also at once, can share.
+    """Replies by content: the same prompt, model, parameters and repeat are paid once. Several runs, also at once, can share the file.
 
     Raises:
-        StoreError: the file cannot be opened, or is no such file.
+        StoreError: the file cannot be opened, or is not such a file.
     """
 
     def __init__(self, place: Path) -> None:
@@ -275,7 +264,7 @@ class ReplyCache:
         return self._asking.setdefault(key, asyncio.Lock())
 
     def get(self, key: bytes) -> Completion | None:
-        """The reply on record, if there is one.
+        """The stored reply, if there is one.
 
         Raises:
             StoreError: the file cannot be read.
@@ -283,12 +272,12 @@ class ReplyCache:
         try:
             with closing(self._connection.execute("SELECT reply FROM replies WHERE key = ?", [key])) as found:
                 row = found.fetchone()
-            return None if row is None else _KEPT.decode(row[0])
+            return None if row is None else _REPLIES.decode(row[0])
         except (sqlite3.Error, msgspec.DecodeError) as error:
             raise self._broken(error) from error
 
     def put(self, key: bytes, reply: Completion, *, replaces: bool = False) -> None:
-        """Store a reply; one that is there already stays, unless it is to be replaced.
+        """Store a reply; an earlier one stays, unless it is to be replaced.
 
         Raises:
             StoreError: the file cannot be written.

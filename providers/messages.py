@@ -1,4 +1,4 @@
-"""What is sent to a model and what it may call, in one form for all providers."""
+"""What is sent to a model and what comes back, in one form for all providers: messages, tools, forms, completions, probabilities."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from providers.provider import Mode
 
 
 class ToolCall(NamedTuple):
-    """A tool that the model wants to be used."""
+    """A tool that the model wants to use."""
 
     id: str
-    """As the provider calls it; the tool's result names it."""
+    """The provider's; the tool's result names it."""
     name: str
     arguments: str
     """As the model wrote them; meant to be a JSON object."""
@@ -46,6 +46,8 @@ class Message(TypedDict, total=False):
     """Of an assistant's message: `Completion.echo`, which some providers want back word for word (signed reasoning)."""
 
 
+# -- completions ------------------------------------------------------------------------------------------
+
 Ending = Literal["finished", "cut", "interrupted", "declined"]
 """How a reply ended: by the model's own choice, at its longest length, for another reason before its end, or by a refusal."""
 
@@ -69,18 +71,18 @@ _DECLINED: Final = frozenset(
         *("safety", "sensitive", "spii"),
     }
 )
-"""Words of providers and gateways for the three."""
+"""Words of providers and gateways for the three kinds."""
 _IS_DECLINED: Final = re.compile(r"safety|filter|block|prohibit|recitation|guardrail|moderat|refus|polic")
 _IS_CUT: Final = re.compile(r"length|max_|_limit|truncat|context_window")
 _IS_INTERRUPTED: Final = re.compile(r"abort|cancel|error|fail|incomplete|interrupt|invalid|malformed|missing|time_?out|too_many|unexpected")
 """What newer words for them hold; any other word, and none, is taken for the reply's own end."""
 
 _MOST_TOKENS: Final = 10**9
-"""No call takes more; what a server says beyond it is no count."""
+"""No call takes more; a larger number is not a count."""
 
 
 class UnreadableError(Exception):
-    """What the server sent is no completion of its protocol."""
+    """What the server sent is not a completion of its protocol."""
 
 
 class ErrorCameError(UnreadableError):
@@ -93,12 +95,12 @@ class ErrorCameError(UnreadableError):
 
 
 class Tokens(NamedTuple):
-    """Tokens as billed; 0 where the server does not say."""
+    """Tokens as billed; 0 where the server does not count them."""
 
     input: int = 0
-    """Of the prompt, those out of a cache included."""
+    """Of the prompt, with those out of a cache."""
     output: int = 0
-    """Of the reply, reasoning included."""
+    """Of the reply, with reasoning."""
     cached: int = 0
     """Those of the prompt that came out of the provider's cache."""
     written: int = 0
@@ -120,23 +122,23 @@ class Completion(NamedTuple):
     text: str
     """What the model wrote as text, verbatim, without reasoning and tool calls; empty if it wrote nothing."""
     finish_reason: str | None
-    """Why it stopped: stop, length, tool_calls, content_filter, or another word of the provider's; None if it does not say."""
+    """Why it stopped: stop, length, tool_calls, content_filter, or another word of the provider's; None if not known."""
     tokens: Tokens
     reasoning: str = ""
     """What it thought, as far as the provider shows it."""
     tool_calls: tuple[ToolCall, ...] = ()
     refusal: str | None = None
-    """Why it declines, where the provider tells that apart from text."""
+    """Why it declines, where the provider separates that from text."""
     probabilities: tuple[tuple[str, float], ...] = ()
     """Tokens of the text with their log probabilities; empty unless they were asked for and came."""
     echo: Any = None
-    """The provider's own form of the reply, where it wants that back in the next request; None where text and calls say it all."""
+    """The provider's own form of the reply, where it wants that back in the next request; else None."""
     served_model: str | None = None
-    """Which model the server says it was; None if it does not say."""
+    """Which model it was, by the server; None if not known."""
     cost: float | None = None
-    """What the server says the reply costs, in USD; None if it does not say."""
+    """What the server has billed, in USD; None if not known."""
     unlisted: int = 0
-    """By how much the server's own total of tokens differs from the prompt and the reply that it lists; 0 where it states none."""
+    """By how much the server's own total of tokens differs from the prompt and the reply that it lists; 0 where it has no total."""
 
     @property
     def ending(self) -> Ending:
@@ -152,12 +154,12 @@ class Completion(NamedTuple):
 
     @property
     def written(self) -> str:
-        """All that the model wrote beside its reasoning: the text, then the arguments of each tool call, a line each."""
+        """All that the model wrote except its reasoning: the text, then the arguments of each tool call, a line each."""
         return "\n".join(filter(None, [self.text, *(call.arguments for call in self.tool_calls)]))
 
     @property
     def is_counted(self) -> bool:
-        """Whether the server has said how many tokens it took: no prompt has none, and no words."""
+        """Whether the server has counted its tokens: a prompt has some, and so have words."""
         wrote = bool(self.text or self.reasoning or self.tool_calls)
         return self.tokens.input > 0 and (self.tokens.output > 0 or not wrote)
 
@@ -171,15 +173,79 @@ class Completion(NamedTuple):
         return message
 
 
-def told(value: object) -> str | None:
-    """A text that a server tells; None where it tells none."""
+def text_or_none(value: object) -> str | None:
+    """A value of a server's reply if it is a text and not empty."""
     return value if isinstance(value, str) and value else None
 
 
-def counted(value: object) -> int:
-    """The number of tokens that a server says; 0 where it says none, or one that cannot be."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else 0
+def counted(found: Any, *path: str) -> int:
+    """The number of tokens at that path in what a server sent; 0 where there is none that can be."""
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST_TOKENS else 0
 
+
+# -- probabilities ----------------------------------------------------------------------------------------
+
+_KEY: Final = re.compile(r'[\s,]*"([^"\\]*)"\s*:\s*')
+_JSON: Final = json.JSONDecoder(strict=False)
+
+
+def probabilities_in(found: Any, tokens: str, logprob: str) -> tuple[tuple[str, float], ...]:
+    """Tokens with their log probabilities in what a server sent, under the server's names; those that are malformed are left out."""
+    listed = found.get(tokens) if isinstance(found, dict) else None
+    each = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return tuple(
+        (one["token"], one[logprob]) for one in each if isinstance(one.get("token"), str) and isinstance(one.get(logprob), int | float)
+    )
+
+
+def why_no_probabilities(completion: Completion) -> str | None:
+    """Why no probability of a value in this reply can be known; None if it can."""
+    if not completion.probabilities:
+        return "the server sent none"
+    if not completion.text and completion.tool_calls:
+        return "the form came as a call of a tool, and servers send probabilities of text only"
+    if completion.text not in "".join(token for token, _ in completion.probabilities):
+        return "the tokens with probabilities are not those of the text"
+    return None
+
+
+def probability_of(completion: Completion, name: str, key: str) -> float | None:
+    """The probability, 0..1, that the model gave to the value of `key` in the object `name` of its reply, given all it had written before.
+
+    None where no probabilities came, where their tokens do not hold the text, or where the value is missing. Some servers leave a fence
+    around the text out of it and not out of the tokens. A token that reaches beyond the value counts whole.
+    """
+    tokens = completion.probabilities
+    span = _span(completion.text, name, key)
+    begins = "".join(token for token, _ in tokens).find(completion.text)
+    if not tokens or span is None or begins < 0:
+        return None
+    total, at = 0.0, -begins
+    for token, logprob in tokens:
+        if at < span[1] and at + len(token) > span[0]:
+            total += logprob
+        at += len(token)
+    return min(1.0, math.exp(total))
+
+
+def _span(text: str, name: str, key: str) -> tuple[int, int] | None:
+    """Where the value begins and ends, without the quotes of a text."""
+    opened = re.search(rf'"{re.escape(name)}"\s*:\s*\{{', text)
+    at = opened.end() if opened else len(text)
+    while found := _KEY.match(text, at):
+        try:
+            value, at = _JSON.raw_decode(text, found.end())
+        except ValueError:
+            return None
+        if found[1] == key:
+            quotes = int(isinstance(value, str))
+            return found.end() + quotes, at - quotes
+    return None
+
+
+# -- forms ------------------------------------------------------------------------------------------------
 
 _LONGEST_REPLY_SHOWN_AGAIN: Final = 4_000
 _DEEPEST: Final = 8
@@ -195,14 +261,14 @@ class Form:
 
         self.model = model
         self.wrapped: Any = prepare_response_model(model)
-        """As instructor's clients take it; wrapping it anew for each call would take longer than the call."""
+        """As instructor's clients take it. Wrapping it for each call would take longer than the call."""
         self.tool = Tool(**generate_openai_schema(model))
         self.length = len(json.dumps(self.tool.parameters))
         """Bytes of its JSON schema."""
 
     @property
     def example(self) -> str:
-        """The form as JSON with a description in each place; no such text is ever an answer (`providers.answers.PLACEHOLDER`)."""
+        """The form as JSON with a description in each place; such a text is never an answer (`providers.answers.PLACEHOLDER`)."""
         return json.dumps(_example(self.tool.parameters, self.tool.parameters.get("$defs", {})), ensure_ascii=False)
 
 
@@ -225,7 +291,7 @@ def _example(schema: Mapping[str, Any], defs: Mapping[str, Any], depth: int = 0)
 
 
 def reask(form: Form, reply: str, why_not: str, mode: Mode) -> list[Message]:
-    """What is added to the chat so that the model sees what was wrong with its reply, and which form is due.
+    """What is added to the chat: the model's reply, what is wrong with it, and the form that is due.
 
     Args:
         form: what the reply must fill in.
@@ -240,41 +306,3 @@ def reask(form: Form, reply: str, why_not: str, mode: Mode) -> list[Message]:
         f"do not repeat the marks:\n{form.example}"
     )
     return [{"role": "assistant", "content": shown}, {"role": "user", "content": text}]
-
-
-_KEY: Final = re.compile(r'[\s,]*"([^"\\]*)"\s*:\s*')
-_DECODER: Final = json.JSONDecoder(strict=False)
-
-
-def probability_of(completion: Completion, name: str, key: str) -> float | None:
-    """The probability, 0..1, that the model gave to the value of `key` in the object `name` of its reply, given all it had written before.
-
-    None where no probabilities came, where their tokens do not hold the text, or where the value is not there. Some servers leave a fence
-    around the text out of it and not out of the tokens. A token that reaches beyond the value counts whole.
-    """
-    tokens = completion.probabilities
-    span = _span(completion.text, name, key)
-    begins = "".join(token for token, _ in tokens).find(completion.text)
-    if not tokens or span is None or begins < 0:
-        return None
-    total, at = 0.0, -begins
-    for token, logprob in tokens:
-        if at < span[1] and at + len(token) > span[0]:
-            total += logprob
-        at += len(token)
-    return min(1.0, math.exp(total))
-
-
-def _span(text: str, name: str, key: str) -> tuple[int, int] | None:
-    """Where the value stands, the quotes of a text apart."""
-    opened = re.search(rf'"{re.escape(name)}"\s*:\s*\{{', text)
-    at = opened.end() if opened else len(text)
-    while found := _KEY.match(text, at):
-        try:
-            value, at = _DECODER.raw_decode(text, found.end())
-        except ValueError:
-            return None
-        if found[1] == key:
-            quotes = int(isinstance(value, str))
-            return found.end() + quotes, at - quotes
-    return None

@@ -1,4 +1,4 @@
-"""How fast requests go out: a gate that closes when the server says 429, and limits a minute.
+"""How fast requests go out: a gate that closes when the server answers 429, and limits a minute.
 
 The gate never collapses: all calls share one pause, the calls that were under way when a pause began cannot lengthen the next one more
 than once, its length is capped, and every success shortens it. A stray 429 among many answers so costs a tenth of a second; a

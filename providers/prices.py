@@ -19,18 +19,6 @@ from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.yaml_lines import read_yaml
 
-__all__ = [
-    "Budget",
-    "Price",
-    "PriceLine",
-    "TokenEstimate",
-    "cost_of",
-    "price_line",
-    "price_of",
-    "refuse_unpriced",
-    "similar_models",
-]
-
 _CHARACTERS_A_TOKEN = 3.0
 """A low guess (English has about four), used until the server's own counts are known."""
 _USUAL_TOKENS_A_CHARACTER = 0.25

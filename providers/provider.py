@@ -101,14 +101,14 @@ class ModelSettings:
         return self.temperature
 
     @property
-    def reasoning_room(self) -> int:
+    def reasoning_tokens(self) -> int:
         """Tokens that are left for reasoning."""
         return EFFORTS[self.reasoning_effort or "medium"] if self.reasons else 0
 
     @property
     def limit(self) -> int:
         """Longest reply with its reasoning, in tokens."""
-        return self.max_tokens + self.reasoning_room
+        return self.max_tokens + self.reasoning_tokens
 
     @property
     def most_bytes(self) -> int:

@@ -1,8 +1,8 @@
 """Asks one server until it has answered, through instructor's client over the provider's own: re-asks, retries, pauses and limits.
 
-instructor prepares the request in its mode, calls the client, and asks again as the policy of the call (tenacity) allows; its hooks tell
-of every reply and every failure, so that tokens and cost of each attempt count. What a mode or a field of a request is refused for is
-learned once and not sent again. Text is asked for through the same client, without a form.
+instructor prepares the request in its mode, calls the client, and asks again as the policy of the call (tenacity) allows; its hooks report
+every reply and every failure, so that tokens and cost of each attempt count. A mode or a field that the server refuses is not sent again.
+Text is asked for through the same client, without a form.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from providers.faults import (
     BudgetSpentError,
     Fault,
     HopelessError,
-    NobodyThere,
     NodeLost,
+    NoServer,
     RefusedError,
     TimedOut,
     TooLarge,
@@ -40,8 +40,6 @@ from providers.messages import NO_TOKENS, Completion, ErrorCameError, Form, Mess
 from providers.pacing import Crowd, Gate, Health, MinuteLimit
 from providers.prices import Budget, Price, TokenEstimate, cost_of
 from providers.provider import LONGER, Mode, ModelSettings, provider_of
-
-__all__ = ["ModelQuestion", "Server", "Taken"]
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -69,7 +67,7 @@ class ModelQuestion:
     """Whether the messages ask for thoughts in tags that the caller reads itself."""
 
     def answer(self, completion: Completion) -> Answer:
-        """What a reply to it comes to."""
+        """Whether a reply is an answer to it, and which."""
         return read_answer(completion, self.form.model if self.form else None, asks_for_thoughts=self.asks_for_thoughts)
 
 
@@ -86,9 +84,9 @@ class Taken:
     completion: Completion | None = None
     """The last one that came, whether it could be used or not."""
     answer: Answer | None = None
-    """What that one comes to."""
+    """How that one was read."""
     uncounted: bool = False
-    """Whether the server has not said how many tokens one of the completions took."""
+    """Whether the server has not counted the tokens of one of the completions."""
     unlisted: int = 0
     """Completions of which the server's total of tokens is not what it lists."""
     cost: float | None = 0.0
@@ -119,10 +117,10 @@ class Server:
         unknown = provider_of(settings).protocol == "openai" and (settings.base_url is not None or provider_of(settings).mode is not None)
         self.mode_is_learned = settings.form_mode is None and unknown
         self.is_settled = not self.mode_is_learned
-        """Whether it is known how forms can be asked for; a server of one's own may know one way or another."""
+        """Whether it is known how forms can be asked for; a server of the user's own may know any mode."""
         self.reached = self.billed = self._answered = False
         self.dearer = 1.0
-        """By how much a reply has cost more than its prompt and its longest length let expect: some servers bill reasoning beside it."""
+        """Factor by which a reply has cost more than its prompt and its longest length allow: some servers bill reasoning on top."""
         self._gate = Gate()
         self._crowd = Crowd()
         self._requests_limit = MinuteLimit(settings.requests_per_minute)
@@ -136,7 +134,7 @@ class Server:
         await self.client.close()
 
     async def ask(self, question: ModelQuestion) -> Taken:
-        """Have the question answered; a reply that does not fit is shown back with the reason, a bounded number of times.
+        """Ask until the question is answered; a reply that does not fit is shown back with the reason, a bounded number of times.
 
         Raises:
             HopelessError: no request of this run can succeed.
@@ -150,7 +148,7 @@ class Server:
         except RefusedError as refused:
             taken.error = f"refused: {refused}"
         except Fault as fault:
-            if call.room > 1 and taken.error and fault.status in _BAD_REQUEST:
+            if call.times_limit > 1 and taken.error and fault.status in _BAD_REQUEST:
                 taken.error += f"; the server does not allow a longer reply ({fault.reason})"
             else:
                 taken.error = fault.reason
@@ -166,7 +164,7 @@ class Server:
 
     @property
     def learned(self) -> dict[str, Any]:
-        """What was not known before it was asked: the mode of its forms, and fields that it does not take. Anything that JSON holds."""
+        """What requests have shown: the mode of its forms, and fields that it does not take. Anything that JSON holds."""
         found = {"mode": self.mode if self.mode_is_learned and self.is_settled else None, "left_out": sorted(self.refused)}
         return {name: value for name, value in found.items() if value}
 
@@ -188,7 +186,7 @@ class Server:
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
-        """What the wire enters before a request goes out."""
+        """Entered by the wire before a request goes out."""
         call = GATE.get()
         assert isinstance(call, _Call)
         self._refuse_too_large(call.length)
@@ -228,7 +226,7 @@ class Server:
         """A request came to nothing.
 
         Raises:
-            HopelessError: the server asks for a longer pause than anybody has patience for.
+            HopelessError: the server asks for a pause longer than `patience_s`.
         """
         call.settle(0.0 if fault.status is not None else None)
         call.failures += 1
@@ -237,20 +235,20 @@ class Server:
         if isinstance(fault, TimedOut):
             call.taken.timed_out += 1
             self._crowd.timed_out(call.sent_at)
-        if not (isinstance(fault, TimedOut) and self._last_reply_at > call.sent_at):  # others were answered meanwhile: it is not ill
+        if not (isinstance(fault, TimedOut) and self._last_reply_at > call.sent_at):  # it answers others: it is not ill
             self.health.failed(fault)
         if not fault.again:
             return
-        self._first_came.set()  # what is to be learned from the first reply may take long
+        self._first_came.set()  # its reply may take long
         if (fault.retry_after_s or 0.0) > self.settings.patience_s:
             raise HopelessError(f"the server asks to wait {fault.retry_after_s:.0f} s: start the same command again then ({fault.reason})")
         if fault.limited:
             self._gate.limited(call.sent_at, fault.retry_after_s)
 
     def came(self, call: _Call, completion: Completion) -> None:
-        """A reply came: count what it took, whatever it is worth."""
+        """A reply came: count what it took, whether it is an answer or not."""
         taken, cost = call.taken, cost_of(completion, self.price)
-        longest, expected = call.room * self.settings.limit, self.estimate.tokens(call.length)
+        longest, expected = call.times_limit * self.settings.limit, self.estimate.tokens(call.length)
         if self.price is not None and cost is not None and (most := self.price.most(completion.tokens.input or expected, longest)):
             self.dearer = max(self.dearer, cost / most)
         call.settle(cost)
@@ -269,16 +267,16 @@ class Server:
     def out_of_patience(self, call: _Call, error: BaseException | None) -> bool:
         """Whether a call that has met this fault gives up."""
         if isinstance(error, NodeLost):
-            return False  # no node is lost twice
+            return False  # another node sends it again
         if isinstance(error, Fault) and error.limited:
             waits_since = max(call.since, self._last_reply_at)
             return time.monotonic() - waits_since > self.settings.patience_s or call.failures >= _MOST_LIMITED_TRIES
         if self.reached:
             return call.failures >= self.health.tries(self.settings.tries)
-        return isinstance(error, NobodyThere) or call.failures >= min(_TRIES_TO_REACH_A_SERVER, self.settings.tries)
+        return isinstance(error, NoServer) or call.failures >= min(_TRIES_TO_REACH_A_SERVER, self.settings.tries)
 
     def learn(self, call: _Call, fault: Fault) -> bool:
-        """Learn from a refusal what the model does not take; whether the same question can be asked again without it."""
+        """Learn from a refusal which field the model does not take; True if the question can be asked again without it."""
         field = None if isinstance(fault, TooLarge) or fault.status not in _BAD_REQUEST else refused_field(fault.reason)
         if field is None or (field not in _OF_FORMS and field not in call.sent):
             return False
@@ -323,12 +321,12 @@ class Server:
 
 
 class _Call:
-    """One question under way: what the client is asked next, and what came of it; instructor's steps see it as their `Gate`."""
+    """One question under way: the next request and what came of the last; instructor's steps see it as their `Gate`."""
 
     def __init__(self, server: Server, question: ModelQuestion) -> None:
         self.server, self.question, self.form = server, question, question.form
         self.taken = Taken()
-        self.room = 1
+        self.times_limit = 1
         self.modes: list[Mode] = [server.mode]
         """In which the form was asked for; the last one is in use."""
         self.sent: dict[str, Any] = {}
@@ -340,12 +338,12 @@ class _Call:
         self._more: Sequence[Message] = ()
         """What the model is shown of its last reply."""
         self._left = server.settings.reasks
-        self._next: Literal["nothing", "again", "otherwise"] = "nothing"
-        """After a reply that is no answer: whether instructor asks again, or is called anew with other arguments."""
+        self._next: Literal["nothing", "again", "other mode"] = "nothing"
+        """After a reply that is not an answer: whether instructor asks again, or the client is called in another mode."""
         self._written: str | None = None
         self._reserved: float | None = None
         self._broken: Exception | None = None
-        """Why what came is no reply."""
+        """Why what came is not a reply."""
 
     async def run(self) -> None:
         """Ask until there is an answer, or nothing else to ask.
@@ -358,21 +356,21 @@ class _Call:
         """
         token = GATE.set(self)
         try:
-            while await self._asked_otherwise():
+            while await self._asked_anew():
                 pass
         finally:
             self.settle(None)
             GATE.reset(token)
 
-    async def _asked_otherwise(self) -> bool:
-        """Call the client; whether it is to be called anew, with other arguments."""
+    async def _asked_anew(self) -> bool:
+        """Call the client; True if it has to be called anew, with other arguments."""
         try:
             await (self._text() if self.form is None else self._filled())
         except Exception as error:
             cause = behind(error)
             if isinstance(cause, Unusable):
                 self.taken.status, self.taken.error = "failed", f"{self.taken.error}{self._hint()}"
-                return self._next == "otherwise"
+                return self._next == "other mode"
             if isinstance(cause, Fault) and self.server.learn(self, cause):
                 return True
             if cause is error:
@@ -385,7 +383,7 @@ class _Call:
         """Ask for the form, through instructor."""
         await self.server.client.instructor(self.modes[-1]).create(max_retries=self._policy(), **self.next_arguments())
         assert self.taken.answer is not None
-        for name in ("_raw_response", "_total_usage"):  # which instructor leaves in the form
+        for name in ("_raw_response", "_total_usage"):  # instructor leaves them in the form
             self.taken.answer.filled.__dict__.pop(name, None)
         if not self.server.is_settled:
             self.server.mode, self.server.is_settled = self.modes[-1], True
@@ -415,12 +413,12 @@ class _Call:
         return error is not None and self.server.out_of_patience(self, behind(error))
 
     def next_arguments(self) -> dict[str, Any]:
-        """What instructor's client is called with next."""
+        """The arguments of instructor's client for the next request."""
         question, form = self.question, self.form
         messages = [*question.messages, *self._more]
         self.length = sum(map(_bytes, messages)) + sum(len(orjson.dumps(tool.parameters)) for tool in question.tools)
         self.length += form.length if form else 0
-        sheet = Sheet(messages, question.tools, form, self.room, self.modes[-1], self.server.refused)
+        sheet = Sheet(messages, question.tools, form, self.times_limit, self.modes[-1], self.server.refused)
         self.sent = self.server.client.arguments(sheet)
         return {**self.sent, "response_model": form.wrapped if form else None}
 
@@ -434,7 +432,7 @@ class _Call:
             self.failed(self._broken)
 
     def failed(self, error: Exception) -> None:
-        """The client gave no reply: a hook of instructor. The wire has counted its own faults already."""
+        """The client gave no reply: a hook of instructor. The wire counts its own faults."""
         cause = behind(error)
         if isinstance(cause, Fault) and not cause.counted:
             self.server.failed(self, cause)
@@ -443,9 +441,9 @@ class _Call:
         """The form in the reply that came; None for a text: instructor's parser.
 
         Raises:
-            Fault: what came is no reply.
+            Fault: what came is not a reply.
             RefusedError: the model declines.
-            Unusable: the reply is no answer for another reason.
+            Unusable: the reply is not an answer for another reason.
         """
         if self._broken is not None:
             raise self._broken
@@ -453,7 +451,7 @@ class _Call:
         answer = self.taken.answer = self.question.answer(self.taken.completion)
         if answer.why_not is None:
             return answer.filled
-        if answer.reading == "declined":
+        if answer.is_declined:
             raise RefusedError(answer.why_not)
         self.taken.error = f"no usable reply: {answer.why_not}"
         self._next = self._after(answer, self.taken.completion.written)
@@ -461,24 +459,24 @@ class _Call:
 
         raise NoAnswerError(answer)
 
-    def _after(self, answer: Answer, written: str) -> Literal["nothing", "again", "otherwise"]:
-        """What to ask after a reply that is no answer: never the same again."""
+    def _after(self, answer: Answer, written: str) -> Literal["nothing", "again", "other mode"]:
+        """What to ask after a reply that is not an answer: never the same again."""
         self._left -= 1
         repeated, self._written = written == self._written, written
         is_cut = answer.read_as == "refused: cut"
-        if self._left < 0 or (self.room > 1 if is_cut else self.form is None):
+        if self._left < 0 or (self.times_limit > 1 if is_cut else self.form is None):
             return "nothing"
         if is_cut:
-            self.room = LONGER
+            self.times_limit = LONGER
             return "again"
         assert self.form is not None
         shown = reask(self.form, written, answer.why_not or "", self.modes[-1])
         is_near = any(f'"{name}"' in written for name in self.form.model.model_fields)  # it knows the form, and fills it in wrongly
         is_another_shape = answer.read_as in _WRONG_SHAPE and (repeated or not (self.server.is_settled or is_near))
         if is_another_shape and self.server.settings.mode is None:
-            if self.server.other_mode(self, f"a reply in mode {self.modes[-1]} is no form", for_all=not self.server.is_settled):
+            if self.server.other_mode(self, f"a reply in mode {self.modes[-1]} is not a form", for_all=not self.server.is_settled):
                 self._more = shown if repeated else ()
-                return "otherwise"
+                return "other mode"
             self.server.is_settled = True
         if repeated and self._more:
             return "nothing"
@@ -486,11 +484,11 @@ class _Call:
         return "again"
 
     def _hint(self) -> str:
-        """What may help where the last reply was no answer."""
+        """What may help where the last reply was not an answer."""
         read_as = self.taken.answer.read_as if self.taken.answer else ""
         if read_as == "refused: cut":
             limit = self.server.settings.limit
-            longer = f", then {self.room * limit}" if self.room > 1 else ""
+            longer = f", then {self.times_limit * limit}" if self.times_limit > 1 else ""
             return f", {limit} tokens{longer}: raise --max-tokens, or lower --reasoning-effort"
         others = [mode for mode in self.server.client.modes if mode not in self.modes]
         if self.form is None or read_as not in _WRONG_SHAPE or not others:
@@ -503,22 +501,26 @@ class _Call:
         Raises:
             BudgetSpentError: the budget does not allow it.
         """
-        longest, expected, price = self.room * self.server.settings.limit, self.server.estimate.tokens(self.length), self.server.price
+        longest, expected, price = (
+            self.times_limit * self.server.settings.limit,
+            self.server.estimate.tokens(self.length),
+            self.server.price,
+        )
         reserved = self.server.dearer * price.most(expected, longest) if price else 0.0
         await self.server.budget.reserve(reserved)
         self._reserved = reserved
 
     def settle(self, cost: float | None) -> None:
-        """Give back what the last request has not cost; None: it is not known, and may be all."""
+        """Release what the last request has not cost; None: the cost is not known and may be all."""
         if self._reserved is not None:
             self.server.budget.settle(self._reserved, self._reserved if cost is None else cost)
             self._reserved = None
 
 
 def _broken(error: UnreadableError) -> Exception:
-    """What it means that no reply came where one was due."""
+    """The fault behind a reply that cannot be read."""
     if not isinstance(error, ErrorCameError):
-        return Fault(str(error), status=None, retry_after_s=None, again=True, came=True)
+        return Fault(str(error), came=True)
     try:
         return of_error(error.error)
     except HopelessError as hopeless:

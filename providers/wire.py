@@ -20,7 +20,7 @@ import aiohttp
 import httpx
 from yarl import URL
 
-from providers.faults import DamagedError, Fault, HopelessError, NobodyThere, NodeLost, OversizeError, TimedOut, of_response
+from providers.faults import DamagedError, Fault, HopelessError, NodeLost, NoServer, OversizeError, TimedOut, of_response
 from providers.provider import ModelSettings
 from schemas.cluster import connected, is_used
 from schemas.errors import CotraceError, UsageError
@@ -29,8 +29,6 @@ from schemas.text import excerpt, without_half_pairs
 
 if TYPE_CHECKING:
     from ssl import SSLContext
-
-__all__ = ["Counted", "Exchange", "Response", "Wire", "proxy_of"]
 
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _MOST_REDIRECTS: Final = 3
@@ -121,19 +119,19 @@ class Exchange:
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._send(method, URL(url, encoded=True), headers, body)  # what was signed must not be spelt otherwise
+                return await self._send(method, URL(url, encoded=True), headers, body)  # what was signed must stay as it is
         except TimeoutError as error:
             raise TimedOut(self._timeout_s) from error
         except OversizeError as error:
-            raise Fault(str(error), status=None, retry_after_s=None, again=False, came=True) from error
+            raise Fault(str(error), again=False, came=True) from error
         except DamagedError as error:
-            raise Fault(str(error), status=None, retry_after_s=None, again=True, came=True) from error
+            raise Fault(str(error), came=True) from error
         except aiohttp.ClientConnectorCertificateError as error:
-            raise NobodyThere(_distrusted(error)) from error
+            raise NoServer(_distrusted(error)) from error
         except aiohttp.ClientConnectorError as error:
             raise _not_connected(error) from error
         except aiohttp.ClientError as error:
-            raise Fault(f"connection error: {_in_words(error)}", status=None, retry_after_s=None, again=True) from error
+            raise Fault(f"connection error: {_in_words(error)}") from error
 
     async def _send(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> Response:
         sent = {**headers, "Accept-Encoding": "gzip, deflate"}
@@ -182,7 +180,7 @@ class Counted:
 
         Raises:
             OversizeError: with it, there is too much.
-            DamagedError: it is not packed as was said.
+            DamagedError: it is not packed as its header states.
         """
         self._came += len(chunk)
         try:  # one byte more than allowed shows that there is more
@@ -215,15 +213,15 @@ def _followed(here: URL, location: str) -> URL:
 
 
 def _not_connected(error: aiohttp.ClientConnectorError) -> Fault:
-    """The fault of a connection that could not be made, in the words of the field."""
+    """The fault of a connection that could not be made."""
     import socket
 
     if error.os_error.errno == errno.ECONNREFUSED:
         is_proxy = isinstance(error, aiohttp.ClientProxyConnectionError)
-        return NobodyThere(f"connection refused by the proxy {error.host}:{error.port}" if is_proxy else "connection refused")
+        return NoServer(f"connection refused by the proxy {error.host}:{error.port}" if is_proxy else "connection refused")
     if isinstance(error.os_error, socket.gaierror) and error.os_error.errno != socket.EAI_AGAIN:
-        return NobodyThere(f"no host is called {error.host}")
-    return Fault(f"connection error: {_in_words(error)}", status=None, retry_after_s=None, again=True)
+        return NoServer(f"no host is called {error.host}")
+    return Fault(f"connection error: {_in_words(error)}")
 
 
 def _distrusted(error: aiohttp.ClientConnectorCertificateError) -> str:

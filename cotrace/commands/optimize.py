@@ -67,7 +67,6 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     from judges.optimization.search import expected, optimize, place_of_test, refuse_if_taken, write_new_rubric
     from judges.rubric_files.reading import find
     from providers.asker import now
-    from providers.journal import folder_of
 
     needed("dspy", "cotrace optimize")
     store.check()
@@ -94,7 +93,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     held_out = request.parts.held_out
     gained = gains(metric, _judged(held_out, found.before), _judged(held_out, found.after), _possible(request.rubric))
     _tell_gains(metric, gained)
-    place = place_of_test(folder_of(store), parent.name, found.rubric.hash, now())
+    place = place_of_test(store.journals, parent.name, found.rubric.hash, now())
     sentence = conclusion(metric, gained, place)
     test = HeldOutTest(options["labels"], metric, gained, sentence, place)
     write_new_rubric(path, found.rubric, parent.name, provenance(parent, request, found, test))

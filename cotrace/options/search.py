@@ -84,8 +84,8 @@ def demonstrations_of(options: Mapping[str, Any]) -> int:
 
 def cache_of(options: Mapping[str, Any], store: Store) -> Path:
     """Where answers are kept: beside the store, unless the user says otherwise."""
-    from providers.journal import folder_of, made
+    from providers.journal import made
 
     if options["cache"]:
         return Path(options["cache"])
-    return made(folder_of(store))
+    return made(store.journals)

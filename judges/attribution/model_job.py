@@ -21,7 +21,7 @@ from judges.evidence.transcript import Transcript, load
 from judges.runs.job import RunStatus
 from judges.runs.verdict_store import Progressed, save
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, now, run_to_end
-from providers.journal import Journal, ReplyCache, folder_of, made
+from providers.journal import Journal, ReplyCache, made
 from providers.messages import Message
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
@@ -163,7 +163,7 @@ class _Job:
         self._store.transact(lambda transaction: transaction.update("judge_runs", "status = 'interrupted'", where, same))
 
     def _journal_path(self) -> Path:
-        folder = made(folder_of(self._store) / RUBRIC)
+        folder = made(self._store.journals / RUBRIC)
         name = f"{self._request.settings.model} {self._request.manner}"
         return folder / f"{hashlib.blake2b(name.encode(), digest_size=6).hexdigest()}.jsonl"
 

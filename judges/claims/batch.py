@@ -22,7 +22,7 @@ from judges.claims.stored import put
 from providers import batches
 from providers.asker import Request, call_of, fingerprint, now, shown
 from providers.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
-from providers.journal import folder_of, starting
+from providers.journal import starting
 from providers.messages import Form
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
@@ -96,7 +96,7 @@ def _pending(store: Store) -> Iterator[tuple[Path, _Record]]:
 
 
 def _folder(store: Store) -> Path:
-    return folder_of(store) / "claims"
+    return store.journals / "claims"
 
 
 def refuse_if_reading(request: ReadingRequest, store: Store) -> None:

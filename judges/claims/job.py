@@ -19,7 +19,7 @@ from judges.claims.questions import ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, run_to_end
-from providers.journal import Journal, ReplyCache, folder_of, made
+from providers.journal import Journal, ReplyCache, made
 from providers.prices import Budget, price_of, refuse_unpriced
 from schemas.records import Call, Claim
 from schemas.store import Store
@@ -97,7 +97,7 @@ class _Job:
         return self.report
 
     def _journal_path(self) -> Path:
-        folder = made(folder_of(self._store) / "claims")
+        folder = made(self._store.journals / "claims")
         return folder / f"{hashlib.blake2b(self._request.settings.model.encode(), digest_size=6).hexdigest()}.jsonl"
 
     async def _ask_all(self, questions: Sequence[ReadingQuestion], journal: Journal[dict[str, str], JournalEntry]) -> None:

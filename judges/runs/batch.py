@@ -20,7 +20,7 @@ from judges.runs.verdict_store import Progressed, found_answers, recover, save, 
 from providers import batches
 from providers.asker import Request, call_of, fingerprint, now, shown
 from providers.batches import BatchRefusedError, BatchReply, Sent, batch_client, taken_of
-from providers.journal import folder_of, starting
+from providers.journal import starting
 from providers.messages import Form
 from providers.prices import price_of
 from providers.server import ModelQuestion
@@ -119,7 +119,7 @@ def collect(store: Store) -> list[Collected]:
     store.check()
     store.create()
     with starting(store), batches.within_reach():
-        return [_collected(store, path, record) for path, record in list(batch_record.pending(folder_of(store)))]
+        return [_collected(store, path, record) for path, record in list(batch_record.pending(store.journals))]
 
 
 def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:

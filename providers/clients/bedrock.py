@@ -1,14 +1,13 @@
 """Amazon Bedrock's Converse, through its client for asyncio (aiobotocore).
 
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html. The key is a bearer token, or each request is signed. The
-client builds, signs and reads; our wire sends, in place of the client's own HTTP (the event `before-send`).
+client builds, signs and reads; `providers.wire` sends, in place of the client's own HTTP (the event `before-send`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
 from typing import Any, Final
 
 import instructor
@@ -19,20 +18,17 @@ from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession, get_session
 from botocore import UNSIGNED
 from instructor import AsyncInstructor
-from instructor.processing.schema import generate_openai_schema
 from instructor.v2.core.patch import patch_v2
 from pydantic import BaseModel
 
-from providers.clients.client import Sheet, Turn, arguments_of, merged, system_text
-from providers.clients.gate import HOOKS, gated, json_wish
+from providers.clients.client import Client, Sheet, Turn
+from providers.clients.gate import HOOKS, arguments_of, called, closed_schema, gated, given, in_words, merged, system_text, tool_of
 from providers.faults import Fault
-from providers.messages import NO_TOKENS, Completion, Message, Tokens, ToolCall, UnreadableError, counted
+from providers.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
 from providers.provider import Mode, ModelSettings, address_of, key_in
 from providers.wire import Wire
 from schemas.errors import UsageError
 from schemas.secrets import use_secret
-
-__all__ = ["Connected", "completion_of"]
 
 _STOPPED: Final = {
     "end_turn": "stop",
@@ -46,45 +42,37 @@ _REGION: Final = "us-east-1"
 _TOKEN: Final = "AWS_BEARER_TOKEN_BEDROCK"  # noqa: S105 - its name
 
 
-@cache
-def _tool(model: type[BaseModel]) -> dict[str, Any]:
-    found = generate_openai_schema(model)
-    return _config([{"name": found["name"], "description": found["description"], "parameters": found["parameters"]}]) | {
-        "toolChoice": {"tool": {"name": found["name"]}}
-    }
+def _spec(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return {"toolSpec": {"name": tool["name"], "description": tool["description"], "inputSchema": {"json": tool["parameters"]}}}
 
 
-def _config(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    return {
-        "tools": [
-            {"toolSpec": {"name": tool["name"], "description": tool["description"], "inputSchema": {"json": tool["parameters"]}}}
-            for tool in tools
-        ]
-    }
+def _by_tool(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
+    tool = tool_of(model)
+    return kwargs | {"toolConfig": {"tools": [_spec(tool)], "toolChoice": {"tool": {"name": tool["name"]}}}}
 
 
-def _by_tool(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
-    return kwargs if model is None else kwargs | {"toolConfig": _tool(model)}
+def _by_json(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """By the schema that the server holds replies to, or by words."""
+    if kwargs["in_words"]:
+        head = "\n\n".join(block["text"] for block in kwargs.get("system", ()))
+        return kwargs | {"system": [{"text": in_words(head, model)}]}
+    schema = {"name": model.__name__, "schema": orjson.dumps(closed_schema(model)).decode()}
+    return kwargs | {"outputConfig": {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}}
 
 
-def _in_json(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
-    if model is None:
-        return kwargs
-    head = "\n\n".join(block["text"] for block in kwargs.get("system", ()))
-    return kwargs | {"system": [{"text": json_wish(head, model.model_json_schema())}]}
+def _last(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in kwargs.items() if name != "in_words"}
 
 
-gated(instructor.Provider.BEDROCK, instructor.Mode.TOOLS, _by_tool)
-gated(instructor.Provider.BEDROCK, instructor.Mode.MD_JSON, _in_json)
+gated(instructor.Provider.BEDROCK, instructor.Mode.TOOLS, _by_tool, _last)
+gated(instructor.Provider.BEDROCK, instructor.Mode.MD_JSON, _by_json, _last)
 
 
-class Connected:
+class Connected(Client):
     """Converse."""
 
-    modes: Sequence[Mode] = ("tools", "json")
-
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
-        self._settings = settings
+        super().__init__(settings, turn)
         self._wire = Wire(settings, turn)
         self._token = key_in(settings.key_variable or _TOKEN)
         self._region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or _REGION
@@ -92,16 +80,12 @@ class Connected:
         self._opened: Any = None
         if self._token is None:
             _see_credentials()
-        self._by_mode: dict[instructor.Mode, AsyncInstructor] = {}
 
-    def instructor(self, mode: Mode) -> AsyncInstructor:
-        """The client that asks for forms in that way, made as `instructor.from_bedrock` does, whose calls would hold the event loop."""
-        theirs = instructor.Mode.TOOLS if mode == "tools" else instructor.Mode.MD_JSON
-        if theirs not in self._by_mode:
-            provider = instructor.Provider.BEDROCK
-            create: Any = patch_v2(func=self._converse, provider=provider, mode=theirs)
-            self._by_mode[theirs] = AsyncInstructor(client=None, create=create, provider=provider, mode=theirs, hooks=HOOKS)
-        return self._by_mode[theirs]
+    def _patched(self, mode: Mode) -> AsyncInstructor:
+        """Made as `instructor.from_bedrock` does, whose calls would block the event loop."""
+        theirs, provider = instructor.Mode.TOOLS if mode == "tools" else instructor.Mode.MD_JSON, instructor.Provider.BEDROCK
+        create: Any = patch_v2(func=self._converse, provider=provider, mode=theirs)
+        return AsyncInstructor(client=None, create=create, provider=provider, mode=theirs, hooks=HOOKS)
 
     async def _converse(self, **kwargs: Any) -> Any:
         if self._opened is None:
@@ -124,30 +108,29 @@ class Connected:
         body = request.body.encode() if isinstance(request.body, str) else bytes(request.body)
         found = await self._wire.send(request.method, request.url, headers, body)
         if not found.body.lstrip().startswith(b"{"):
-            raise Fault("the reply is no message", status=None, retry_after_s=None, again=True, came=True)
+            raise Fault("the reply is not a message", came=True)
         return AioAWSResponse(request.url, found.status, dict(found.headers), _Whole(found.body))
 
     def arguments(self, sheet: Sheet) -> dict[str, Any]:
-        """What `create` is called with."""
+        """The arguments of `create`."""
         settings, system = self._settings, system_text(sheet.messages)
-        inference = {"maxTokens": sheet.room * settings.limit, "temperature": settings.sampling_temperature, "topP": settings.top_p}
-        more = _thinking(settings) | dict(settings.request_fields)
+        inference = {"maxTokens": sheet.times_limit * settings.limit, "topP": settings.top_p}
+        if "temperature" not in sheet.refused:
+            inference["temperature"] = settings.sampling_temperature
         found = {
             "modelId": settings.model_name,
             "messages": merged(sheet.messages, _blocks, assistant="assistant", content="content"),
             "system": [{"text": system}] if system else None,
-            "inferenceConfig": {
-                name: value
-                for name, value in inference.items()
-                if value is not None and (name != "temperature" or name not in sheet.refused)
-            },
-            "toolConfig": _config([tool._asdict() for tool in sheet.tools]) if sheet.tools else None,
-            "additionalModelRequestFields": more or None,
+            "inferenceConfig": given(inference),
+            "toolConfig": {"tools": [_spec(tool._asdict()) for tool in sheet.tools]} if sheet.tools else None,
+            "additionalModelRequestFields": _thinking(settings) | dict(settings.request_fields) or None,
+            "in_words": sheet.mode == "json",
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return given(found)
 
-    def completion(self, response: Any) -> Completion:
-        """A reply in plain words."""
+    @staticmethod
+    def completion(response: Any) -> Completion:
+        """A reply in the common form; see `Client`."""
         return completion_of(response)
 
     async def close(self) -> None:
@@ -185,12 +168,10 @@ def _see_credentials() -> None:
 def _thinking(settings: ModelSettings) -> dict[str, Any]:
     if settings.reasoning_effort in {None, "none"}:
         return {}
-    return {"thinking": {"type": "enabled", "budget_tokens": settings.reasoning_room}}
+    return {"thinking": {"type": "enabled", "budget_tokens": settings.reasoning_tokens}}
 
 
 def _blocks(message: Message) -> list[Any]:
-    if message.get("echo") is not None:
-        return list(message["echo"])
     if "tool_call_id" in message:
         return [{"toolResult": {"toolUseId": message["tool_call_id"], "content": [{"text": message["content"]}]}}]
     text = [{"text": message["content"]}] if message["content"] else []
@@ -199,31 +180,25 @@ def _blocks(message: Message) -> list[Any]:
 
 
 def completion_of(response: Any) -> Completion:
-    """A reply.
+    """A reply in the common form.
 
     Raises:
-        UnreadableError: it is none.
+        UnreadableError: it is not a reply.
     """
     content = ((response.get("output") or {}).get("message") or {}).get("content") if isinstance(response, dict) else None
     if not isinstance(content, list):
-        raise UnreadableError("the reply is no message: it has no output")
-    uses = [block["toolUse"] for block in content if isinstance(block.get("toolUse"), dict)]
-    calls = tuple(ToolCall(str(use.get("toolUseId")), str(use.get("name")), orjson.dumps(use.get("input") or {}).decode()) for use in uses)
-    thoughts = [block["reasoningContent"] for block in content if isinstance(block.get("reasoningContent"), dict)]
+        raise UnreadableError("the reply is not a message: it has no output")
+    uses, thoughts = ([block[name] for block in content if isinstance(block.get(name), dict)] for name in ("toolUse", "reasoningContent"))
+    texts = [thought["reasoningText"] for thought in thoughts if isinstance(thought.get("reasoningText"), dict)]
     stopped = response.get("stopReason")
     return Completion(
         text="".join(block["text"] for block in content if isinstance(block.get("text"), str)),
         finish_reason=_STOPPED.get(stopped, stopped) if isinstance(stopped, str) else None,
         tokens=_tokens(response.get("usage")),
-        reasoning="".join(_thought(thought) for thought in thoughts),
-        tool_calls=calls,
+        reasoning="".join(str(text.get("text") or "") for text in texts),
+        tool_calls=tuple(called(use.get("toolUseId"), use.get("name"), use.get("input")) for use in uses),
         echo=content if thoughts else None,
     )
-
-
-def _thought(content: Mapping[str, Any]) -> str:
-    found = content.get("reasoningText")
-    return str(found.get("text") or "") if isinstance(found, dict) else ""
 
 
 def _tokens(usage: Any) -> Tokens:

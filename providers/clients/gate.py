@@ -1,39 +1,39 @@
-"""instructor's modes, with `providers.answers` as the step that decides what counts as an answer.
+"""instructor's modes, with `providers.answers` as the step that decides what counts as an answer, and what all clients share.
 
-instructor prepares the request of a mode, calls the provider's client, keeps its hooks and asks again. For a call of ours (`GATE`), its
-parser hands the reply to our gate, and its re-ask is ours: it shows the form with places to be filled in. All other users of instructor in
-the process see what they always saw.
+instructor prepares the request of a mode, calls the provider's client and its hooks, and asks again. For a call of cotrace (`GATE`), its
+parser hands the reply to the gate, and the re-ask shows the form with places to be filled in. Other users of instructor in the process
+get instructor's own handlers.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
+import httpx
 import orjson
 from instructor import Mode, Provider
+from instructor.processing.schema import generate_openai_schema
 from instructor.v2.core.errors import ResponseParsingError
 from instructor.v2.core.hooks import Hooks
 from instructor.v2.core.registry import mode_registry
 from pydantic import BaseModel
 
 from providers.answers import Answer
-from providers.clients.client import GATE
+from providers.clients.client import GATE, Turn
 from providers.faults import Unusable
-
-__all__ = ["HOOKS", "NoAnswerError", "gated", "json_wish"]
+from providers.messages import Message, ToolCall
+from providers.provider import ModelSettings
+from providers.wire import Wire
 
 
 class NoAnswerError(Unusable, ResponseParsingError):
-    """A reply came that is no answer; instructor asks again after it, as long as the policy of the call allows."""
+    """A reply came that is not an answer; instructor asks again, as long as the policy of the call allows."""
 
     def __init__(self, answer: Answer) -> None:
-        Unusable.__init__(self, answer.why_not or "", cut=answer.reading == "cut")
-
-
-def _of_ours() -> bool:
-    return GATE.get() is not None
+        Unusable.__init__(self, answer.why_not or "")
 
 
 def _came(response: Any) -> None:
@@ -47,25 +47,31 @@ def _failed(error: Exception) -> None:
 
 
 HOOKS: Final = Hooks()
-"""Of the clients: each reply and each failure is told to the call that it belongs to."""
+"""Of the clients: each reply and each failure goes to its call."""
 HOOKS.on("completion:response", _came)
 HOOKS.on("completion:error", _failed)
-logging.getLogger("instructor.v2.retry").addFilter(lambda _: not _of_ours())  # what failed is stored with the call
+logging.getLogger("instructor.v2.retry").addFilter(lambda _: GATE.get() is None)  # the call's row holds what failed
 
 
-def gated(provider: Provider, mode: Mode, write: Callable[[type[BaseModel] | None, dict[str, Any]], dict[str, Any]]) -> None:
-    """Have calls of ours in that mode pass our gate.
+def gated(
+    provider: Provider,
+    mode: Mode,
+    write: Callable[[type[BaseModel], dict[str, Any]], dict[str, Any]],
+    last: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+) -> None:
+    """Have calls of cotrace in that mode pass the gate.
 
     Args:
-        provider: as instructor calls it.
+        provider: as instructor names it.
         mode: of instructor.
-        write: gives the arguments of the provider's client for a form, or for a free reply, and the arguments of ours.
+        write: adds a form to the arguments of the provider's client.
+        last: changes the arguments after that; also those of a free reply.
     """
     usual: Any = mode_registry.get_handlers(provider, mode)
 
     def prepare(response_model: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        if _of_ours():
-            return response_model, write(response_model, kwargs)
+        if GATE.get() is not None:
+            return response_model, last(kwargs if response_model is None else write(response_model, kwargs))
         found: tuple[Any, dict[str, Any]] = usual.request_handler(response_model=response_model, kwargs=kwargs)
         return found
 
@@ -83,7 +89,7 @@ def gated(provider: Provider, mode: Mode, write: Callable[[type[BaseModel] | Non
         return prepare(arguments.pop("response_model"), arguments)[1]
 
     def convert(messages: Any, *, autodetect_images: bool = False) -> Any:
-        if usual.message_converter is None or _of_ours():  # ours hold no images
+        if usual.message_converter is None or GATE.get() is not None:  # calls of cotrace hold no images
             return messages
         return usual.message_converter(messages, autodetect_images=autodetect_images)
 
@@ -92,9 +98,96 @@ def gated(provider: Provider, mode: Mode, write: Callable[[type[BaseModel] | Non
     register(provider, mode, prepare, reask, parse, extract, extract_later, convert, usual.template_handler)
 
 
-def json_wish(head: str, schema: Any) -> str:
-    """A system text that says last that the form's JSON is wanted."""
-    wish = (
-        f"Reply with one JSON object and nothing else, no text around it. It has to fit this JSON schema:\n{orjson.dumps(schema).decode()}"
-    )
-    return f"{head}\n\n{wish}" if head else wish
+# -- forms: built once a class, since a request would take longer to write than to send --------------------
+
+
+@cache
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a form."""
+    return model.model_json_schema()
+
+
+@cache
+def closed_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema with all properties of each object required and no others allowed, as servers want it that hold replies to it."""
+    found: dict[str, Any] = _closed(schema_of(model))
+    return found
+
+
+def _closed(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _closed(part) for name, part in schema.items()}
+    if isinstance(schema.get("properties"), Mapping):
+        found |= {"additionalProperties": False, "required": list(schema["properties"])}
+    return found
+
+
+@cache
+def tool_of(model: type[BaseModel]) -> dict[str, Any]:
+    """A form as a tool: name, description and parameters."""
+    return generate_openai_schema(model)
+
+
+def in_words(head: str, model: type[BaseModel]) -> str:
+    """A system text that asks last for the form's JSON."""
+    return f"{head}\n\n{_wish(model)}" if head else _wish(model)
+
+
+@cache
+def _wish(model: type[BaseModel]) -> str:
+    schema = orjson.dumps(schema_of(model)).decode()
+    return f"Reply with one JSON object and nothing else, no text around it. It has to fit this JSON schema:\n{schema}"
+
+
+# -- messages, tools and replies of several providers -----------------------------------------------------
+
+
+def http_client(settings: ModelSettings, turn: Turn) -> httpx.AsyncClient:
+    """The HTTP client of an SDK, over the one transport (`providers.wire`), which has the time limit."""
+    return httpx.AsyncClient(transport=Wire(settings, turn), timeout=None)  # noqa: S113
+
+
+def system_text(messages: Sequence[Message]) -> str:
+    """The system messages together, for providers to which they are a field of their own."""
+    return "\n\n".join(message["content"] for message in messages if message["role"] == "system")
+
+
+def merged(messages: Sequence[Message], parts: Callable[[Message], list[Any]], *, assistant: str, content: str) -> list[dict[str, Any]]:
+    """The other messages; those of one role that follow each other, such as results of several tools, are one.
+
+    Args:
+        messages: all of them.
+        parts: of a message without `echo`.
+        assistant: the provider's word for the model's role.
+        content: its word for the parts.
+    """
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] == "system":
+            continue
+        role = assistant if message["role"] == "assistant" else "user"
+        if not found or found[-1]["role"] != role:
+            found.append({"role": role, content: []})
+        found[-1][content] += parts(message) if message.get("echo") is None else list(message["echo"])
+    return found
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """A tool call's arguments as an object; empty where the model has not written one."""
+    try:
+        return orjson.loads(call.arguments)
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def called(call_id: Any, name: Any, arguments: Any) -> ToolCall:
+    """A tool call whose arguments came as an object."""
+    return ToolCall(str(call_id or ""), str(name or ""), orjson.dumps(arguments or {}).decode())
+
+
+def given(fields: Mapping[str, Any], left_out: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """The fields that have a value, without those that the model does not take."""
+    return {name: value for name, value in fields.items() if value is not None and name not in left_out}

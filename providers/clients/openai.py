@@ -1,4 +1,4 @@
-"""OpenAI's client, for OpenAI, for most other providers and local servers, and for Azure; and LiteLLM, which replies in the same words.
+"""OpenAI's client, for OpenAI, for most other providers and local servers, and for Azure; and LiteLLM, whose replies have the same form.
 
 https://platform.openai.com/docs/api-reference/chat. Others add fields of their own, which are read where they come: reasoning as
 `reasoning_content` (DeepSeek, vLLM) or `reasoning` (Groq, OpenRouter, Ollama), content as a list of parts (Mistral).
@@ -12,42 +12,46 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
-import httpx
 import instructor
 import openai
 import orjson
 from instructor import AsyncInstructor
-from instructor.processing.schema import generate_openai_schema
 from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
-from providers.clients.client import Sheet, Turn, closed, system_text
-from providers.clients.gate import HOOKS, gated, json_wish
+from providers.clients.client import Client, Sheet, Turn
+from providers.clients.gate import HOOKS, closed_schema, gated, given, http_client, in_words, system_text, tool_of
 from providers.faults import TimedOut, classify
-from providers.messages import Completion, ErrorCameError, Message, Tokens, ToolCall, UnreadableError, counted, told
+from providers.messages import (
+    Completion,
+    ErrorCameError,
+    Message,
+    Tokens,
+    ToolCall,
+    UnreadableError,
+    counted,
+    probabilities_in,
+    text_or_none,
+)
 from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, provider_of
-from providers.wire import Wire
 from schemas.errors import CotraceError, UsageError
 from schemas.extras import needed
 from schemas.secrets import use_secret
 from schemas.text import without_half_pairs
 
-__all__ = ["Connected", "body_of", "completion_of", "read_body"]
-
-_OWN: Final = frozenset({"openai", "azure_openai"})
+_NEWER_LIMIT: Final = frozenset({"openai", "azure_openai"})
 """Providers that know the newer name of the limit."""
 OTHER_LIMIT: Final = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """The two names of the longest reply: what a model refuses under the one, it takes under the other."""
 _AZURE_VERSION: Final = "2024-12-01-preview"
 _FAILED: Final = "error"
-"""Why a reply stopped, where a gateway says that the server behind it has failed at it."""
+"""Why a reply stopped, where the server behind a gateway has failed."""
 _OF_CALLS: Final = frozenset({"id", "type", "function", "index", "name", "arguments"})
 _OF_THOUGHTS: Final = re.compile(r"reason|think|thought|signature|extra_content|provider_specific")
-"""Names under which servers send thoughts and their signatures beside text and calls."""
+"""Names under which servers send thoughts and their signatures."""
 _MOST_COST: Final = 1e15
 _TICKS_A_DOLLAR: Final = 1e10
 """https://docs.x.ai/developers/cost-tracking"""
@@ -63,97 +67,75 @@ MODES: Final[Mapping[Mode, instructor.Mode]] = {
 
 
 def _in_body(kwargs: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """The arguments with more fields of the body. The client walks through all others and looks at each part of a schema anew."""
+    """The arguments with more fields of the body. The client walks through all others, part by part."""
     return {**kwargs, "extra_body": {**kwargs.get("extra_body", {}), **fields}}
 
 
-@cache
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    return model.model_json_schema()
+def _by_tool(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
+    tool = tool_of(model)
+    choice = {"type": "function", "function": {"name": tool["name"]}}
+    return _in_body(kwargs, tools=[{"type": "function", "function": tool}], tool_choice=choice)
 
 
-@cache
-def _held(model: type[BaseModel]) -> dict[str, Any]:
-    schema = {"name": model.__name__, "description": model.__doc__ or "", "schema": closed(_schema(model)), "strict": True}
-    return {"type": "json_schema", "json_schema": schema}
+def _by_schema(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
+    schema = {"name": model.__name__, "description": model.__doc__ or "", "schema": closed_schema(model), "strict": True}
+    return _in_body(kwargs, response_format={"type": "json_schema", "json_schema": schema})
 
 
-@cache
-def _tool(model: type[BaseModel]) -> dict[str, Any]:
-    found = generate_openai_schema(model)
-    return {"tools": [{"type": "function", "function": found}], "tool_choice": {"type": "function", "function": {"name": found["name"]}}}
-
-
-def _by_tool(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
-    return kwargs if model is None else _in_body(kwargs, **_tool(model))
-
-
-def _held_to_schema(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
-    return kwargs if model is None else _in_body(kwargs, response_format=_held(model))
-
-
-def _in_json(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
-    if model is None:
-        return kwargs
-    system = {"role": "system", "content": json_wish(system_text(kwargs["messages"]), _schema(model))}
+def _by_words(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
+    system = {"role": "system", "content": in_words(system_text(kwargs["messages"]), model)}
     messages = [system, *(message for message in kwargs["messages"] if message["role"] != "system")]
     return _in_body({**kwargs, "messages": messages}, response_format={"type": "json_object"})
 
 
-_FORMS: Final[Mapping[Mode, Any]] = {"tools": _by_tool, "json_schema": _held_to_schema, "json": _in_json}
+def _last(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The messages too go into the body as they are, past the client's walk."""
+    return {**_in_body(kwargs, messages=kwargs["messages"]), "messages": []}
 
 
-def _apart(write: Any) -> Any:
-    """The messages too go into the body as they are, past the client's walk through each part of them."""
-
-    def written(model: type[BaseModel] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
-        found = write(model, kwargs)
-        return {**_in_body(found, messages=found["messages"]), "messages": []}
-
-    return written
-
-
+_FORMS: Final[Mapping[Mode, Callable[[type[BaseModel], dict[str, Any]], dict[str, Any]]]] = {
+    "tools": _by_tool,
+    "json_schema": _by_schema,
+    "json": _by_words,
+}
 for _mode, _write in _FORMS.items():
-    gated(instructor.Provider.OPENAI, MODES[_mode], _apart(_write))
+    gated(instructor.Provider.OPENAI, MODES[_mode], _write, _last)
 
 
 def body_of(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
     """A whole request, as a line of a batch."""
-    found = _FORMS[sheet.mode](sheet.form.wrapped if sheet.form else None, request_of(sheet, settings))
+    found = request_of(sheet, settings)
+    found = _FORMS[sheet.mode](sheet.form.wrapped, found) if sheet.form else found
     more = found.pop("extra_body", {})
     return {**found, **more, **dict(settings.request_fields)}
 
 
-class Connected:
+class Connected(Client):
     """Chat completions."""
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
-        self._settings = settings
-        self.modes: Sequence[Mode] = _modes(settings)
-        self._by_mode: dict[Mode, AsyncInstructor] = {}
+        super().__init__(settings, turn)
+        self.modes = _modes(settings)
         is_litellm = provider_of(settings).protocol == "litellm"
-        self._sdk: Any = None if is_litellm else _sdk(settings, Wire(settings, turn))
+        self._sdk = None if is_litellm else _sdk(settings, turn)
         self._litellm = _litellm(settings, turn) if is_litellm else None
 
-    def instructor(self, mode: Mode) -> AsyncInstructor:
-        """The client that asks for forms in that way."""
-        if mode not in self._by_mode:
-            if self._litellm is None:
-                self._by_mode[mode] = instructor.from_openai(self._sdk, mode=MODES[mode], hooks=HOOKS)
-            else:
-                self._by_mode[mode] = instructor.from_litellm(self._litellm, mode=MODES[mode], async_client=True, hooks=HOOKS)
-        return self._by_mode[mode]
+    def _patched(self, mode: Mode) -> AsyncInstructor:
+        if self._sdk is not None:
+            return instructor.from_openai(self._sdk, mode=MODES[mode], hooks=HOOKS)
+        return instructor.from_litellm(self._litellm, mode=MODES[mode], async_client=True, hooks=HOOKS)  # type: ignore[no-any-return,call-overload]
 
     def arguments(self, sheet: Sheet) -> dict[str, Any]:
-        """What `create` is called with."""
+        """The arguments of `create`."""
         found = request_of(sheet, self._settings)
         if self._sdk is None:
             return found | {"api_base": self._settings.base_url} if self._settings.base_url else found
         more = dict(self._settings.request_fields)
         return found | {"extra_body": more} if more else found
 
-    def completion(self, response: Any) -> Completion:
-        """A reply in plain words."""
+    @staticmethod
+    def completion(response: Any) -> Completion:
+        """A reply in the common form; see `Client`."""
         return completion_of(response)
 
     async def close(self) -> None:
@@ -169,19 +151,18 @@ def _modes(settings: ModelSettings) -> Sequence[Mode]:
     return (first, *(mode for mode in MODES if mode != first))
 
 
-def _sdk(settings: ModelSettings, wire: Wire) -> openai.AsyncOpenAI:
+def _sdk(settings: ModelSettings, turn: Turn) -> openai.AsyncOpenAI:
     provider, base = provider_of(settings), address_of(settings)
     if base is None:
         raise UsageError(f"--model {settings.model} needs an address: set {provider.url_variable}, or give it with --base-url")
-    http = httpx.AsyncClient(transport=wire, timeout=None)  # noqa: S113 - the wire has the time limit
-    more: dict[str, Any] = {"http_client": http, "max_retries": 0, "default_headers": dict(settings.headers)}
-    if provider.protocol != "azure":
-        return openai.AsyncOpenAI(base_url=base.rstrip("/"), api_key=key_of(settings), **more)
-    if base.rstrip("/").endswith("/v1"):  # the newer address, without versions; the key is in a header of its own all the same
-        more["default_headers"] = {"api-key": key_of(settings), **more["default_headers"]}
-        return openai.AsyncOpenAI(base_url=base.rstrip("/"), api_key=key_of(settings), **more)
-    version = os.environ.get("OPENAI_API_VERSION", _AZURE_VERSION)
-    return openai.AsyncAzureOpenAI(azure_endpoint=base.rstrip("/"), api_version=version, api_key=key_of(settings), **more)
+    more: dict[str, Any] = {"http_client": http_client(settings, turn), "max_retries": 0, "default_headers": dict(settings.headers)}
+    is_azure, base, key = provider.protocol == "azure", base.rstrip("/"), key_of(settings)
+    if is_azure and not base.endswith("/v1"):
+        version = os.environ.get("OPENAI_API_VERSION", _AZURE_VERSION)
+        return openai.AsyncAzureOpenAI(azure_endpoint=base, api_version=version, api_key=key, **more)
+    if is_azure:  # the newer address, without versions; the key is in a header of its own all the same
+        more["default_headers"] = {"api-key": key, **more["default_headers"]}
+    return openai.AsyncOpenAI(base_url=base, api_key=key, **more)
 
 
 def _litellm(settings: ModelSettings, turn: Turn) -> Callable[..., Any]:
@@ -222,39 +203,33 @@ def _litellm(settings: ModelSettings, turn: Turn) -> Callable[..., Any]:
 
 
 def request_of(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
-    """The request, the form apart."""
-    own = settings.provider in _OWN and settings.base_url is None
-    limit = "max_completion_tokens" if own or settings.reasons else "max_tokens"
-    found: dict[str, Any] = {
+    """The request, without the form."""
+    newer = settings.reasons or (settings.provider in _NEWER_LIMIT and settings.base_url is None)
+    limit = "max_completion_tokens" if newer else "max_tokens"
+    functions = [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in sheet.tools]
+    found = {
         "model": settings.model_name,
         "messages": [_written(message) for message in sheet.messages],
-        OTHER_LIMIT[limit] if limit in sheet.refused else limit: sheet.room * settings.limit,
+        OTHER_LIMIT[limit] if limit in sheet.refused else limit: sheet.times_limit * settings.limit,
         "temperature": settings.sampling_temperature,
         "top_p": settings.top_p,
         "reasoning_effort": settings.reasoning_effort,
         "logprobs": settings.logprobs or None,
-        "tools": [
-            {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}}
-            for tool in sheet.tools
-        ]
-        or None,
+        "tools": [{"type": "function", "function": function} for function in functions] or None,
     }
-    return {name: value for name, value in found.items() if value is not None and (name not in sheet.refused or name in OTHER_LIMIT)}
+    return given(found, sheet.refused - OTHER_LIMIT.keys())
 
 
 def _written(message: Message) -> dict[str, Any]:
     if message.get("echo") is not None:
         return {"role": message["role"], **message["echo"]}
     found: dict[str, Any] = {"role": message["role"], "content": message["content"]}
-    if message.get("tool_calls"):
-        found["tool_calls"] = [_call(call) for call in message["tool_calls"]]
+    if calls := message.get("tool_calls"):
+        functions = [(call.id, {"name": call.name, "arguments": call.arguments}) for call in calls]
+        found["tool_calls"] = [{"id": call_id, "type": "function", "function": function} for call_id, function in functions]
     if "tool_call_id" in message:
         found["tool_call_id"] = message["tool_call_id"]
     return found
-
-
-def _call(call: ToolCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 def read_body(body: bytes) -> Completion:
@@ -262,7 +237,7 @@ def read_body(body: bytes) -> Completion:
 
     Raises:
         ErrorCameError: an error came in its place.
-        UnreadableError: there is none.
+        UnreadableError: it is not a reply.
     """
     try:
         content = without_half_pairs(json.loads(body))
@@ -276,10 +251,10 @@ def completion_of(response: Any) -> Completion:
 
     Raises:
         ErrorCameError: an error came in its place, as gateways send it when the server behind them fails.
-        UnreadableError: there is none.
+        UnreadableError: it is not a reply.
     """
     if not isinstance(response, BaseModel):
-        raise UnreadableError("the reply is no chat completion")
+        raise UnreadableError("the reply is not a chat completion")
     reply: dict[str, Any] = response.model_dump(exclude_unset=True, warnings=False)
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
@@ -289,23 +264,23 @@ def completion_of(response: Any) -> Completion:
         raise ErrorCameError("the server behind it failed")
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise UnreadableError("the reply is no chat completion: it has no choices with a message")
+        raise UnreadableError("the reply is not a chat completion: it has no choices with a message")
     found = message.get("tool_calls")
     calls = [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
     if not calls and isinstance(message.get("function_call"), dict):
         calls = [{"function": message["function_call"]}]  # the older name, which gateways still send
-    text, thought = _parts(message.get("content"))
+    text, thoughts = _parts(message.get("content"))
     usage = reply.get("usage")
     return Completion(
         text=text,
-        finish_reason=told(choice.get("finish_reason")),
+        finish_reason=text_or_none(choice.get("finish_reason")),
         tokens=_tokens(usage),
-        reasoning=thought or _text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+        reasoning=thoughts or text_or_none(message.get("reasoning_content")) or text_or_none(message.get("reasoning")) or "",
         tool_calls=tuple(map(_called, calls)),
-        refusal=told(message.get("refusal")),
-        probabilities=_probabilities(choice.get("logprobs")),
+        refusal=text_or_none(message.get("refusal")),
+        probabilities=probabilities_in(choice.get("logprobs"), "content", "logprob"),
         echo=_echo(message, calls),
-        served_model=told(reply.get("model")),
+        served_model=text_or_none(reply.get("model")),
         cost=_cost(usage),
         unlisted=_unlisted(usage),
     )
@@ -322,61 +297,40 @@ def _echo(message: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> dic
 
 
 def _called(call: Mapping[str, Any]) -> ToolCall:
-    function = call.get("function")
-    named = function if isinstance(function, dict) else {}
-    arguments = named.get("arguments")
-    return ToolCall(str(call.get("id") or ""), str(named.get("name") or ""), arguments if isinstance(arguments, str) else _json(arguments))
-
-
-def _json(value: Any) -> str:
-    return "" if value is None else orjson.dumps(value).decode()
+    function = call["function"] if isinstance(call.get("function"), dict) else {}
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        arguments = "" if arguments is None else orjson.dumps(arguments).decode()
+    return ToolCall(str(call.get("id") or ""), str(function.get("name") or ""), arguments)
 
 
 def _parts(content: Any) -> tuple[str, str]:
     """Text and reasoning of a message's content, which is text or a list of parts."""
     if not isinstance(content, list):
-        return _text(content), ""
+        return text_or_none(content) or "", ""
     parts = [part for part in content if isinstance(part, dict)]
-    said = "".join(_text(part.get("text")) for part in parts if part.get("type") == "text")
-    return said, "".join(_thoughts(part.get("thinking") for part in parts if part.get("type") == "thinking"))
-
-
-def _thoughts(found: Iterator[Any]) -> Iterator[str]:
-    for thinking in found:
-        yield _parts(thinking)[0] if isinstance(thinking, list) else _text(thinking)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _probabilities(found: Any) -> tuple[tuple[str, float], ...]:
-    content = found.get("content") if isinstance(found, dict) else None
-    tokens = content if isinstance(content, list) else []
-    return tuple((one["token"], one["logprob"]) for one in tokens if isinstance(one, dict) and _is_probable(one))
-
-
-def _is_probable(one: Mapping[str, Any]) -> bool:
-    return isinstance(one.get("token"), str) and isinstance(one.get("logprob"), int | float)
+    text = "".join(text_or_none(part.get("text")) or "" for part in parts if part.get("type") == "text")
+    return text, "".join(_parts(part.get("thinking"))[0] for part in parts if part.get("type") == "thinking")
 
 
 def _tokens(usage: Any) -> Tokens:
-    """Tokens as billed. Some servers count reasoning beside `completion_tokens`, which their own total shows."""
-    cached = _number(usage, "prompt_tokens_details", "cached_tokens") or _number(usage, "prompt_cache_hit_tokens")
-    prompt, total = _number(usage, "prompt_tokens"), _number(usage, "total_tokens")
-    written = _number(usage, "completion_tokens")
-    reasoning = _number(usage, "completion_tokens_details", "reasoning_tokens") or _number(usage, "reasoning_tokens")
-    beside = written + reasoning if reasoning > written else written  # a part is never more than the whole
-    return Tokens(input=prompt, output=max(beside, total - prompt if prompt else 0), cached=cached, reasoning=reasoning)
+    """Tokens as billed. Some servers count reasoning in addition to `completion_tokens`, which their own total shows."""
+    cached = counted(usage, "prompt_tokens_details", "cached_tokens") or counted(usage, "prompt_cache_hit_tokens")
+    prompt, total = counted(usage, "prompt_tokens"), counted(usage, "total_tokens")
+    written = counted(usage, "completion_tokens")
+    reasoning = counted(usage, "completion_tokens_details", "reasoning_tokens") or counted(usage, "reasoning_tokens")
+    if reasoning > written:  # a part is never more than the whole
+        written += reasoning
+    return Tokens(input=prompt, output=max(written, total - prompt if prompt else 0), cached=cached, reasoning=reasoning)
 
 
 def _unlisted(usage: Any) -> int:
-    total = _number(usage, "total_tokens")
-    return total - _number(usage, "prompt_tokens") - _number(usage, "completion_tokens") if total else 0
+    total = counted(usage, "total_tokens")
+    return total - counted(usage, "prompt_tokens") - counted(usage, "completion_tokens") if total else 0
 
 
 def _cost(usage: Any) -> float | None:
-    """What the server says it has charged, in USD: as a number, as parts with their sum, or in xAI's ticks."""
+    """What the server has billed, in USD: as a number, as parts with their sum, or in xAI's ticks."""
     if not isinstance(usage, dict):
         return None
     ticks, cost = usage.get("cost_in_usd_ticks"), usage.get("cost")
@@ -392,9 +346,3 @@ def _cost(usage: Any) -> float | None:
 
 def _is_amount(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_COST
-
-
-def _number(found: Any, *path: str) -> int:
-    for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return counted(found)

@@ -13,7 +13,6 @@ from cotrace.cli import cli
 from judges.runs.batch import collect, submit
 from judges.runs.batch_record import pending, write
 from judges.runs.runner import run
-from providers.journal import folder_of
 from schemas.errors import CotraceError, UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
@@ -85,7 +84,7 @@ def test_a_file_of_replies_without_end_is_not_taken_in(tmp_path: Path, fault: st
         tracemalloc.stop()
 
     assert peak < 20 * 2**20
-    assert len(list(pending(folder_of(store)))) == 1
+    assert len(list(pending(store.journals))) == 1
 
 
 def test_lines_that_are_no_replies_are_passed_over(tmp_path: Path) -> None:
@@ -113,7 +112,7 @@ def test_nothing_is_asked_that_a_batch_is_being_asked(tmp_path: Path) -> None:
 def test_a_kill_while_submitting_or_collecting_loses_and_doubles_nothing(tmp_path: Path) -> None:
     """A batch whose id was never noted is found by its run; answers that were stored just before the kill are not stored again."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
-    folder = folder_of(store)
+    folder = store.journals
     with stub_server() as url:
         submit(ask_model(url), store)
         ((_, record),) = pending(folder)
@@ -132,10 +131,10 @@ def test_a_batch_that_never_arrived_is_given_up(tmp_path: Path) -> None:
     store = store_of(tmp_path / "s.duckdb", turns=1)
     with stub_server() as url, stub_server() as empty:
         submit(ask_model(url), store)
-        ((_, record),) = pending(folder_of(store))
+        ((_, record),) = pending(store.journals)
         request = ask_model(empty)
         assert request.settings is not None
-        write(folder_of(store), record._replace(batch_id=None, settings=request.settings))
+        write(store.journals, record._replace(batch_id=None, settings=request.settings))
 
         assert [one.status for one in collect(store)] == ["lost"]
         assert run(ask_model(url), store).answered == 6

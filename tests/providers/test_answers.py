@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, create_model
 from judges.rubric.answer_types import answer_model
 from judges.rubric.model import Group
 from judges.rubric_files.reading import find
-from providers.answers import Answer, read_answer, reading_of
+from providers.answers import Answer, read_answer
 from providers.batches import read_replies, taken_of
 from providers.clients.openai import read_body
 from providers.messages import NO_TOKENS, Completion, Form, probability_of
@@ -142,7 +142,7 @@ def test_the_example_of_a_form_is_no_answer() -> None:
         for text in (example, example.replace("<<one of: yes, no, na>>", "yes"), example.replace("<<integer>>", "3")):
             body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
             answer = read_answer(PROTOCOLS["openai"](json.dumps(body).encode()), asked)
-            assert (answer.read_as, answer.reading) == ("refused: echo", "echo"), text
+            assert (answer.read_as, answer.read) == ("refused: echo", "unreadable"), text
 
 
 JUDGED: Final = {
@@ -193,18 +193,21 @@ def test_replies_of_small_models_are_read_right(shared: Path) -> None:
 
 
 def test_how_a_reply_was_read_is_one_of_few_words() -> None:
-    """With the repairs that it took, outermost first; stored rows give the same word."""
+    """The words of `calls.read`, with the rule of `calls.read_as`."""
     right = {
-        '{"text": "so"}': ("as asked", ()),
-        '```json\n{"text": "so"}\n```': ("repaired", ("text around",)),
-        '{"name": "Text", "arguments": {"text": "so"}}': ("repaired", ("call object",)),
-        '{"text": "<<text>>"}': ("echo", ()),
-        "so": ("unreadable", ()),
+        '{"text": "so"}': ("as asked", "as asked"),
+        '```json\n{"text": "so"}\n```': ("repaired", "unwrapped: text around"),
+        '{"name": "Text", "arguments": {"text": "so"}}': ("repaired", "unwrapped: call object"),
+        '{"text": "<<text>>"}': ("unreadable", "refused: echo"),
+        "so": ("unreadable", "refused: wrong form"),
     }
-    for text, (reading, repairs) in right.items():
-        answer = read_answer(Completion(text, "stop", NO_TOKENS), create_model("Text", text=(str, ...)))
-        assert (answer.reading, answer.repairs, reading_of(answer.read_as)) == (reading, repairs, reading), text
-    assert read_answer(Completion('{"text": "so"}', "length", NO_TOKENS), create_model("Text", text=(str, ...))).reading == "cut"
+    asked = create_model("Text", text=(str, ...))
+    for text, expected in right.items():
+        answer = read_answer(Completion(text, "stop", NO_TOKENS), asked)
+        assert (answer.read, answer.read_as) == expected, text
+    assert read_answer(Completion('{"text": "so"}', "length", NO_TOKENS), asked).read == "cut"
+    declined = read_answer(Completion('{"text": "so"}', "content_filter", NO_TOKENS), asked)
+    assert (declined.read, declined.is_declined) == ("unreadable", True)
 
 
 @pytest.mark.shared

@@ -15,7 +15,6 @@ from ingest.files.run import ingest_paths
 from judges.claims.batch import collect_readings, submit_reading
 from judges.claims.job import read_texts
 from judges.claims.questions import ReadingRequest
-from providers.journal import folder_of
 from providers.provider import ModelSettings
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
@@ -81,7 +80,7 @@ def test_a_batch_reads_what_asking_directly_reads(store: Store, url: str, tmp_pa
 def test_a_kill_while_submitting_or_collecting_loses_and_doubles_nothing(store: Store, url: str) -> None:
     """A batch whose id was never noted is found by its run; what was stored just before the kill is not stored again."""
     sent = submit_reading(asking(url), store)
-    (record,) = (folder_of(store) / "claims").glob("*.batch.json")
+    (record,) = (store.journals / "claims").glob("*.batch.json")
     noted = record.read_text()
     unnoted = noted.replace('"batch-0"', "null")
     assert unnoted != noted
@@ -101,7 +100,7 @@ def test_replies_that_are_no_readings_and_batches_that_are_none(store: Store) ->
         (done,) = collect_readings(store)
         assert (done.read, done.failed) == (0, sent.calls)
         assert submit_reading(asking(url), store).calls == sent.calls
-        (record,) = (folder_of(store) / "claims").glob("*.batch.json")
+        (record,) = (store.journals / "claims").glob("*.batch.json")
         lost = record.read_text().replace('"batch-1"', "null")
         with simulated_reader(SimulatedReader(store=store.path)) as empty:
             record.write_text(lost.replace(url, empty))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 from aiohttp import web
 
 from tests.servers.dialects.dialect import Asked, BadRequestError, Billed, Said, object_of, only, schema_in
@@ -16,7 +17,7 @@ class Bedrock:
 
     def asked(self, body: Any, request: web.Request | None) -> Asked:
         """Read a request: with a bearer token, or signed."""
-        only(body, "messages system inferenceConfig toolConfig additionalModelRequestFields")
+        only(body, "messages system inferenceConfig toolConfig outputConfig additionalModelRequestFields")
         shown = request.headers.get("Authorization", "") if request is not None else "Bearer"
         if not shown.startswith(("Bearer ", "AWS4-HMAC-SHA256 ")):
             raise BadRequestError("Missing Authentication Token")
@@ -25,6 +26,8 @@ class Bedrock:
         forced = "toolChoice" in config
         system = "".join(block["text"] for block in body.get("system", ()))
         schema = tools[0]["inputSchema"]["json"] if forced else schema_in(system) if "JSON schema" in system else None
+        if "outputConfig" in body:
+            schema = orjson.loads(body["outputConfig"]["textFormat"]["structure"]["jsonSchema"]["schema"])
         after_tool = "toolResult" in body["messages"][-1]["content"][-1]
         names = [] if forced else [tool["name"] for tool in tools]
         thinks = "thinking" in body.get("additionalModelRequestFields", {})
