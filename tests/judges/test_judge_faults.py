@@ -54,8 +54,8 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
         ("500", 3, "HTTP 500"),
         ("hang", 3, "no complete reply within 0.5 s"),
         ("cut", 3, "connection error: Response payload is not completed"),
-        ("empty", 3, "no chat completion"),
-        ("html", 3, "no chat completion"),
+        ("empty", 3, "not a chat completion"),
+        ("html", 3, "not a chat completion"),
         ("400", 1, "HTTP 400"),
         ("wrong-keys", 3, "PS1: Field required"),
         ("missing", 3, "PS1: Field required"),
@@ -66,7 +66,7 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
         ("endless", 1, "the reply has more than 1,144,576 bytes"),
         ("bomb", 1, "the reply has more than 1,144,576 bytes"),
         ("brotli", 1, "packed as 'br', which was not asked for"),
-        ("deep", 3, "no chat completion"),
+        ("deep", 3, "not a chat completion"),
     ],
 )
 def test_a_fault_that_stays_becomes_failed_rows_with_the_error(tmp_path: Path, fault: str, requests: int, reason: str) -> None:
@@ -131,7 +131,7 @@ def test_what_no_request_can_survive_stops_the_run_with_one_error(tmp_path: Path
 
 def test_a_server_that_only_limits_stops_the_run_and_keeps_what_was_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When nothing but 429 comes any more, the run says so instead of failing every unit."""
-    monkeypatch.setattr(pacing, "_LONGEST_PAUSE_S", 0.5)
+    monkeypatch.setattr(pacing, "_LONGEST_LIMIT_PAUSE_S", 0.5)
     store = store_of(tmp_path / "s.duckdb", turns=24)
     with stub_server("--fault", "429:0.5:999") as url, pytest.raises(HopelessError, match="nothing but 429"):
         run(ask_model(url, patience_s=1, concurrency=24), store)
