@@ -13,8 +13,8 @@ from typing import Final
 from benchmarks.figures import Figure, seconds
 from benchmarks.timing import Measured, medians, peak_mb
 from benchmarks.workload import craft_games, fresh, ingest
-from ingest.files.report import Report
 from ingest.files.run import ingest_paths
+from ingest.files.writer import Report
 from schemas.store import Store
 
 __all__ = ["run"]

@@ -127,7 +127,7 @@ def _two_processes() -> Iterator[Callable[[Callable[[], object]], None]]:
             yield pool
 
         def pooled(action: Callable[[], object]) -> None:
-            reading = mock.patch.multiple("ingest.files.pool", worker_pool=kept, _POOL_FROM_BYTES=0)
+            reading = mock.patch.multiple("ingest.files.run", worker_pool=kept, _POOL_FROM_BYTES=0)
             with reading, mock.patch("judges.engine.pool.worker_pool", kept):
                 action()
 

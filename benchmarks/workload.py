@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from games.craft.players.personas import PERSONAS
 from games.experiments.plan import play
-from ingest.files.report import Report
 from ingest.files.run import ingest_paths
+from ingest.files.writer import Report
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run

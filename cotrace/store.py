@@ -20,7 +20,7 @@ from schemas.text import near
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ingest.files.report import Report
+    from ingest.files.writer import Report
     from ingest.labels.load import LabelReport
     from judges.attribution.job import AttributionReport
     from judges.runs.job import JudgeReport
@@ -72,8 +72,8 @@ class OpenStore:
         Raises:
             UsageError: none of the paths exists, or there is no such format.
         """
-        from ingest.chat_lines.adapter import reader_for
         from ingest.files.run import ingest_paths
+        from ingest.foreign.chat_lines import reader_for
 
         reader = reader_for(log_format, None if mapping is None else Path(mapping))
         report = ingest_paths([Path(path) for path in _listed(paths)], self._store, log_format=reader, workers=workers)

@@ -1,8 +1,9 @@
 """The formats that can be read: found, not listed.
 
-A format is a module `adapter` in a folder of this room with `FORMAT`, `VERSION`, `PATH_PARTS`, `sniff` and `read`
-(`ingest.reading.adapter_types.Adapter`); one that reads several formats offers them as `ADAPTERS`. Families from other distributions bring
-theirs as `<package>.ingest.adapter`, other packages through the entry point group `cotrace.formats`.
+A format is a module with `FORMAT`, `VERSION`, `PATH_PARTS`, `sniff` and `read` (`ingest.reading.adapter_types.Adapter`): those of other
+people's logs are in `ingest.foreign`, that of cotrace's own log and those of families are the module `adapter` of their folder. A family
+that has several formats offers them as `ADAPTERS`. Families from other distributions bring theirs as `<package>.ingest.adapter`, other
+packages through the entry point group `cotrace.formats`.
 
 A reader takes each game or row of a file with `Reading.take`, so that one that fails is a reject with its place and costs no other. Where a
 reader of lines does not, the lines on which it fails are looked for (`ingest.files.worker`).
@@ -20,19 +21,18 @@ from types import ModuleType
 from typing import Any
 
 import ingest
+import ingest.foreign
 from ingest.reading.adapter_types import Adapter
-from ingest.reading.top_keys import top_keys
+from ingest.reading.text import top_keys
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import loaded
 from schemas.text import near
 
-__all__ = ["adapter", "adapters", "companions", "formats", "recognise", "recognise_by_keys", "resembled"]
-
 _OWN_LOG = "ingest.cotrace_log.adapter"
 """Asked first: its first bytes cannot be mistaken, and most games come in it."""
 
-_LAST = "ingest.chat_lines.adapter"
+_LAST = "ingest.foreign.chat_lines"
 """Asked last: chat messages stand in the logs of others too."""
 
 LAST_FORMAT = "chat_lines"
@@ -59,10 +59,13 @@ def adapters() -> tuple[Adapter, ...]:
 
 def _ours() -> Iterable[tuple[str, Iterable[Adapter]]]:
     names = [f"ingest.{folder.name}.adapter" for folder in pkgutil.iter_modules(ingest.__path__) if folder.ispkg]
-    names.sort(key=lambda name: (name != _OWN_LOG, name == _LAST, name))
+    names = [name for name in names if find_spec(name) is not None]
+    names += [f"ingest.foreign.{one.name}" for one in pkgutil.iter_modules(ingest.foreign.__path__)]
+    names.sort(key=lambda name: (name != _OWN_LOG, name == _LAST, name.removesuffix(".adapter").rpartition(".")[2]))
     for name in names:
-        if find_spec(name) is not None:
-            yield name, _offered(importlib.import_module(name))
+        found = importlib.import_module(name)
+        if hasattr(found, "FORMAT"):
+            yield name, _offered(found)
 
 
 def _of_families() -> Iterable[tuple[str, Iterable[Adapter]]]:

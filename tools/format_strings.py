@@ -30,7 +30,7 @@ _FILL_OWN_TEXTS: Final = frozenset(
         "games/einstein/players/speech.py",
         "games/einstein/players/traces.py",
         "games/overcooked/text/prompts.py",
-        "ingest/coordination/csv_consistency.py",
+        "ingest/coordination/hanabi_csv.py",
         "judges/coordination/situation.py",
         "schemas/lake/bucket.py",
         "schemas/wording.py",

@@ -12,9 +12,8 @@ from benchmarks.workload import scratch
 from games.asympuzl.game import Game
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.experiments.plan import play
-from ingest.asympuzl.lines import LoggedGame, sort_lines
-from ingest.asympuzl.replay import ReplayedGame, replay
-from ingest.asympuzl.values import turn_values
+from ingest.asympuzl.records import LoggedGame, sort_lines
+from ingest.asympuzl.replay import ReplayedGame, replay, turn_values
 
 __all__ = ["work"]
 

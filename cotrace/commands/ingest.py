@@ -14,7 +14,7 @@ from schemas.store import Store
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
-    from ingest.files.report import RejectedPart, Report
+    from ingest.files.writer import RejectedPart, Report
 
 _LISTED = 8
 _LISTED_FOR_A_REASON = 3
@@ -51,8 +51,8 @@ def command(
     """
     from analytics.installation import ensure_installed
     from cotrace.progress import progress_bar
-    from ingest.chat_lines.adapter import reader_for
     from ingest.files.run import ingest_paths
+    from ingest.foreign.chat_lines import reader_for
 
     reader = reader_for(log_format, mapping)
     with progress_bar("reading logs") as show:

@@ -12,7 +12,7 @@ from dash import ALL, Dash, Input, Output, State, dcc, html
 from dashboards.address import GAME, Address
 from dashboards.parts import Part, aria, data
 from dashboards.requests import checked, saved, taken_back
-from ingest.labels.notes import LONGEST_NAME, LONGEST_NOTE, add_note, remove_note
+from ingest.labels.load import LONGEST_NAME, LONGEST_NOTE, add_note, remove_note
 from schemas.text import printable
 from schemas.wording import count
 

@@ -12,18 +12,24 @@ from collections.abc import Iterator
 from typing import Final
 
 from games.asympuzl.puzzle import AGENTS, wrong_positions
-from ingest.asympuzl.lines import LoggedGame, sort_lines
-from ingest.asympuzl.measures import actions, episode_metrics, failures, oracle_actions, progress_of, solved_by_rules, turn_metrics
-from ingest.asympuzl.records import EntryRecord
-from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn, replay
-from ingest.asympuzl.values import turn_values
+from ingest.asympuzl.records import EntryRecord, LoggedGame, sort_lines
+from ingest.asympuzl.replay import (
+    ReplayedGame,
+    ReplayedTurn,
+    actions,
+    episode_metrics,
+    failures,
+    oracle_actions,
+    progress_of,
+    replay,
+    solved_by_rules,
+    turn_metrics,
+    turn_values,
+)
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
-from ingest.reading.json_lines import refuse_spread_objects
-from ingest.reading.json_text import dumps
+from ingest.reading.text import dumps, refuse_spread_objects
 from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
-
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "asympuzl"
 VERSION: Final = 3

@@ -14,24 +14,22 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from pydantic import ValidationError
 
-from ingest.coordination import console, player_files
+from ingest.coordination import console, player_files, qa
 from ingest.coordination.capture import capture_game
 from ingest.coordination.consistency import contradictions
 from ingest.coordination.escape import escape_game
+from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
-from ingest.coordination.parts import GameParts
-from ingest.coordination.qa import adapter as qa
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step
-from ingest.coordination.rows import game_rows
-from ingest.reading.adapter_types import Place, Reading, episode_id
-from ingest.reading.json_text import loads
-from ingest.reading.malformed import malformed
-from ingest.reading.records import checked, read_fast
+from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id
+from ingest.reading.records import checked, malformed, read_fast
+from ingest.reading.text import loads
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["ADAPTERS", "FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+KINDS: Final = (FileKind("answers of models to older CoordinationQA questions", (b'"source_file"', b'"source_column"', b'"key_reduced"')),)
+
 
 FORMAT: Final = "coordination"
 VERSION: Final = 6

@@ -11,27 +11,30 @@ from games.coordination.capture.moves import move_category
 from games.coordination.capture.rules import listed as listed_text
 from games.coordination.players import PLAYERS, Player, read_of
 from games.coordination.value.capture import best_actions
-from ingest.coordination.facts import MOST_FACTS, CaptureFacts
-from ingest.coordination.parts import (
+from ingest.coordination.game import (
     PRINTED_ON_FAILURE,
     Act,
+    CaptureTurn,
     Category,
     GameParts,
     PrivateReply,
     TurnParts,
     Valued,
     act,
+    capture_values,
+    differences,
+    grounding,
+    listed_actions,
     own_moves,
+    policies,
     reading,
     state_text,
+    styles,
+    unlisted,
 )
-from ingest.coordination.records import CapturePlayer, CaptureStep
-from ingest.coordination.rooms import differences, grounding, listed_actions, policies, styles, unlisted
-from ingest.coordination.values import CaptureTurn, capture_values
-from ingest.reading.difference import Difference
+from ingest.coordination.records import MOST_FACTS, CaptureFacts, CapturePlayer, CaptureStep
+from ingest.reading.adapter_types import Difference
 from schemas.records import Json
-
-__all__ = ["capture_game"]
 
 _Value = TypeVar("_Value", int, bool)
 

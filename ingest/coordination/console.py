@@ -19,15 +19,11 @@ from games.coordination.players import PLAYERS, ground
 from ingest.coordination.capture import capture_game
 from ingest.coordination.consistency import contradictions
 from ingest.coordination.escape import escape_game
-from ingest.coordination.parts import GameParts
+from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.records import CaptureStep, EscapeStep
-from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
-from ingest.reading.malformed import malformed
-from ingest.reading.records import checked
+from ingest.reading.records import checked, malformed
 from schemas.errors import BadInputError
-
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "resembles", "sniff"]
 
 FORMAT: Final = "coordination_console"
 VERSION: Final = 6

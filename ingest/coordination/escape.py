@@ -10,15 +10,27 @@ from games.coordination.escape import rules
 from games.coordination.escape.moves import abandons, is_deadly, move_category
 from games.coordination.players import PLAYERS, Player, read_of
 from games.coordination.value.escape import EscapeMove, EscapeTurn
-from ingest.coordination.facts import MOST_FACTS, EscapeFacts, RoomPlayer
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
-from ingest.coordination.records import EscapePlayer, EscapeStep
-from ingest.coordination.rooms import differences, grounding, listed_actions, policies, styles, unlisted
-from ingest.coordination.values import escape_values
-from ingest.reading.difference import Difference
+from ingest.coordination.game import (
+    Act,
+    Category,
+    GameParts,
+    PrivateReply,
+    TurnParts,
+    act,
+    differences,
+    escape_values,
+    grounding,
+    listed_actions,
+    own_moves,
+    policies,
+    reading,
+    state_text,
+    styles,
+    unlisted,
+)
+from ingest.coordination.records import MOST_FACTS, EscapeFacts, EscapePlayer, EscapeStep, RoomPlayer
+from ingest.reading.adapter_types import Difference
 from schemas.records import Json
-
-__all__ = ["escape_game"]
 
 _REPAIRS = rules.FIXES_NEEDED * len(rules.GENERATORS)
 

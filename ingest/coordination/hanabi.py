@@ -12,13 +12,10 @@ from games.coordination.hanabi.moves import move_category, newly_named
 from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, draws, is_legal, legal_moves
 from games.coordination.hanabi.wording import listed
 from games.coordination.players import PLAYERS, Player, read_of
-from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
+from ingest.coordination.game import Category, GameParts, PrivateReply, TurnParts, act, hanabi_values, own_moves, reading, state_text
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
-from ingest.coordination.values import hanabi_values
-from ingest.reading.difference import Difference
+from ingest.reading.adapter_types import Difference
 from schemas.errors import BadInputError
-
-__all__ = ["hanabi_game"]
 
 _VERBS: Final[dict[str, Verb]] = {"PLAY": "play", "DISCARD": "discard", "REVEAL_COLOR": "reveal_color", "REVEAL_RANK": "reveal_rank"}
 

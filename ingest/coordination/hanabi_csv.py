@@ -8,26 +8,162 @@ docs/coordination.md.
 from __future__ import annotations
 
 import ast
+import csv
+import io
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState, Known, Move, apply, deal, is_legal
 from games.coordination.hanabi.table import PLAYERS_IN_ORDER, shown_effect, shown_move, shown_table
 from games.coordination.hanabi.wording import COLOR_LETTERS
-from games.coordination.players import Player
-from ingest.coordination.csv_consistency import hanabi_row_differences
-from ingest.coordination.csv_rows import TextTable
+from games.coordination.players import PLAYERS, Player
+from ingest.coordination.game import GameParts, state_text
 from ingest.coordination.hanabi import hanabi_game
-from ingest.coordination.parts import GameParts, state_text
 from ingest.coordination.records import HanabiStep
-from ingest.reading.json_text import loads
+from ingest.reading.adapter_types import Difference
 from ingest.reading.records import checked
+from ingest.reading.text import loads, utf8
 from schemas.errors import BadInputError
 from schemas.text import excerpt, without_half_pairs
 
-__all__ = ["HEADING", "hanabi_record", "player_of"]
+
+class TextTable(NamedTuple):
+    """A table of text."""
+
+    names: tuple[str, ...]
+    """Of its columns; the first one, which numbers the rows, is empty."""
+
+    rows: list[dict[str, str]]
+    """Whole rows, numbered from 0 without a gap."""
+
+    cut: BadInputError | None
+    """Why the table ends before the file does; None if it does not."""
+
+
+def read_rows(data: bytes) -> TextTable:
+    """Read a file up to the first row that is cut or missing.
+
+    Raises:
+        BadInputError: it has no row.
+    """
+    csv.field_size_limit(sys.maxsize)
+    data = utf8(data)
+    reader = csv.reader(io.StringIO(data.decode(errors="replace"), newline=""))
+    names = tuple(next(reader, ()))
+    if data and not names:
+        raise BadInputError("no heading in the first line: the file is damaged")
+    rows: list[dict[str, str]] = []
+    cut = None
+    for fields in reader:
+        cut = _fault(names, fields, len(rows))
+        if cut is not None:
+            break
+        rows.append(dict(zip(names, fields, strict=True)))
+    if cut is None and rows and not data.endswith((b"\n", b"\r")):
+        rows.pop()
+        cut = BadInputError("the last row breaks off: the record ends before it", locator=f"row {len(rows)}")
+    if not rows:
+        raise cut or BadInputError("no row: the game broke off at once, or the file was cut")
+    return TextTable(names, rows, cut)
+
+
+def _fault(names: tuple[str, ...], fields: list[str], expected: int) -> BadInputError | None:
+    place = f"row {expected}"
+    if len(fields) != len(names):
+        reason = f"{len(fields)} fields where the heading has {len(names)}: the record ends before it"
+        return BadInputError(reason, locator=place, excerpt=excerpt(",".join(fields)))
+    if fields[0] != str(expected):
+        return BadInputError(f"row {excerpt(fields[0])!r} comes where {expected} belongs: the record ends there", locator=place)
+    return None
+
+
+_QUOTED: Final = ("My Card Knowledge", "Partner Card Knowledge", "Soft Constraints", "Prev Actions", "Epistemic Information")
+"""Columns whose text stands in the state as it is."""
+
+_NUMBERED_CARD: Final = re.compile(r"\[Card \d: (\w+ \d)\]")
+_BOARD: Final = re.compile(
+    r"We have (\d{1,9}) reveal tokens, (\d{1,9}) life tokens\. The discard pile consists (\[.*?\]) and the deck size is (\d{1,9})"
+)
+_TABLE: Final = re.compile(
+    r"Remaining Reveal Tokens: (\d{1,9})\s+Remaining Lives: (\d{1,9})\s+Deck Size: (\d{1,9})\s+The discard pile is: (\[.*?\])"
+)
+_NOTHING_DONE: Final = "My Action History:"
+_COUNT_WORDS: Final = {
+    "_num_onions": "{name} contains {value} out of 3 onions",
+    "_soup_in_cooker_status": "soup in {name} is {value}",
+    "_cooker_status": "{name} is {value}",
+    " object": "{name} contains {value}",
+}
+"""End of a column's name -> how the text says it, longer ends first."""
+
+_OTHERWISE: Final = {"infinite": "{name} is inaccessible", "empty": "{name} is empty"}
+"""Values that the text says in words of its own."""
+
+
+def hanabi_row_differences(fields: Mapping[str, str]) -> Iterator[Difference]:
+    """The columns of a Hanabi player's row against its column `State`."""
+    state = fields.get("State", "")
+    for name in _QUOTED:
+        text = fields.get(name, "").strip()
+        if text not in state and text != _NOTHING_DONE:
+            yield Difference(name, repr(text), repr(None))
+    if "Partner Cards" in fields and _NUMBERED_CARD.findall(fields["Partner Cards"]) != _NUMBERED_CARD.findall(state):
+        yield Difference("Partner Cards", repr(_NUMBERED_CARD.findall(fields["Partner Cards"])), repr(_NUMBERED_CARD.findall(state)))
+    board, table = _BOARD.search(fields.get("Board Information", "")), _TABLE.search(state)
+    if "Board Information" in fields and table is not None:
+        tokens, lives, deck, discards = table.groups()
+        if board is None or board.groups() != (tokens, lives, discards, deck):
+            yield Difference("Board Information", repr(board and board.groups()), repr((tokens, lives, discards, deck)))
+    chosen, listed = fields.get("Selected Action", "").lower(), fields.get("Available Actions", "").lower()
+    if listed and chosen not in listed:
+        yield Difference("Selected Action", repr(chosen), repr(None))
+    if "Message" in fields and state.strip() not in "\n".join(_contents(fields["Message"])):
+        yield Difference("Message", repr(fields["Message"][:200]), repr(None))
+
+
+def kitchen_row_differences(fields: Mapping[str, str], chosen: Sequence[str]) -> Iterator[Difference]:
+    """The columns of an Overcooked player's row against its column `full_state_description`, and against what was chosen in all rows."""
+    text = fields["full_state_description"]
+    for name, value in fields.items():
+        said = _as_said(name, value)
+        if said is not None and said.lower() not in text.lower():
+            yield Difference(name, repr(value), repr(None))
+    partner_is_told = any(f"{player} is holding" in text for player in PLAYERS)
+    if partner_is_told and f" is holding {fields['other_player_held_object']}." not in text:
+        yield Difference("other_player_held_object", repr(fields["other_player_held_object"]), repr(None))
+    if fields["selected_action"] not in fields["available_actions"]:
+        yield Difference("selected_action", repr(fields["selected_action"]), repr(fields["available_actions"]))
+    done = _literal(fields["action_history"])
+    if not isinstance(done, list) or done != list(chosen[: len(done)]):
+        yield Difference("action_history", fields["action_history"], repr(chosen))
+
+
+def _as_said(name: str, value: str) -> str | None:
+    """How the text says what stands in a column; None for columns of another kind."""
+    if name == "player_held_object":
+        return f"I am holding {value}."
+    if "_distance_from_" in name:
+        wording = _OTHERWISE.get(value, "{name} is {value} units away" if value.isdecimal() else "{name} is {value}")
+        return wording.format(name=name.partition("_")[0], value=value)
+    end = next((end for end in _COUNT_WORDS if name.endswith(end)), None)
+    return None if end is None else _OTHERWISE.get(value, _COUNT_WORDS[end]).format(name=name.removesuffix(end), value=value)
+
+
+def _contents(message: str) -> list[str]:
+    """The texts of a list of messages as Python writes it."""
+    found = _literal(message)
+    return [str(entry.get("content")) for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def _literal(text: str) -> object:
+    try:
+        return without_half_pairs(ast.literal_eval(text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
 
 HEADING: Final = b",Stack,My Card Knowledge,Partner Cards,"
 """How such a file begins."""

@@ -11,13 +11,11 @@ from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.kitchen.shown import shown_state
 from games.coordination.players import PLAYERS, Player, read_of
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
+from ingest.coordination.game import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
-from ingest.reading.difference import Difference
+from ingest.reading.adapter_types import Difference
 from schemas.errors import BadInputError
 from schemas.records import Json
-
-__all__ = ["kitchen_game"]
 
 _BOTH: Final = frozenset(PLAYERS)
 

@@ -1,26 +1,82 @@
-"""Reads the CSV files that the published players of Hanabi and Overcooked write, one a player.
-
-Two Hanabi files make a game, told by the starting player's; each Overcooked file is a record of its own. Format: docs/coordination.md.
-"""
+"""Reads the CSV files that the published players of Hanabi and Overcooked write, one a player."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from games.coordination.hanabi.table import PLAYERS_IN_ORDER
-from games.coordination.players import Player, partner_of
-from ingest.coordination import hanabi_csv, kitchen_csv
-from ingest.coordination.csv_rows import TextTable, read_rows
-from ingest.coordination.parts import GameParts
-from ingest.coordination.player_names import other_half, player_file
-from ingest.coordination.rows import game_rows
+from games.coordination.kitchen.layouts import LAYOUTS, Layout
+from games.coordination.kitchen.macros import macro_category
+from games.coordination.kitchen.rules import COOKING_TICKS, Item
+from games.coordination.players import PLAYERS, Player, partner_of, read_of
+from ingest.coordination import hanabi_csv
+from ingest.coordination.game import Category, GameParts, PrivateReply, TurnParts, act, game_rows, own_moves, reading, state_text
+from ingest.coordination.hanabi_csv import TextTable, kitchen_row_differences, read_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from schemas.errors import BadInputError
+from schemas.text import excerpt
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "resembles", "sniff"]
+_TIME: Final = "%Y-%m-%d_%H-%M-%S"
+_STAMP: Final = r"_(\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)\.csv"
+_HANABI: Final = re.compile(rf"(Alice|Bob)_(.+){_STAMP}")
+_KITCHEN: Final = re.compile(rf"(?:.+)_ai_(.+)_player_([01]){_STAMP}")
+
+
+class PlayerFile(NamedTuple):
+    """What a name says."""
+
+    player: Player
+    model: str
+    started_at: datetime
+
+
+def player_file(name: str) -> PlayerFile | None:
+    """`Bob_gpt-4_2024-03-28_16-39-54.csv` or `cramped_room_ai_gpt-4_player_0_2024-03-28_16-39-54.csv`; None for other names."""
+    if found := _HANABI.fullmatch(name):
+        return _parsed(found[1], found[2], found[3])
+    if found := _KITCHEN.fullmatch(name):
+        return _parsed(PLAYERS[int(found[2])], found[1], found[3])
+    return None
+
+
+def _parsed(player: str, model: str, stamp: str) -> PlayerFile | None:
+    try:
+        started_at = datetime.strptime(stamp, _TIME)  # noqa: DTZ007  # local time of the log, as everywhere in the store
+    except ValueError:
+        return None
+    return PlayerFile("Alice" if player == "Alice" else "Bob", model, started_at)
+
+
+def other_half(path: Path) -> Path | None:
+    """The partner's Hanabi file of the same game: in the same folder, nearest in time, and this one is nearest to it.
+
+    The two players of a game take their time stamps one after the other, so the stamps may differ by seconds.
+    """
+    found = _nearest(path)
+    return found if found is not None and _nearest(found) == path else None
+
+
+def _nearest(path: Path) -> Path | None:
+    own = player_file(path.name)
+    if own is None:
+        return None
+    candidates = {
+        other: named
+        for other in path.parent.glob(f"{partner_of(own.player)}_*.csv")
+        if (named := player_file(other.name)) is not None and named.player != own.player
+    }
+
+    def distance(other: Path) -> tuple[float, bool, str]:
+        named = candidates[other]
+        return abs((named.started_at - own.started_at).total_seconds()), named.model != own.model, other.name
+
+    return min(candidates, key=distance, default=None)
+
 
 FORMAT: Final = "coordination_players"
 VERSION: Final = 7
@@ -35,7 +91,7 @@ _HEADING_LEFT: Final = re.compile(
 
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether a published player of Hanabi or Overcooked wrote it."""
-    return head.startswith((hanabi_csv.HEADING, kitchen_csv.HEADING))
+    return head.startswith((hanabi_csv.HEADING, _KITCHEN_HEADING))
 
 
 def resembles(head: bytes, name: str) -> bool:
@@ -101,7 +157,7 @@ def _half(path: Path, player: Player) -> TextTable:
 
 def _kitchen(rows: TextTable, place: Place) -> Reading:
     path = Path(place.path)
-    parts = kitchen_csv.kitchen_record(kitchen_csv.player_of(rows), rows, _model(path))
+    parts = kitchen_record(player_of(rows), rows, _model(path))
     return _added(path.stem, parts, [rows.cut] if rows.cut else [], place)
 
 
@@ -117,3 +173,126 @@ def _added(name: str, parts: GameParts, rejects: list[BadInputError], place: Pla
 def _model(path: Path) -> str | None:
     named = player_file(path.name)
     return None if named is None else named.model
+
+
+_KITCHEN_HEADING: Final = b",action_history,player_held_object,other_player_held_object,"
+"""How such a file begins."""
+
+_DISTANCE: Final = re.compile(r"([opcds]\d+)_distance_from_(Alice|Bob)")
+_NO_REPLY: Final = ("failed_call", "no reply: the published harness waits instead")
+_MOST_DIGITS: Final = 9
+_TICKS: Final = {"not cooking": 0, "still cooking": 1, "cooked": COOKING_TICKS}
+"""Words for a soup -> ticks that mean the same to the rules."""
+
+
+def player_of(rows: TextTable) -> Player:
+    """Whose file it is: the own distances come first.
+
+    Raises:
+        BadInputError: it does not say.
+    """
+    found = next(filter(None, map(_DISTANCE.fullmatch, rows.names)), None)
+    if found is None:
+        raise BadInputError("no column such as o0_distance_from_Alice: this is no Overcooked player's file")
+    return "Alice" if found[2] == "Alice" else "Bob"
+
+
+def kitchen_record(player: Player, rows: TextTable, model: str | None) -> GameParts:
+    """The decisions of one player.
+
+    Raises:
+        BadInputError: no kitchen has the places that the columns name, or a cooker's contents cannot be read.
+    """
+    layout = _layout(rows)
+    states = [_state(layout, player, row, place) for place, row in enumerate(rows.rows)]
+    unknown = dict.fromkeys(states[0]) | {"layout": layout.name, "player": player}
+    turns = [_turn(player, row, before, after) for row, before, after in zip(rows.rows, states, [*states[1:], unknown], strict=True)]
+    chosen = [row["selected_action"] for row in rows.rows]
+    for turn, row in zip(turns, rows.rows, strict=True):
+        turn.differences = list(kitchen_row_differences(row, chosen))
+    return GameParts(
+        game="overcooked",
+        task_id=layout.name,
+        condition={"game": "overcooked", "layout": layout.name, "record": "one player"},
+        policies={name: model if name == player else None for name in PLAYERS},
+        styles=dict.fromkeys(PLAYERS),
+        seed=None,
+        max_turns=None,
+        success=None,
+        score=None,
+        stop_reason=None,
+        metrics={"decisions": len(turns), "deliveries_seen": sum(map(_delivered, chosen, states, [*states[1:], unknown]))},
+        turns=turns,
+        goal={"soups": "as many as possible"},
+    )
+
+
+def _layout(rows: TextTable) -> Layout:
+    """The kitchen that has just the places of the columns; kitchen counters have none."""
+    named = {found[1] for found in map(_DISTANCE.fullmatch, rows.names) if found}
+    for layout in LAYOUTS.values():
+        if {name for name in layout.names if not name.startswith("k")} == named:
+            return layout
+    raise BadInputError(f"no known kitchen has just the places {', '.join(sorted(named))}: there are {', '.join(LAYOUTS)}")
+
+
+def _state(layout: Layout, player: Player, row: Mapping[str, str], place: int) -> dict[str, Any]:
+    """What the row says of the kitchen, and of whose hands and ways the player was told."""
+    cookers = {name: _cooker(name, row, place) for name in layout.names if name.startswith("c")}
+    partner = partner_of(player)
+    told = f"{partner} is holding" in row["full_state_description"]
+    distances = {who: {name: row[column] for name in layout.names if (column := f"{name}_distance_from_{who}") in row} for who in PLAYERS}
+    return {
+        "layout": layout.name,
+        "player": player,
+        "held": {player: row["player_held_object"]} | ({partner: row["other_player_held_object"]} if told else {}),
+        "cookers": cookers,
+        "counters": {name: row[f"{name} object"] for name in layout.names if f"{name} object" in row},
+        "distances": {who: found for who, found in distances.items() if found},
+    }
+
+
+def _cooker(name: str, row: Mapping[str, str], place: int) -> dict[str, object]:
+    onions, soup = row.get(f"{name}_num_onions", ""), row.get(f"{name}_soup_in_cooker_status", "")
+    if not onions.isdecimal() or len(onions) > _MOST_DIGITS or soup not in _TICKS:
+        raise BadInputError(
+            f"the contents of cooker {name} cannot be read ({excerpt(onions, 20)!r} onions, soup {excerpt(soup, 20)!r})",
+            locator=f"row {place}",
+        )
+    return {"onions": int(onions), "soup": soup}
+
+
+def _turn(player: Player, row: Mapping[str, str], before: Mapping[str, Any], after: Mapping[str, Any]) -> TurnParts:
+    macro, reply = row["selected_action"], row["llm_response"]
+    pots = {
+        name: Item("soup", cooker["onions"], _TICKS[cooker["soup"]]) if cooker["onions"] else None
+        for name, cooker in before["cookers"].items()
+    }
+    fault = None if reply.strip() else _NO_REPLY
+    done = act((player, _verb(macro)), {"macro": macro, "asked": True}, None, fault)
+    return TurnParts(
+        before=state_text(before),
+        after=state_text(after),
+        progress=None,
+        goal_reached=None,
+        said=[PrivateReply(player, reply)] if reply.strip() else [],
+        acts=[done if fault else done._replace(accepted=None)],  # the file does not say what came of it
+        categories=own_moves(
+            [
+                Category(player, "overcooked_macro", *macro_category(pots, macro)),
+                *reading(player, read_of(reply, macro, at_random=True), reply),
+            ]
+        ),
+    )
+
+
+def _verb(macro: str) -> str:
+    """`pick_up`, `place`, `load`, `wait` or `move_away`."""
+    first, _, rest = macro.rstrip(".").partition(" ")
+    return f"{first}_{rest.split(' ', 1)[0]}" if first in {"pick", "move"} else first
+
+
+def _delivered(macro: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """A soup was meant for delivery, and at the next decision it is not in the hand any more."""
+    held = None if after["held"] is None else after["held"][before["player"]]
+    return macro.startswith("place soup for delivery") and held == "nothing"

@@ -5,24 +5,86 @@ What a line cannot do without is required; the rest may be missing. How lines ar
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 from msgspec import Meta, field
 from pydantic import AfterValidator, Field
 
 from games.coordination.players import PLAYERS, Player, Read
-from ingest.coordination.facts import CaptureFacts, EscapeFacts, capture_facts, escape_facts
 from ingest.reading.records import Record
 
-__all__ = [
-    "CaptureStep",
-    "EscapeStep",
-    "HanabiStep",
-    "KitchenStep",
-    "LoggedCall",
-    "Step",
-]
+MOST_FACTS: Final = 1024
+"""Lines whose facts are kept, and what follows from them: games are full of the same positions."""
+
+
+class RoomPlayer(NamedTuple):
+    """What a line of CollabCapture or CollabEscape says of a player, without its reply."""
+
+    player: Player
+    observation_text: str | None
+    available_actions: tuple[str | int, ...]
+    intended: str | None
+    executed: str
+    grounding_ok: bool | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaptureFacts:
+    """What a line says of the game, without replies and policies."""
+
+    turn: int
+    rooms_before: Mapping[Literal["Alice", "Bob", "Thief"], int]
+    rooms_after: Mapping[Literal["Alice", "Bob", "Thief"], int]
+    doors_before: Mapping[Literal["1-2", "3-4"], bool]
+    doors_after: Mapping[Literal["1-2", "3-4"], bool]
+    players: tuple[RoomPlayer, RoomPlayer]
+    buttons_pressed: tuple[str, ...] | None
+    captured: bool
+    capture_kind: Literal["same_room", "swap"] | None
+    terminal: bool
+    turns_printed: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EscapeFacts:
+    """What a line says of the game, without replies and policies."""
+
+    rooms_before: Mapping[Literal["Alice", "Bob", "Adversary"], str]
+    rooms_after: Mapping[Literal["Alice", "Bob", "Adversary"], str]
+    generators_before: Mapping[Literal["room 1", "room 6"], int]
+    generators_after: Mapping[Literal["room 1", "room 6"], int]
+    generators_fixed: Mapping[str, bool] | None
+    players: tuple[RoomPlayer, RoomPlayer]
+    exit_gate_before: bool
+    exit_gate_after: bool
+    adversary_target: Player | None
+    adversary_choice: str
+    outcome: Literal["continue", "win", "loss", "turn_cap"]
+    terminal: bool
+
+
+@lru_cache(maxsize=MOST_FACTS)
+def capture_facts(said: tuple[Any, ...]) -> CaptureFacts:
+    """Facts from a line's values in their order, mappings as pairs, lists and players as tuples."""
+    turn, rooms_before, rooms_after, doors_before, doors_after, players, *others = said
+    return CaptureFacts(turn, dict(rooms_before), dict(rooms_after), dict(doors_before), dict(doors_after), _two(players), *others)
+
+
+@lru_cache(maxsize=MOST_FACTS)
+def escape_facts(said: tuple[Any, ...]) -> EscapeFacts:
+    """Facts from a line's values in their order, mappings as pairs, lists and players as tuples."""
+    rooms_before, rooms_after, counters_before, counters_after, fixed, players, *others = said
+    counters = dict(counters_before), dict(counters_after), None if fixed is None else dict(fixed)
+    return EscapeFacts(dict(rooms_before), dict(rooms_after), *counters, _two(players), *others)
+
+
+def _two(players: tuple[tuple[Any, ...], tuple[Any, ...]]) -> tuple[RoomPlayer, RoomPlayer]:
+    alice, bob = players
+    return RoomPlayer(*alice), RoomPlayer(*bob)
+
 
 _INT_32: Final = 2**31
 Count = Annotated[int, Meta(ge=0, lt=_INT_32), Field(ge=0, lt=_INT_32)]

@@ -7,34 +7,274 @@ what is there is the episode, and the next ingest replaces it.
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from ingest.cotrace_log import as_written
-from ingest.cotrace_log.calls import call_row
-from ingest.cotrace_log.consistency import contradictions
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived, lost_replies
-from ingest.cotrace_log.kept import json_of
-from ingest.cotrace_log.lines import LogLines, header_line, lost, read_lines
-from ingest.cotrace_log.planted import planted_claims, planted_labels
+from ingest.cotrace_log.lines import LogLines, PlannedClaim, claims_in, header_line, json_of, lost, read_lines
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
-from ingest.reading.json_text import dumps
-from ingest.reading.malformed import validated
-from ingest.reading.times import read_time
-from schemas.batches import Coded
+from ingest.reading.records import validated
+from ingest.reading.text import dumps, read_time
+from schemas.batches import Coded, Group
+from schemas.claims import text_hash
 from schemas.errors import BadInputError
 from schemas.families import module
-from schemas.game import ActionEntry, AgentEntry, End, Header, Turn, UtteranceEntry
-from schemas.records import Action, Agent, Call, Episode, Json, Label, Run, Utterance
+from schemas.game import ActionEntry, AgentEntry, CallEntry, End, Header, PlantedLabel, Turn, UtteranceEntry
+from schemas.records import (
+    Action,
+    Agent,
+    Call,
+    Episode,
+    EpisodeMetric,
+    Failure,
+    Json,
+    Label,
+    LogDisagreement,
+    OracleAction,
+    Run,
+    TurnMetric,
+    Utterance,
+)
 from schemas.records import Turn as TurnRow
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+
+def as_written(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
+    """Give what the log itself says; what it leaves out is not known.
+
+    Raises:
+        BadTurnError: a turn's progress is not between 0 and 1, or one of its numbers is none.
+    """
+    for index, turn in enumerate(turns):
+        _check(turn, index)
+    rows: dict[str, list[tuple[object, ...]]] = {
+        "failures": [row for turn in turns for row in _failures(episode, turn)],
+        "oracle_actions": [row for turn in turns for row in _oracle(episode, turn)],
+        "turn_metrics": [
+            TurnMetric(episode, turn.turn, f"{header.benchmark}.{name}", value) for turn in turns for name, value in turn.metrics.items()
+        ],
+        "episode_metrics": [
+            EpisodeMetric(episode, f"{header.benchmark}.{name}", value) for name, value in (end.metrics if end else {}).items()
+        ],
+    }
+    reached = any(turn.goal_reached for turn in turns)
+    success = end.success if end else (True if reached else None)
+    score = end.score if end else None
+    if score is None and success is not None:  # a game whose only number is whether it was won
+        score = float(success)
+    return Derived(progress=[turn.progress for turn in turns], success=success, score=score, rows=rows)
+
+
+def _check(turn: Turn, index: int) -> None:
+    numbers: Mapping[str, float] = turn.metrics if turn.progress is None else {"progress": turn.progress, **turn.metrics}
+    for name, value in numbers.items():
+        if not math.isfinite(value):
+            raise BadTurnError(BadInputError(f"{name} is {value}: give a finite number, or leave it out", locator=f".{name}"), index)
+    if turn.progress is not None and not 0 <= turn.progress <= 1:
+        raise BadTurnError(BadInputError(f"progress is {turn.progress}: give a share from 0 to 1", locator=".progress"), index)
+
+
+def _failures(episode: str, turn: Turn) -> Iterator[Failure]:
+    for found in dict.fromkeys((entry.agent, entry.taxonomy, entry.category) for entry in turn.failures):
+        agent, taxonomy, category = found
+        same = (entry.evidence for entry in turn.failures if (entry.agent, entry.taxonomy, entry.category) == found)
+        yield Failure(episode, turn.turn, agent, taxonomy, category, "; ".join(text for text in same if text) or None)
+
+
+def _oracle(episode: str, turn: Turn) -> Iterator[OracleAction]:
+    for rank, entry in enumerate(turn.oracle or (), start=1):
+        yield OracleAction(
+            episode, turn.turn, rank, entry.verb, Json(dumps(entry.arguments)), undoes=entry.undoes, listed=True, verified=True
+        )
+
+
+PLANTED: Final = "planted"
+"""`labels.source` of the truth that scripted players write into their logs, and `claims.reader` of what they know their texts to claim."""
+
+_SCORES: Final = {"yes": 1.0, "no": 0.0}
+
+_CLAIM_ALWAYS: Final = ("episode_id", "reader", "words", "start_char", "end_char", "certain", "reason", "prompt_hash")
+_CLAIM_TEXT: Final = ("turn", "seq", "agent", "text_hash")
+_CLAIM_SAID: Final = ("kind", "claim")
+
+_LABEL_ALWAYS: Final = ("source", "episode_id", "imported_at")
+_LABEL_UNIT: Final = ("annotator", "unit_key", "turn", "agent")
+_Key = TypeVar("_Key", bound=Hashable)
+
+_LABEL_SAID: Final = ("rubric", "question", "answer", "score", "basis", "planted")
+
+
+def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
+    """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
+    import numpy as np
+
+    texts: list[tuple[object, ...]] = []
+    told: list[tuple[PlannedClaim, ...]] = []
+    for turn in turns:
+        for seq, utterance in enumerate(turn.utterances, start=1):
+            claims = claims_in(utterance.claims)
+            if claims is not None:
+                texts.append((turn.turn, seq, utterance.agent, text_hash(utterance.text)))
+                told.append(claims)
+    said = _numbering(PlannedClaim)
+    of_said = list(map(said.__getitem__, chain.from_iterable(told)))
+    counts = np.fromiter(map(len, told), np.int32, len(told))
+    numbers = np.arange(len(of_said)) - np.repeat(counts.cumsum() - counts, counts)
+    always = (episode, PLANTED, None, None, None, True, None, None)
+    return Coded(
+        (
+            Group(_CLAIM_ALWAYS, [always], np.zeros_like(numbers)),
+            Group(_CLAIM_TEXT, texts, np.repeat(np.arange(len(texts)), counts)),
+            Group(("number",), [(number,) for number in range(max(map(len, told), default=0))], numbers),
+            Group(_CLAIM_SAID, list(said), of_said),
+        )
+    )
+
+
+def planted_labels(episode: str, turns: Sequence[Turn], personas: Mapping[str, str | None], model: str) -> Coded:
+    """Answers that the authors know to be true; ``personas``: who plays each agent, ``model``: who is evaluated."""
+    import numpy as np
+
+    said = _numbering(PlantedLabel)
+    of_said = list(map(said.__getitem__, chain.from_iterable(turn.labels for turn in turns)))
+    agents = list(dict.fromkeys(label.agent for label in said))
+    of_agent = np.array([agents.index(label.agent) for label in said], np.int32)
+    of_turn = np.repeat(np.arange(len(turns)), [len(turn.labels) for turn in turns])
+    units = [_unit(episode, turn.turn, agent, personas, model) for turn in turns for agent in agents]
+    answers = [(each.rubric, each.question, each.answer, _SCORES.get(each.answer.lower()), each.basis, each.planted) for each in said]
+    return Coded(
+        (
+            Group(_LABEL_ALWAYS, [(PLANTED, episode, None)], np.zeros_like(of_turn)),
+            Group(_LABEL_UNIT, units, of_turn * len(agents) + of_agent[of_said]),
+            Group(_LABEL_SAID, answers, of_said),
+        )
+    )
+
+
+def _numbering(_: type[_Key]) -> defaultdict[_Key, int]:
+    """Numbers its keys from 0, in the order in which they are first asked for."""
+    numbers: defaultdict[_Key, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
+
+
+def _unit(episode: str, turn: int, agent: str | None, personas: Mapping[str, str | None], model: str) -> tuple[object, ...]:
+    """What was labelled: a turn of the team, or of an agent, who is then the annotated one."""
+    if agent is None:
+        return model, f"{episode}/{turn}", turn, None
+    return personas.get(agent) or model, f"{episode}/{turn}/{agent}", turn, agent
+
+
+_UNKNOWN_TIME: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - times in the store have no zone
+
+
+def call_row(call: CallEntry, purpose: str, *, run: str, episode: str, turn: int) -> Call:
+    """Give the row of a call in a turn of an episode."""
+    facts: dict[str, Any] = {field.name: getattr(call, field.name) for field in fields(call) if field.name != "asked_at"}
+    return Call(**facts, purpose=purpose, run=run, episode_id=episode, turn=turn, asked_at=read_time(call.asked_at) or _UNKNOWN_TIME)
+
+
+_ROUNDING: Final = 1e-6
+
+_LABELLED: Final = attrgetter("rubric", "question", "agent")
+_AGENT: Final = attrgetter("agent")
+
+_Found = tuple[str, Any, Any]
+"""Field, what is logged, what would have to stand there: None if nothing could."""
+
+
+def contradictions(
+    header: Header, turns: Sequence[Turn], end: End | None, progress: Sequence[float | None], episode: str
+) -> Iterator[LogDisagreement]:
+    """What a log says that its other lines rule out.
+
+    Args:
+        header: the first line.
+        turns: those that could be read.
+        end: the last line; None if there is none, or turns before it are lost.
+        progress: after each turn, as far as it is known otherwise than by the log.
+        episode: id of the game.
+    """
+    yield from _disagreements(episode, None, _of_header(header))
+    names = {agent.agent for agent in header.agents}
+    number, at = 0, header.started_at or None
+    for turn, reached in zip(turns, progress, strict=True):
+        if turn.progress is not None and reached is not None and not math.isclose(turn.progress, reached, abs_tol=_ROUNDING):
+            yield from _disagreements(episode, turn.turn, [("progress", turn.progress, reached)])
+        yield from _disagreements(episode, turn.turn, _of_turn(turn, number, names, header.max_turns))
+        yield from _disagreements(episode, turn.turn, _of_time(turn.at, at))
+        number, at = turn.turn, turn.at or at
+    if end is not None and end.turns_taken not in {None, len(turns)}:
+        yield from _disagreements(episode, None, [("turns_taken", end.turns_taken, len(turns))])
+
+
+def _disagreements(episode: str, turn: int | None, found: Iterator[_Found] | Sequence[_Found]) -> Iterator[LogDisagreement]:
+    for field, logged, due in found:
+        yield LogDisagreement(episode, turn, field, dumps(logged), None if due is None else dumps(due))
+
+
+def _of_header(header: Header) -> Iterator[_Found]:
+    if header.started_at and read_time(header.started_at) is None:
+        yield "started_at", header.started_at, None
+    for key, said in header.team.items():
+        agents = [agent for agent in header.agents if key in {agent.agent, agent.agent.lower(), agent.role}]
+        known = {name for agent in agents for name in (agent.model, agent.persona) if name is not None}
+        if not agents or (known and said not in known and not known.issuperset(said.split("+"))):
+            yield f"team.{key}", said, "+".join(sorted(known)) or None
+        for agent in agents:
+            if agent.model not in {None, said, *said.split("+")}:
+                yield f"agents.{agent.agent}.model", agent.model, said
+
+
+def _of_turn(turn: Turn, before: int, names: set[str], limit: int | None) -> Iterator[_Found]:
+    if turn.turn != before + 1:
+        yield "turn", turn.turn, before + 1
+    if limit is not None and turn.turn > limit:
+        yield "max_turns", limit, turn.turn
+    yield from _of_utterances(turn.utterances, names)
+    for seq, action in enumerate(turn.actions, start=1):
+        if action.agent not in names:
+            yield f"actions[{seq}].agent", action.agent, None
+        if action.accepted and action.error_code is not None:
+            yield f"actions[{seq}].error_code", action.error_code, None
+    labelled = set(map(_LABELLED, turn.labels))
+    if len(labelled) < len(turn.labels):
+        yield "labels", len(turn.labels), len(labelled)
+    strangers = set(map(_AGENT, turn.labels)) - names - {None}
+    if strangers:
+        yield "labels.agent", sorted(filter(None, strangers)), None
+
+
+def _of_utterances(utterances: Sequence[UtteranceEntry], names: set[str]) -> Iterator[_Found]:
+    for seq, said in enumerate(utterances, start=1):
+        if said.agent not in names:
+            yield f"utterances[{seq}].agent", said.agent, None
+        elif said.audience is not None and (said.agent not in said.audience or not names.issuperset(said.audience)):
+            yield f"utterances[{seq}].audience", list(said.audience), sorted({said.agent, *said.audience} & names)
+        if said.superseded and not any((later.agent, later.channel) == (said.agent, said.channel) for later in utterances[seq:]):
+            yield f"utterances[{seq}].superseded", True, False
+
+
+def _of_time(at: str | None, before: str | None) -> Iterator[_Found]:
+    if at is None:
+        return
+    now, then = read_time(at), read_time(before)
+    if now is None:
+        yield "at", at, None
+    elif then is not None and now < then:
+        yield "at", at, before
+
 
 FORMAT: Final = "cotrace"
 VERSION: Final = 8
@@ -87,19 +327,19 @@ def read(data: bytes, place: Place) -> Reading:
 def _read(data: bytes, place: Place) -> Reading:
     log = read_lines(data, _keeps)
     _tell_agents(log.header)
-    derivation: Derivation = getattr(_rules(log.header), "derive", as_written.derive)
+    derivation: Derivation = getattr(_rules(log.header), "derive", as_written)
     episode = episode_id(log.header.benchmark, place.path)
     started = time.perf_counter()
     derived = _derived(log, derivation, episode)
     replay_s = time.perf_counter() - started
     rejects = [log.reject] if log.reject else []
-    replayed = derivation is not as_written.derive
+    replayed = derivation is not as_written
     rows = _rows(log, derived, episode, place, replayed=replayed)
     return Reading(rows, [episode], len(log.turns), rejects, replay_s, coded=_planted(log, episode))
 
 
 def _rules(header: Header) -> ModuleType | None:
-    return module(header.benchmark, "ingest", "own")
+    return module(header.benchmark, "ingest", "native")
 
 
 def _keeps(header: Header) -> bool:

@@ -9,12 +9,10 @@ from typing import Any
 
 from ingest.cotrace_log import adapter
 from ingest.cotrace_log.lines import read_lines
-from ingest.reading.json_text import loads
+from ingest.reading.text import loads
 from schemas.errors import UsageError
 from schemas.game import ActionEntry, AgentEntry, Header, Turn, UtteranceEntry
 from schemas.store import Store
-
-__all__ = ["logged_game"]
 
 Rows = list[dict[str, Any]]
 

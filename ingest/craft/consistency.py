@@ -2,21 +2,162 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
+from games.craft.engine.blocks import BLOCKS, CELLS, NEIGHBORS, is_large
 from games.craft.engine.board import Board
 from games.craft.engine.views import VIEW_KINDS, all_views, views_json
 from games.craft.measures.metrics import COMPLETION_THRESHOLD
-from ingest.craft.differences import close
+from games.craft.targets.structures import COMPLEXITIES, complexity_of
+from games.craft.text.director_output import FAILED_CALL_MESSAGE, NO_MESSAGE, parse_director
+from games.craft.text.history import trimmed
 from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord
-from ingest.craft.target import target_differences
-from ingest.reading.difference import Difference
-from ingest.reading.json_text import dumps
-from ingest.reading.times import read_time
+from ingest.craft.replay import close
+from ingest.reading.adapter_types import Difference
+from ingest.reading.text import dumps, read_time
 
-__all__ = ["game_contradictions"]
+_EMPTY_CELL: Final = re.compile(r', "\([^"]*\)": \[\]')
+
+
+def turn_contradictions(turn: TurnRecord, before: TurnRecord | None) -> Iterator[Difference]:
+    """What cannot be true of a turn, by itself and behind the one before."""
+    due = before.turn_number + 1 if before else 1
+    if turn.turn_number != due:
+        yield Difference("turn_number", dumps(turn.turn_number), dumps(due))
+    yield from _time(turn.timestamp, before.timestamp if before else None)
+    for director, said in turn.director_responses.items():
+        raw = said.raw_response
+        if raw and said.public_message != FAILED_CALL_MESSAGE:
+            answer = parse_director(raw)
+            if answer.message != said.public_message:
+                yield Difference(f"director_responses.{director}", dumps(said.public_message), dumps(answer.message))
+            elif answer.thinking != said.internal_thinking:
+                field = f"director_responses.{director}.internal_thinking"
+                yield Difference(field, dumps(said.internal_thinking), dumps(answer.thinking))
+    if turn.clarification is not None and turn.move_executed:
+        yield Difference("move_executed", "true", "false")
+    if turn.failed_move is not None and turn.failed_move == turn.move_executed:
+        yield Difference("failed_move", dumps(turn.failed_move), dumps(not turn.move_executed))
+    yield from _discussion(turn)
+    yield from _confirmation(turn)
+    yield from _progress(turn)
+    yield from _history(turn, before)
+
+
+def _time(at: str | None, before: str | None) -> Iterator[Difference]:
+    if at is None:
+        return
+    now, then = read_time(at), None if before is None else read_time(before)
+    if now is None:
+        yield Difference("timestamp", dumps(at), None)
+    elif then is not None and now < then:
+        yield Difference("timestamp", dumps(at), dumps(before))
+
+
+def _discussion(turn: TurnRecord) -> Iterator[Difference]:
+    """What the builder was shown: the last message of each director that spoke."""
+    if turn.director_discussion_full is None:
+        return
+    lines = [
+        f"{director}: {said.public_message}" for director, said in turn.director_responses.items() if said.public_message != NO_MESSAGE
+    ]
+    if turn.director_discussion_full != "\n".join(lines):
+        yield Difference("director_discussion_full", dumps(turn.director_discussion_full), dumps("\n".join(lines)))
+
+
+def _confirmation(turn: TurnRecord) -> Iterator[Difference]:
+    for name, move in (("builder_move_raw", turn.builder_move_raw), ("move_attempted", turn.move_attempted)):
+        if (
+            move is not None
+            and None not in {move.confirmation, turn.builder_confirmation}
+            and move.confirmation != turn.builder_confirmation
+        ):
+            yield Difference(f"{name}.confirmation", dumps(move.confirmation), dumps(turn.builder_confirmation))
+
+
+def _progress(turn: TurnRecord) -> Iterator[Difference]:
+    data = turn.progress_data
+    if data is None:
+        return
+    if data.turn_number not in {None, turn.turn_number}:
+        yield Difference("progress_data.turn_number", dumps(data.turn_number), dumps(turn.turn_number))
+    if data.move is not None and turn.move_attempted is not None and data.move != turn.move_attempted:
+        yield Difference("progress_data.move", dumps(data.move.model_dump()), dumps(turn.move_attempted.model_dump()))
+
+
+def _history(turn: TurnRecord, before: TurnRecord | None) -> Iterator[Difference]:
+    """The history after a turn: the one before, cut to its end, then the directors' lines, the builder's, and what became of the move."""
+    lines = turn.conversation_snapshot
+    if lines is None or (before is not None and before.conversation_snapshot is None):
+        return
+    known = trimmed((before.conversation_snapshot if before else None) or ())
+    new, end = lines[len(known) :], _builder_lines(turn)
+    said = [line.partition(": ") for line in new[: len(new) - len(end)]]
+    last = {director: answer.public_message for director, answer in turn.director_responses.items()}
+    ends_alike = list(map(_without_empty_cells, new[len(said) :])) == list(map(_without_empty_cells, end))
+    if tuple(lines[: len(known)]) != known or not ends_alike or {name: text for name, _, text in said} != last:
+        yield Difference("conversation_snapshot", dumps(new), dumps([*(f"{name}: {text}" for name, text in last.items()), *end]))
+
+
+def _without_empty_cells(line: str) -> str:
+    """The released engine makes an empty ghost cell where it only looks for one."""
+    return _EMPTY_CELL.sub("", line)
+
+
+def _builder_lines(turn: TurnRecord) -> list[str]:
+    """The builder's question, or its confirmation and the engine's answer."""
+    if turn.clarification is not None:
+        return [f"Builder: {turn.clarification}"]
+    move, data = turn.move_attempted, turn.progress_data
+    if move is None or data is None:
+        return []
+    span = f"↔{move.span_to}" if move.span_to else ""
+    result = (
+        f"Builder: Placed {move.block} at {move.position}{span} layer {move.layer}. Current board: {json.dumps(data.structure_snapshot)}"
+        if data.error is None
+        else f"Builder: FAILED — {data.error}. Board unchanged: {json.dumps(turn.structure_before)}"
+    )
+    return [f"Builder: {turn.builder_confirmation}", result]
+
+
+def target_differences(target: Board, level: str | None) -> Iterator[Difference]:
+    """Yield what cannot be true of a target; its tier is compared where it is one of the published."""
+    yield from _faults(target)
+    tier = complexity_of(target.blocks_total())
+    if level in COMPLEXITIES and level != tier:
+        yield Difference("complexity", dumps(level), dumps(tier))
+
+
+@lru_cache(maxsize=1024)
+def _faults(target: Board) -> tuple[Difference, ...]:
+    strange = sorted({block for stack in target.stacks for block in stack} - set(BLOCKS)) + [name for name, _ in target.ghosts]
+    found = [Difference("target_structure", dumps(strange), None)] if strange else []
+    spans = [(layer, *span) for layer, records in target.spans for span in records]
+    wrong = [span for span in spans if not _is_large_block(target, *span)]
+    halves = {(layer, cell) for layer, *cells in spans for cell in cells}
+    single = [
+        (layer, cell)
+        for cell, stack in zip(CELLS, target.stacks, strict=True)
+        for layer, block in enumerate(stack)
+        if block in BLOCKS and is_large(block) and (layer, cell) not in halves
+    ]
+    if wrong or single or len(halves) < 2 * len(spans):
+        found.append(Difference("target_spans", dumps(spans), dumps(single) if single else None))
+    return tuple(found)
+
+
+def _is_large_block(target: Board, layer: int, first: str, second: str) -> bool:
+    """Whether the same large block lies on both cells, side by side."""
+    if second not in NEIGHBORS.get(first, ()):
+        return False
+    one, other = target.stack(first), target.stack(second)
+    return layer < min(len(one), len(other)) and one[layer] == other[layer] and is_large(one[layer])
+
 
 _TREND: Final = 3
 """Accepted moves that the logged trend is the mean of."""

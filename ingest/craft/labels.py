@@ -10,8 +10,6 @@ from ingest.labels.files import GameReference, LabelForm, LabelLine, Record, giv
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["FORMS"]
-
 _RUBRICS: Final = {"SG": "spatial_grounding", "MM": "mind_modeling", "PS": "pragmatic_sufficiency"}
 _KEY: Final = re.compile(r"(?P<model>.+)_(?P<task>structure_\d+)_(?P<turn>\d{1,18})")
 

@@ -13,8 +13,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from games.craft.engine.blocks import CELLS, MAX_HEIGHT
 from games.craft.engine.move import Move
 
-__all__ = ["TURN_FIELDS", "ExperimentInfo", "GameRecord", "MoveRecord", "ProgressRecord", "ResponseRecord", "TurnRecord"]
-
 Int = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 

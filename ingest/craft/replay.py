@@ -6,22 +6,344 @@ reported once and not on every later turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.board import Board
-from games.craft.engine.errors import ErrorCode, code_of
-from games.craft.measures.metrics import Metrics, progress
+from games.craft.engine.errors import ErrorCode, MoveError, code_of, same_message
+from games.craft.engine.flags import Flags
+from games.craft.engine.move import Move
+from games.craft.engine.oracle import sample
+from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
+from games.craft.measures.adherence import followed_action_position_layer, followed_full, followed_physical
+from games.craft.measures.metrics import COMPLETION_THRESHOLD, METRICS, Metrics, progress
+from games.craft.measures.taxonomy import published_category, repaired_category
 from games.craft.replay import ReplayedTurn, replay
-from ingest.craft.differences import game_differences, same_board, turn_differences
-from ingest.craft.game import CraftGame, CraftTurn
-from ingest.craft.measures import episode_metrics, failures, oracle_actions, scores, turn_facts
-from ingest.craft.values import turn_values
-from schemas.records import LogDisagreement
+from games.craft.targets.reachability import StructureFacts, structure_facts
+from games.craft.targets.structures import Structure
+from games.craft.text.builder import no_reply_came
+from ingest.reading.adapter_types import Difference
+from ingest.reading.text import dumps
+from schemas.records import EpisodeMetric, Failure, Json, LogDisagreement, OracleAction, TurnMetric, TurnValue
+from schemas.text import without_half_pairs
 
-__all__ = ["DerivedGame", "DerivedTurn", "derive"]
+BUILDER = "Builder"
+"""The builder's name as an agent."""
+
+
+class CraftTurn(Struct, frozen=True, kw_only=True):
+    """One turn, as logged. None means that the log does not say."""
+
+    turn: int
+    """From 1."""
+
+    board_before: Board
+    board_after: Board | None
+    """The snapshot of an accepted move; formats that log it for every turn give it for every turn."""
+
+    spans_after_logged: bool
+    """Whether ``board_after`` holds the log's span records, or only stacks."""
+
+    written: Move | None
+    """The move as the builder wrote it (blanks inside coordinates make ghost cells); None without a move."""
+
+    attempted: Move | None
+    """The move as the engine logged it."""
+
+    accepted: bool | None
+    error_text: str | None
+    """The engine's refusal."""
+
+    listed: tuple[Move, ...] | None
+    """The candidates the builder was shown, empty if there were none; None on clarifications and broken turns."""
+
+    followed: bool | None
+    flags: Mapping[str, bool | None]
+    """Logged placement flags of an accepted move."""
+
+    metrics: Mapping[str, float]
+    """Logged metrics after an accepted move, counts included."""
+
+    goal_reached: bool | None
+    unreadable: str | None
+    """Why the builder's reply could not be read; None if it could, or none came."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CraftOutcome:
+    """The end of a game, as logged. None means that the log does not say."""
+
+    completed: bool | None
+    progress: float | None
+    turns_taken: int | None
+    board: Board | None
+    spans_logged: bool
+    """Whether ``board`` holds the log's span records, or only stacks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CraftGame:
+    """One game, as logged."""
+
+    structure_id: str
+    complexity: str
+    target: Board
+    start: Board | None
+    """The start board that the conditions promise; None if they name none that the engine knows."""
+
+    num_oracle: int | None
+    """Most candidates listed a turn; None for a game without oracle."""
+
+    max_turns: int | None
+    """Turn limit; None if the log does not say."""
+
+    turns: tuple[CraftTurn, ...]
+    outcome: CraftOutcome | None
+    """None for a game that was cut or still runs."""
+
+
+_NAMES: Final = tuple((name, f"craft.{name}") for name in METRICS)
+_READINGS: Final = tuple(
+    (followed, f"craft.{followed.__name__}") for followed in (followed_full, followed_physical, followed_action_position_layer)
+)
+_FLAGS: Final = tuple((flag.name, f"craft.{flag.name}") for flag in fields(Flags))
+_FACTS: Final = tuple(
+    (field.name, f"craft.structure.{field.name}") for field in fields(StructureFacts) if field.name not in {"structure_id", "complexity"}
+)
+
+
+@lru_cache(maxsize=65536)
+def arguments(move: Move) -> Json:
+    """JSON text of a move's arguments: block, position, layer, span_to."""
+    return Json(dumps({"block": move.block, "position": move.position, "layer": move.layer, "span_to": move.span_to}))
+
+
+def scores(episode: str, turn: int, metrics: Metrics) -> Iterator[TurnMetric]:
+    """The five scores of a board; turn 0 is the board before the first turn."""
+    return (TurnMetric(episode, turn, metric, getattr(metrics, name)) for name, metric in _NAMES)
+
+
+def turn_facts(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[TurnMetric]:
+    """Three readings of following, where candidates were listed; flags of an accepted move, by replay where not logged."""
+    if turn.listed and turn.attempted is not None:
+        for followed, metric in _READINGS:
+            yield TurnMetric(episode, turn.turn, metric, float(followed(turn.listed, turn.attempted)))
+    if not turn.accepted:
+        return
+    for name, metric in _FLAGS:
+        flag = turn.flags.get(name)
+        if flag is None and step.flags is not None:
+            flag = getattr(step.flags, name)
+        if flag is not None:
+            yield TurnMetric(episode, turn.turn, metric, float(flag))
+
+
+def failures(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[Failure]:
+    """The turn's category in the published taxonomy and in the repaired one, both from what was logged."""
+    listed, attempted, text = turn.listed or (), turn.attempted, turn.error_text
+    agent = BUILDER if listed and attempted is not None else None
+    yield Failure(episode, turn.turn, agent, "craft_published", published_category(listed, attempted, text), text)
+    unread = turn.unreadable is not None and not no_reply_came(turn.unreadable)
+    category = repaired_category(listed, attempted, _error(text, step), unreadable=unread)
+    yield Failure(episode, turn.turn, BUILDER if unread else agent, "craft_repaired", category, turn.unreadable if unread else text)
+
+
+def _error(text: str | None, step: ReplayedTurn) -> MoveError | None:
+    if text is None:
+        return None
+    if step.error is not None and step.error.message == text:
+        return step.error
+    return MoveError(code_of(text) or (step.error.code if step.error else "X2"), text)
+
+
+def oracle_actions(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[OracleAction]:
+    """Candidates: the listed ones in their order, then those that only replay knows in cell order."""
+    listed = turn.listed or ()
+    known, verified = frozenset(listed), frozenset(step.candidates)
+    for rank, move in enumerate(listed, start=1):
+        yield OracleAction(episode, turn.turn, rank, move.action, arguments(move), move.action == "remove", True, move in verified)  # noqa: FBT003
+    others = (move for move in step.candidates if move not in known)
+    for rank, move in enumerate(others, start=len(listed) + 1):
+        yield OracleAction(episode, turn.turn, rank, move.action, arguments(move), move.action == "remove", False, True)  # noqa: FBT003
+
+
+def episode_metrics(episode: str, game: CraftGame, start: Metrics | None, end: Metrics | None) -> Iterator[EpisodeMetric]:
+    """Scores before the first and after the last turn, the facts of the structure, and progress as a share of the ceiling."""
+    facts = _facts(Structure(game.structure_id, game.complexity, game.target))
+    for name, metric in _FACTS:
+        yield EpisodeMetric(episode, metric, float(getattr(facts, name)))
+    if start is None or end is None:
+        return
+    for name, metric in _NAMES:
+        yield EpisodeMetric(episode, metric, getattr(end, name))
+    yield EpisodeMetric(episode, "craft.overall_progress_t0", start.overall_progress)
+    if facts.ceiling_overall_progress > 0:
+        yield EpisodeMetric(episode, "craft.progress_share_of_ceiling", end.overall_progress / facts.ceiling_overall_progress)
+
+
+@lru_cache(maxsize=1024)
+def _facts(structure: Structure) -> StructureFacts:
+    return structure_facts(structure)
+
+
+_UNIT = "progress"
+
+
+def turn_values(episode: str, game: CraftGame, boards_after: Sequence[Board]) -> Iterator[TurnValue]:
+    """Value the turns of a game with a turn limit; without one nothing says how much could still be reached.
+
+    Args:
+        episode: its id.
+        game: the game as logged.
+        boards_after: the board after each of its turns.
+    """
+    if game.max_turns is None or not game.turns:
+        return
+    from games.craft.value.reach import BoardTurn, turn_values  # compiled code takes a second to load
+
+    steps = [
+        BoardTurn(turn.board_before, after, max(0, game.max_turns - turn.turn + 1))
+        for turn, after in zip(game.turns, boards_after, strict=True)
+    ]
+    for turn, worth in zip(game.turns, turn_values(steps, game.target), strict=True):
+        certain = (worth.before, worth.after) == (worth.before_most, worth.after_most)
+        kind = "exact" if certain else "bound"
+        cost, harm = worth.before - worth.after, max(0.0, worth.stay - worth.after)
+        yield TurnValue(episode, turn.turn, "craft.reachable", worth.before, worth.after, cost, _UNIT, kind)
+        yield TurnValue(episode, turn.turn, "craft.harm", worth.stay, worth.after, harm, _UNIT, kind)
+        if worth.half_domino:
+            most = worth.before_most, worth.after_most, worth.before_most - worth.after_most
+            yield TurnValue(episode, turn.turn, "craft.reachable_most", *most, _UNIT, kind)
+
+
+_ROUNDING: Final = 1e-6
+
+
+def same_board(first: Board, second: Board) -> bool:
+    """Tell whether two boards hold the same blocks, ghost cells included, with the same span records."""
+    return first == second or (_stacks(first) == _stacks(second) and _spans(first) == _spans(second))
+
+
+def _stacks(board: Board) -> object:
+    return board.stacks, {name: stack for name, stack in board.ghosts if stack}
+
+
+def _spans(board: Board) -> object:
+    return {(layer, frozenset(span)) for layer, spans in board.spans for span in spans}
+
+
+def turn_differences(game: CraftGame, turn: CraftTurn, step: ReplayedTurn, expected: Board | None) -> Iterator[Difference]:
+    """What the log says of a turn against what replay gives.
+
+    Args:
+        game: the game.
+        turn: the turn as logged.
+        step: its replay from the board that was logged before it.
+        expected: the board before it by replay of the turn before; None if nothing is known about that.
+    """
+    if expected is not None:
+        yield from _boards("structure_before", "spans_before", turn.board_before, expected)
+    yield from _move(turn, step)
+    yield from _candidates(game, turn, step)
+    if turn.board_after is not None:
+        spans = "spans_after" if turn.spans_after_logged else None
+        yield from _boards("structure_after", spans, turn.board_after, step.board_after)
+    if turn.accepted and step.accepted:
+        yield from _numbers(turn.metrics, step.metrics)
+        yield from _flags(turn, step)
+    if turn.goal_reached is not None and turn.goal_reached != step.target_achieved:
+        yield Difference("goal_reached", _text(turn.goal_reached), _text(step.target_achieved))
+
+
+def _boards(structure: str, spans: str | None, logged: Board, replayed: Board) -> Iterator[Difference]:
+    if logged == replayed:
+        return
+    if _stacks(logged) != _stacks(replayed):
+        yield Difference(structure, dumps(logged.structure_json(ghosts=True)), dumps(replayed.structure_json(ghosts=True)))
+    if spans is not None and _spans(logged) != _spans(replayed):
+        yield Difference(spans, dumps(logged.spans_json()), dumps(replayed.spans_json()))
+
+
+def _move(turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
+    if turn.attempted != step.attempted:
+        yield Difference("move_attempted", _move_text(turn.attempted), _move_text(step.attempted))
+    if turn.attempted is None:
+        return
+    if turn.accepted is not None and turn.accepted != step.accepted:
+        yield Difference("move_executed", _text(turn.accepted), _text(step.accepted))
+    logged, replayed = turn.error_text, step.error.message if step.error else None
+    if logged == replayed or (logged is not None and replayed is not None and same_message(logged, replayed)):
+        return
+    yield Difference("error", logged, replayed)
+
+
+def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
+    if turn.listed is None:
+        return
+    listed = () if game.num_oracle is None else sample(step.candidates, game.num_oracle, turn.turn)
+    if turn.listed != listed:
+        yield Difference("oracle_moves", _moves_text(turn.listed), _moves_text(listed))
+    followed = followed_action_position_layer(turn.listed, turn.attempted) if turn.listed and turn.attempted is not None else None
+    if turn.followed != followed:
+        yield Difference("builder_followed_oracle", _text(turn.followed), _text(followed))
+
+
+def _numbers(logged: Mapping[str, float], replayed: Metrics) -> Iterator[Difference]:
+    for name, said in logged.items():
+        number = getattr(replayed, name, None)
+        if number is not None and not close(said, number):
+            yield Difference(name, _text(said), _text(number))
+
+
+def _flags(turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
+    if step.flags is None:
+        return
+    for name, flag in turn.flags.items():
+        recomputed = getattr(step.flags, name)
+        if flag != recomputed:
+            yield Difference(name, _text(flag), _text(recomputed))
+
+
+def game_differences(game: CraftGame, end: Board, metrics: Metrics) -> Iterator[Difference]:
+    """What the log says of the end of a game against the board and the scores after its last turn."""
+    logged = game.outcome
+    if logged is None:
+        return
+    if logged.board is not None:
+        yield from _boards("final_structure", "final_spans" if logged.spans_logged else None, logged.board, end)
+    if logged.turns_taken is not None and logged.turns_taken != len(game.turns):
+        yield Difference("turns_taken", _text(logged.turns_taken), _text(len(game.turns)))
+    moved = any(turn.accepted for turn in game.turns)
+    reached = metrics.overall_progress if moved else 0.0  # the released code scores accepted moves, not the start board
+    if logged.progress is not None and not close(logged.progress, reached) and not close(logged.progress, metrics.overall_progress):
+        yield Difference("final_progress", _text(logged.progress), _text(reached))
+    if logged.completed is not None and logged.completed != (reached >= COMPLETION_THRESHOLD):
+        yield Difference("completed", _text(logged.completed), _text(reached >= COMPLETION_THRESHOLD))
+
+
+def close(first: float, second: float) -> bool:
+    """Tell whether two numbers differ by no more than rounding."""
+    return math.isclose(first, second, rel_tol=0, abs_tol=_ROUNDING)
+
+
+def _move_text(move: Move | None) -> str | None:
+    return None if move is None else dumps(move.to_log())
+
+
+def _moves_text(moves: Sequence[Move]) -> str:
+    return dumps([move.to_log() for move in moves])
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else dumps(value)
 
 
 class DerivedTurn(Struct, frozen=True, kw_only=True):
@@ -132,3 +454,71 @@ def _error_code(turn: CraftTurn, step: ReplayedTurn) -> ErrorCode | None:
     if step.error is not None and step.error.message == turn.error_text:
         return step.error.code
     return code_of(turn.error_text) or (step.error.code if step.error else None)
+
+
+OTHER_VIEW: Final = "other"
+"""A view that is no reading of the target."""
+
+_HEADING: Final = re.compile(r"^[ \t]*#+[ \t]*YOUR TARGET VIEW\b[^\n]*\n\s*(?=\{)", re.MULTILINE)
+
+
+class ShownView(NamedTuple):
+    """A director's target view."""
+
+    view: object
+    """Rows of colours and sizes, as found."""
+
+    kind: str
+    """One of ``games.craft.views.VIEW_KINDS`` or ``OTHER_VIEW``."""
+
+    source: str
+    """``prompt``, ``log`` or ``derived``."""
+
+
+def shown_in_prompt(prompt: str) -> object | None:
+    """The target view that a director's prompt holds; None if the prompt was shortened or has none."""
+    heading = _HEADING.search(prompt)
+    if heading is None:
+        return None
+    try:
+        view, _ = json.JSONDecoder().raw_decode(prompt, heading.end())
+    except ValueError:  # the prompt was cut inside the view
+        return None
+    return without_half_pairs(view) if isinstance(view, dict) else None
+
+
+def shown_views(target: Board, prompts: Mapping[str, object], logged: Mapping[str, object]) -> dict[Director, ShownView]:
+    """What each director was shown.
+
+    Args:
+        target: the target.
+        prompts: views found in prompts, by director.
+        logged: views that the log states, by director.
+
+    A view can fit several kinds (D1 is never mirrored; a wall without whole large blocks looks the same with and without spans). The
+    kind that fits most directors wins, in the engine's order.
+    """
+    variants = {kind: views_json(all_views(target, kind)) for kind in VIEW_KINDS}
+    found = {director: _found(director, prompts, logged, variants["spans"]) for director in DIRECTORS}
+    order = sorted(VIEW_KINDS, key=lambda kind: -sum(view == variants[kind][director] for director, (view, _) in found.items()))
+    return {
+        director: ShownView(view, _kind(kind for kind in order if variants[kind][director] == view), source)
+        for director, (view, source) in found.items()
+    }
+
+
+def _found(
+    director: Director,
+    prompts: Mapping[str, object],
+    logged: Mapping[str, object],
+    spans: Mapping[str, dict[str, list[dict[str, str | int]]]],
+) -> tuple[object, str]:
+    if director in prompts:
+        return prompts[director], "prompt"
+    if director in logged:
+        return logged[director], "log"
+    return spans[director], "derived"
+
+
+def _kind(fitting: Iterable[ViewKind]) -> str:
+    return next(iter(fitting), OTHER_VIEW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from games.einstein.engine.actions import Action, Move, Share
+from games.einstein.engine.actions import Action, Move, Share, parse_answer
 from games.einstein.engine.options import expected
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table, closure, items_mask, start_table
@@ -13,12 +13,36 @@ from games.einstein.game import AGENTS
 from games.einstein.labels import NO_ERROR
 from games.einstein.match_log import action_arguments
 from games.einstein.measures.metrics import GameMetrics, game_metrics
-from games.einstein.replay import Step
-from ingest.einstein.values import turn_values
-from ingest.reading.json_text import dumps
-from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric
+from games.einstein.replay import Samples, Step
+from games.einstein.value.distances import distances
+from ingest.reading.text import dumps
+from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric, TurnValue
 
-__all__ = ["EXTENDED", "NONE_OF_THESE", "PUBLISHED", "progress", "replay_rows", "success_by_rules"]
+
+def sampled_actions(steps: Sequence[Samples]) -> dict[str, object]:
+    """`sampled_actions` of `episodes.details`: turn -> action of every sample, null where none can be read; only of turns with several."""
+    found = {str(number): [_text(text) for text in samples.texts] for number, samples in enumerate(steps, 1) if len(samples.texts) > 1}
+    return {"sampled_actions": found} if found else {}
+
+
+def _text(answer: str) -> str | None:
+    action = parse_answer(answer).action
+    return action.text if action else None
+
+
+_UNIT = "steps"
+
+
+def turn_values(setting: Setting, steps: Sequence[Step], episode: str) -> Iterator[TurnValue]:
+    """Value the steps of a game; a step that does all it could costs 0, since the step itself is spent.
+
+    Where the goal cannot be reached by a measure there is no value: null, of kind `none`.
+    """
+    for step, (before, after) in zip(steps, distances(setting, steps), strict=True):
+        for name, was, now in zip(before._fields, before, after, strict=True):
+            cost = None if was is None or now is None else 1 + now - was
+            yield TurnValue(episode, step.number + 1, f"einstein.{name}", was, now, cost, _UNIT, "none" if cost is None else "exact")
+
 
 PUBLISHED: Final = "einstein_published"
 """The paper's categories (Table 2); a step can have several."""

@@ -8,24 +8,66 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from ingest.adapters import adapter
-from ingest.files.load import known_sources
-from ingest.files.pool import read_portions
-from ingest.files.report import IngestProgress, Report
 from ingest.files.sources import FoundFile, SourceSearch, search
-from ingest.files.worker import Chunk, FileToRead, KnownPath, unreadable
-from ingest.files.writer import Writer
+from ingest.files.worker import Chunk, FileToRead, KnownPath, read_chunk, start_reader, unreadable
+from ingest.files.writer import IngestProgress, Report, Writer, known_sources
 from ingest.reading.adapter_types import Adapter
-from schemas.cluster import cores
+from schemas.cluster import cores, is_used
+from schemas.errors import CotraceError
+from schemas.processes import worker_pool
 from schemas.store import Store
 from schemas.text import printable
 
-__all__ = ["ingest_paths"]
+_AHEAD: Final = 2
+_AHEAD_BYTES: Final = 32 << 20
+"""So many portions, and so much of small ones, wait for each worker: enough to keep it busy while a transaction is written, few enough to
+stay in memory."""
+
+_POOL_FROM_BYTES: Final = 16 << 20
+"""Below this much input a pool takes longer to start than it saves."""
+
+
+def read_portions(portions: Sequence[Sequence[FileToRead]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
+    """Read portions one after the other, as many at once as there are workers; `reader`: the only format, by name or as an adapter.
+
+    Raises:
+        CotraceError: a worker process was killed.
+    """
+    size = sum(job.found.size for portion in portions for job in portion)
+    if not is_used() and (workers == 1 or len(portions) == 1 or size < _POOL_FROM_BYTES):
+        return (read_chunk(portion, reader) for portion in portions)
+    return _in_processes(portions, reader, max(1, min(workers, len(portions))))
+
+
+def _in_processes(portions: Sequence[Sequence[FileToRead]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
+    waiting: deque[tuple[Future[Chunk], int]] = deque()
+    ahead = 0
+    try:
+        with worker_pool(workers, start=start_reader) as pool:
+            for portion in portions:
+                size = sum(job.found.size for job in portion)
+                waiting.append((pool.submit(read_chunk, portion, reader), size))
+                ahead += size
+                while len(waiting) >= workers * _AHEAD and ahead >= workers * _AHEAD_BYTES:
+                    ahead -= waiting[0][1]
+                    yield waiting.popleft()[0].result()
+            while waiting:
+                yield waiting.popleft()[0].result()
+    except BrokenProcessPool as error:
+        raise CotraceError(
+            "a process that read logs was killed, perhaps for lack of memory: what was read before is in the store; "
+            "start again with one worker, and leave out very large files"
+        ) from error
+
 
 _PORTION_BYTES: Final = 4 << 20
 _PORTION_FILES: Final = 64

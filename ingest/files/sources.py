@@ -14,8 +14,6 @@ from typing import Final
 from schemas.errors import UsageError
 from schemas.text import printable
 
-__all__ = ["FoundFile", "Missed", "SourceSearch", "cannot_read", "search"]
-
 _JOURNAL: Final = ".journal"
 """Beside the logs of a run that was not finished: what players have answered, so that nothing is paid twice."""
 _IRREGULAR: Final = "neither a file nor a folder (a pipe, socket or device): name a log file"

@@ -5,20 +5,19 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+import re
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from ingest.adapters import LAST_FORMAT, adapter, companions, recognise, recognise_by_keys
-from ingest.files.kinds import judge_unknown, why_no_log
+from ingest.adapters import LAST_FORMAT, adapter, adapters, companions, recognise, recognise_by_keys, resembled
 from ingest.files.sources import FoundFile, Missed, cannot_read
-from ingest.reading.adapter_types import Adapter, Place, Reading, unexpected
-from ingest.reading.json_lines import is_whole
-from ingest.reading.json_text import utf8
+from ingest.reading.adapter_types import Adapter, FileKind, Place, Reading, unexpected
+from ingest.reading.text import is_whole, utf8
 from schemas.batches import Coded, to_arrow
 from schemas.errors import BadInputError
 from schemas.processes import start_worker
@@ -27,18 +26,64 @@ from schemas.text import excerpt, printable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "MOST_BYTES",
-    "Chunk",
-    "FileResult",
-    "FileToRead",
-    "KnownPath",
-    "Status",
-    "read_chunk",
-    "start_reader",
-    "unless_known",
-    "unreadable",
-]
+_OTHER: Final = "not a game log"
+_ROWS: Final = "rows of your own take --map FILE (docs/formats/chat_lines.md)"
+_JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
+_PACKERS: Final = (
+    (b"\x1f\x8b", "gunzip -k"),
+    (b"\x28\xb5\x2f\xfd", "unzstd"),
+    (b"BZh", "bunzip2 -k"),
+    (b"\xfd7zXZ\x00", "unxz -k"),
+)
+"""First bytes of a compressed file, and what unpacks it."""
+
+
+class Judgement(NamedTuple):
+    """What to do with a file."""
+
+    is_log: bool
+    """It could be a game log, so it must be a reject."""
+
+    reason: str
+
+
+def _is_json(head: bytes, name: str) -> bool:
+    """Tell whether a file begins like JSON or is called so."""
+    return head.lstrip()[:1] in (b"{", b"[") or name.lower().endswith(_JSON_SUFFIXES)
+
+
+_UNKNOWN: Final = f"JSON, but no log format that cotrace knows (`cotrace formats`): {_ROWS}, or the log is damaged"
+
+
+def judge_unknown(head: bytes, name: str) -> Judgement:
+    """What a file is that no adapter recognised, by its first bytes (UTF-8)."""
+    damaged = resembled(head, PurePath(name).name)
+    if not head.strip():
+        reason = "empty: the game was not written, copy the file again" if not head else "holds nothing but blanks where a log would begin"
+        return Judgement(damaged is not None or _is_json(head, name), reason)
+    unpack = next((command for mark, command in _PACKERS if head.startswith(mark)), None)
+    if unpack is not None:
+        return Judgement(_is_json(head, name), f"compressed: if it holds a game log, unpack it ({unpack} FILE) and ingest what comes out")
+    if damaged is not None:
+        return Judgement(is_log=True, reason=f"a log of format {damaged.FORMAT} whose beginning is damaged: copy the file again")
+    if not _is_json(head, name):
+        return Judgement(is_log=False, reason=_OTHER)
+    for kind in _kinds():
+        if all(re.search(mark, head) for mark in kind.marks):
+            return Judgement(is_log=False, reason=f"{_OTHER}: {kind.name}")
+    return Judgement(is_log=True, reason=_UNKNOWN)
+
+
+def why_no_log(head: bytes, name: str) -> str:
+    """Why a file that was asked for by its name is refused."""
+    reason = judge_unknown(head, name).reason
+    return f"{reason}: {_ROWS}" if reason == _OTHER and name.lower().endswith((".csv", ".tsv")) else reason
+
+
+def _kinds() -> Iterator[FileKind]:
+    for known in adapters():
+        yield from getattr(known, "KINDS", ())
+
 
 Status = Literal["read", "unchanged", "other"]
 

@@ -11,16 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
-from ingest.reading.csv_rows import csv_rows
-from ingest.reading.json_text import loads, utf8
+from ingest.reading.text import csv_rows, loads, utf8
 from schemas.errors import BadInputError, UsageError
 from schemas.families import offered
 from schemas.text import excerpt
-
-__all__ = [
-    "COLUMNS", "PLANTED_PREFIX", "GameReference", "LabelForm", "LabelLine", "Record", "form_of", "given", "plain_answer", "records",
-    "score", "whole",
-]  # fmt: skip
 
 PLANTED_PREFIX: Final = "planted:"
 """`labels.source` of planted truth out of a file begins with it."""

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.labels.files import PLANTED_PREFIX, GameReference, LabelLine, Record, form_of, plain_answer, records
-from ingest.reading.json_text import loads
+from ingest.reading.text import loads
 from schemas.batches import check, faults, refused, to_arrow
 from schemas.errors import BadInputError, UsageError
-from schemas.records import Label, Reject
+from schemas.records import Label, Note, Reject
 from schemas.store import Store
 from schemas.tables import table
 from schemas.text import excerpt, near, printable
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     import duckdb
     import pandera.polars as pa_polars
     import polars as pl
-
-__all__ = ["Answers", "LabelReport", "add_labels", "import_labels"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,3 +404,48 @@ def _games(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[_Known, str]
 def _name(model: str) -> str:
     """A model's name without case and punctuation: files of one experiment write `GPT-4o` and `gpt-4o`."""
     return re.sub(r"[\W_]", "", model.casefold())
+
+
+LONGEST_NOTE: Final = 4_000
+LONGEST_NAME: Final = 60
+"""Characters."""
+
+
+def add_note(store: Store, episode_id: str, turn: int, *, author: str, text: str) -> Note:
+    """Write a note about a turn, in one short transaction.
+
+    Args:
+        store: where.
+        episode_id: the game.
+        turn: from 1.
+        author: who writes.
+        text: what; blanks around it go.
+
+    Raises:
+        UsageError: author or text is empty or too long, or the store has no such turn.
+        StoreError: the store cannot be written.
+    """
+    note = Note(token_hex(8), episode_id, turn, author.strip(), text.strip(), datetime.now(UTC).replace(tzinfo=None))
+    if not note.author or not note.text:
+        raise UsageError("a note needs a text and its author's name")
+    if len(note.author) > LONGEST_NAME or len(note.text) > LONGEST_NOTE:
+        raise UsageError(f"a name has at most {LONGEST_NAME} characters, a note {LONGEST_NOTE}: shorten it")
+    batch = to_arrow({"notes": [note]})
+    check(batch)
+
+    def write(transaction: Transaction) -> None:
+        if not transaction.execute("SELECT 1 FROM turns WHERE episode_id = ? AND turn = ?", [episode_id, turn]).fetchall():
+            raise UsageError(f"the store has no turn {turn} of {episode_id} any more")
+        transaction.insert(batch)
+
+    store.transact(write)
+    return note
+
+
+def remove_note(store: Store, note_id: str) -> None:
+    """Take a note out of the store; nothing happens where it is gone already.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    store.transact(lambda transaction: transaction.delete("notes", "note_id = ?", [note_id]))

@@ -6,14 +6,12 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from ingest.reading.json_text import dumps
+from ingest.reading.text import dumps
 from schemas.batches import Coded
 from schemas.errors import BadInputError
 from schemas.text import excerpt
-
-__all__ = ["Adapter", "Place", "Reading", "episode_id", "run_id", "unexpected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,3 +166,20 @@ def run_id(benchmark: str, name: str, team: Mapping[str, str | None], condition:
     """Id of an experiment: the same models under the same conditions with the same name are one run, wherever the files lie."""
     facts = dumps([benchmark, name, sorted(team.items()), sorted(condition.items())])
     return f"{benchmark}-{hashlib.blake2b(facts.encode(), digest_size=5).hexdigest()}"
+
+
+class Difference(NamedTuple):
+    """One difference: a row of `log_disagreements` without its game and turn."""
+
+    field: str
+    logged: str | None
+    recomputed: str | None
+    """None if nothing could stand there."""
+
+
+class FileKind(NamedTuple):
+    """A kind of JSON file that belongs to the games and is no log."""
+
+    name: str
+    marks: tuple[bytes, ...]
+    """Regular expressions; all of them are found near the beginning."""

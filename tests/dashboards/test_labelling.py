@@ -245,7 +245,7 @@ import sys
 from pathlib import Path
 from analytics.query import query
 from dashboards.requests import saved
-from ingest.labels.notes import add_note
+from ingest.labels.load import add_note
 from schemas.lake.upkeep import copy_from
 from schemas.stores import store_at
 from tests.judges.judged_games import store_of

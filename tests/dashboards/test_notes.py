@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 from analytics.forgetting import forget
 from analytics.query import query
 from cotrace.cli import cli
-from ingest.labels.notes import add_note, remove_note
+from ingest.labels.load import add_note, remove_note
 from schemas.errors import UsageError
 from schemas.lake.store import LakeStore
 from schemas.lake.upkeep import copy_from

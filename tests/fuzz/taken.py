@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ingest.chat_lines.adapter import MappedChat
-from ingest.files.report import Report
 from ingest.files.run import ingest_paths
+from ingest.files.writer import Report
+from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
 from ingest.reading.adapter_types import Adapter
 from judges.rubric_files.known_answers import known_answers

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from analytics.query import query
-from ingest.files.report import Report
 from ingest.files.run import ingest_paths
+from ingest.files.writer import Report
 from ingest.reading.adapter_types import Adapter
 from schemas.store import Store
 

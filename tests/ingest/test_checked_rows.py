@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.query import query
-from ingest.chat_lines.adapter import MappedChat
 from ingest.files.run import ingest_paths
+from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
 from judges.rubric_files.known_answers import known_answers
 from schemas.batches import faults, to_arrow

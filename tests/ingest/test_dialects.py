@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ingest.chat_lines.adapter import MappedChat
+from ingest.foreign.chat_lines import MappedChat
 from tests.ingest.asked import Ingested, ingested, written
 
 ASKED = {"role": "user", "content": "read a.txt"}

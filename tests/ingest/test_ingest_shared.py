@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ingest.files.report import Report
 from ingest.files.run import ingest_paths
+from ingest.files.writer import Report
 from schemas.store import Store
 
 pytestmark = pytest.mark.shared

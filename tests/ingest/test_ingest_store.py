@@ -20,11 +20,11 @@ import pyarrow as pa
 import pytest
 
 from ingest.craft import adapter as craft
-from ingest.files import load, pool, worker, writer
-from ingest.files.report import IngestProgress
+from ingest.files import run, worker, writer
 from ingest.files.run import ingest_paths
 from ingest.files.sources import FoundFile
 from ingest.files.worker import Chunk, FileToRead
+from ingest.files.writer import IngestProgress
 from ingest.reading.adapter_types import Place, Reading
 from schemas.batches import insert, to_arrow
 from schemas.errors import StoreError
@@ -165,7 +165,7 @@ def test_verdicts_and_labels_of_people_stay(store: Store, logs: Path) -> None:
 
 def test_workers_give_what_one_process_gives(store: Store, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pool changes the speed and nothing else."""
-    monkeypatch.setattr("ingest.files.pool._POOL_FROM_BYTES", 0)
+    monkeypatch.setattr("ingest.files.run._POOL_FROM_BYTES", 0)
     monkeypatch.setattr("ingest.files.run._PORTION_FILES", 1)
     (logs / "bad.json").write_text("{")
     seen: list[IngestProgress] = []
@@ -190,9 +190,9 @@ def test_workers_have_work_waiting_while_a_transaction_is_written(megabytes: int
         given[-1].set_result(Chunk([], {}, 0.0, 0.0))
         return given[-1]
 
-    monkeypatch.setattr(pool, "worker_pool", lambda *_, **__: nullcontext(SimpleNamespace(submit=submit)))
+    monkeypatch.setattr(run, "worker_pool", lambda *_, **__: nullcontext(SimpleNamespace(submit=submit)))
     file = FoundFile(path="/logs/a", file="a", named=False, size=megabytes << 20)
-    chunks = pool.read_portions([[FileToRead(file, None)]] * 80, None, workers=2)
+    chunks = run.read_portions([[FileToRead(file, None)]] * 80, None, workers=2)
     next(chunks)
     assert len(given) == submitted
     assert len([*chunks]) == 79
@@ -218,11 +218,12 @@ import sys
 from ingest.files.sources import search
 from ingest.files.worker import FileToRead, read_chunk
 chunk = read_chunk([FileToRead(file, None) for file in search(sys.argv[1:]).files], None)
-known = sorted(name for name in sys.modules if name.startswith("ingest.") and name.endswith((".adapter", ".own")))
+adapters = {name for name in sys.modules if name.startswith("ingest.") and name.endswith((".adapter", ".native"))}
+known = sorted(adapters | {name for name in sys.modules if name.startswith("ingest.foreign.")})
 print(len(chunk.tables["turns"]), *known)
 """
     told = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True).stdout
-    assert told.split() == ["2", "ingest.cotrace_log.adapter", "ingest.craft.own"]
+    assert told.split() == ["2", "ingest.cotrace_log.adapter", "ingest.craft.native"]
 
 
 def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,9 +231,10 @@ def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, l
     monkeypatch.setattr("ingest.files.run._PORTION_FILES", 1)
     monkeypatch.setattr("ingest.files.writer._BATCH_ROWS", 1)
     loads: list[int] = []
+    load = writer.load
 
-    def interrupted(transaction: Transaction, files: Sequence[worker.FileResult], tables: Mapping[str, pa.Table]) -> load.Loaded:
-        loaded = load.load(transaction, files, tables)
+    def interrupted(transaction: Transaction, files: Sequence[worker.FileResult], tables: Mapping[str, pa.Table]) -> writer.Loaded:
+        loaded = load(transaction, files, tables)
         loads.append(len(files))
         if len(loads) == 2:
             raise KeyboardInterrupt
@@ -249,9 +251,9 @@ def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, l
 
 _SMALL_STEPS = """
 import sys
-import ingest.files.pool, ingest.files.run, ingest.files.writer
+import ingest.files.run, ingest.files.writer
 from schemas.store import Store
-ingest.files.pool._POOL_FROM_BYTES, ingest.files.run._PORTION_FILES, ingest.files.writer._BATCH_ROWS = 0, 8, 1
+ingest.files.run._POOL_FROM_BYTES, ingest.files.run._PORTION_FILES, ingest.files.writer._BATCH_ROWS = 0, 8, 1
 tell = lambda progress: print(progress.files_done, flush=True)
 ingest.files.run.ingest_paths([sys.argv[1]], Store(sys.argv[2]), workers=2, on_progress=tell)
 """
@@ -366,7 +368,7 @@ def test_crash_of_an_adapter_becomes_a_reject(store: Store, logs: Path, monkeypa
 def test_store_that_cannot_be_written_is_one_clear_error(store: Store, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk is told as such, with the store's name."""
 
-    def full(*_: object) -> load.Loaded:
+    def full(*_: object) -> writer.Loaded:
         raise duckdb.IOException("Could not write file: No space left on device")
 
     monkeypatch.setattr(writer, "load", full)

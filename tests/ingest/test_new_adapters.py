@@ -12,7 +12,7 @@ import pytest
 
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.json_text import loads
+from ingest.reading.text import loads
 from tests.ingest.asked import ingested, written
 
 

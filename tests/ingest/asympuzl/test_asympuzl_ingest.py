@@ -16,8 +16,8 @@ from games.asympuzl.feedback import FEEDBACK_MODES
 from games.asympuzl.game import GameSettings
 from games.asympuzl.players.personas import PERSONAS
 from ingest.asympuzl import adapter as asympuzl
-from ingest.files.report import Report
 from ingest.files.run import ingest_paths
+from ingest.files.writer import Report
 from ingest.reading.adapter_types import Place, Reading
 from schemas.batches import check, to_arrow
 from schemas.store import Store

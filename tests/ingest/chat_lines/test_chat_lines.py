@@ -11,7 +11,7 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.reports import report
-from ingest.chat_lines.adapter import MappedChat, reader_for
+from ingest.foreign.chat_lines import MappedChat, reader_for
 from schemas.errors import UsageError
 from tests.ingest.asked import Ingested, ingested, written
 from tests.places import DOCS

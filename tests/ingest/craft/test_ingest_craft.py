@@ -11,8 +11,8 @@ import pytest
 
 from games.craft.engine.move import Move
 from games.craft.engine.views import ViewKind, director_view, views_json
-from ingest.files.report import Report
 from ingest.files.run import ingest_paths
+from ingest.files.writer import Report
 from schemas.store import Store
 from tests.ingest.asked import rows
 from tests.ingest.craft.craft_logs import TARGET, published, write

@@ -15,8 +15,8 @@ from analytics.installation import ensure_installed
 from games.einstein.engine.actions import Pass, write_answer
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.game import Game, GameSettings
-from ingest.files.report import Report
 from ingest.files.run import ingest_paths
+from ingest.files.writer import Report
 from schemas.store import Store
 from tests.ingest.asked import rows
 

@@ -7,7 +7,7 @@ from io import BytesIO
 import polars as pl
 import pytest
 
-from ingest.chat_lines.rows import parquet_rows
+from ingest.foreign.chat_lines import parquet_rows
 from schemas.errors import BadInputError
 
 

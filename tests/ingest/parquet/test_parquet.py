@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ingest.chat_lines.adapter import MappedChat
+from ingest.foreign.chat_lines import MappedChat
 from tests.ingest.asked import ingested
 
 MESSAGES = [

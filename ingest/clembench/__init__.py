@@ -1,1 +1,0 @@
-"""clembench: dialogue games with a game master, one `interactions.json` an episode."""

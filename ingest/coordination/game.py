@@ -1,0 +1,423 @@
+"""A game of LLM-Coordination and its turns, whichever of the four it is: what their readers hand on, its regrets, its rows."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+from games.coordination.capture.rules import CaptureState
+from games.coordination.hanabi.rules import HanabiState
+from games.coordination.players import HARNESS_READS, KINDS, PLANTED_QUESTIONS, PLAYERS, READS, Player, Read
+from games.coordination.value.capture import turns_left
+from games.coordination.value.escape import EscapeTurn, EscapeWorth, turn_worths
+from games.coordination.value.hanabi import ceilings
+from ingest.coordination.records import CaptureStep, EscapeStep, RoomPlayer
+from ingest.reading.adapter_types import Difference, Place, Reading, run_id
+from ingest.reading.text import dumps
+from schemas.errors import BadInputError
+from schemas.records import (
+    Agent,
+    Episode,
+    EpisodeMetric,
+    Json,
+    Label,
+    LogDisagreement,
+    Run,
+    TurnMetric,
+)
+from schemas.replies import Read as ReadKind
+from schemas.text import excerpt
+
+BENCHMARK: Final = "coordination"
+
+_READ: Final = "coordination_read"
+
+PRINTED_ON_FAILURE: Final = 35
+"""Turns that the published console of the capture prints for a game without one."""
+
+_NAME: Final = itemgetter(0)
+
+
+class PrivateReply(NamedTuple):
+    """A reply of a player's model. Players never exchange messages, so it is private."""
+
+    agent: Player
+    text: str
+    superseded: bool = False
+
+
+class Act(NamedTuple):
+    """An action and what became of it: a row of `actions` without its game and place, and how it reads in a fingerprint."""
+
+    agent: Player
+    verb: str
+    arguments: Json
+    raw: str | None
+    """What was meant, as far as the log says."""
+
+    accepted: bool | None
+    """None where the log does not say."""
+
+    undoes: bool
+    error_code: str | None
+    """Where it came to nothing or did harm, as the words."""
+
+    error_text: str | None
+    told: str
+    """What was done, without its wording, which differs between logs of one game."""
+
+
+def act(doing: tuple[Player, str], arguments: Mapping[str, Any], raw: str | None, fault: tuple[str, str] | None = None) -> Act:
+    """An action.
+
+    Args:
+        doing: who does what.
+        arguments: few values that come again and again: plain ones, or tuples of them.
+        raw: what was meant.
+        fault: code and words where it came to nothing or did harm; without one it was carried out.
+    """
+    pairs = tuple(arguments.items())
+    code, text = fault or (None, None)
+    return Act(
+        *doing, _written(pairs), raw, accepted=fault is None, undoes=False, error_code=code, error_text=text, told=_told(*doing, pairs)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _told(agent: Player, verb: str, arguments: tuple[tuple[str, object], ...]) -> str:
+    return repr((agent, verb, sorted(((name, _listed(value)) for name, value in arguments if name != "text"), key=_NAME)))
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+@lru_cache(maxsize=4096)
+def _written(arguments: tuple[tuple[str, object], ...]) -> Json:
+    return Json(dumps(dict(arguments)))
+
+
+def state_text(state: object) -> Json:
+    """A state, in which every number is finite, as turns hold it."""
+    return Json(dumps(state, finite=True))
+
+
+class Category(NamedTuple):
+    """A category that a rule gives: a row of `failures` without its game and turn."""
+
+    agent: Player
+    taxonomy: str
+    category: str
+    evidence: str | None = None
+
+
+def reading(agent: Player, read: Read | None, reply: str | None, slips: Sequence[str] = ()) -> list[Category]:
+    """How a reply became an action, as a category of `coordination_read`; none where the log does not let it be known."""
+    if read is None:
+        return []
+    shown = () if read == "exact" else slips or (reply or "",)
+    replies = "; ".join(f"{excerpt(text[-_REPLY:])!r}" for text in shown)
+    return [Category(agent, _READ, read, f"{READS[read]}: {replies}" if shown else None)]
+
+
+def own_moves(categories: Sequence[Category]) -> list[Category]:
+    """Categories of a turn without those that call a move of the harness good or bad, as if it were the player's.
+
+    Where the log says that the player meant the action all the same, the move is its own.
+    """
+    meant = {found.agent for found in categories if (found.taxonomy, found.category) == ("coordination_grounding", "as_intended")}
+    chosen = {found.agent for found in categories if found.taxonomy == _READ and found.category in HARNESS_READS}
+    not_own = chosen - meant
+    return [found for found in categories if found.agent not in not_own or found.taxonomy.startswith("coordination_")]
+
+
+_REPLY: Final = 160
+"""Characters of a reply's end that evidence holds: the action stands last."""
+
+
+class Valued(NamedTuple):
+    """What the turn cost, by one measure: a row of `turn_values` without its game and turn."""
+
+    measure: str
+    before: float
+    after: float
+    cost: float | None
+    unit: str
+    kind: str = "exact"
+
+
+class PlantedTruth(NamedTuple):
+    """A truth about a scripted decision."""
+
+    rubric: str
+    question: str
+    agent: Player
+    answer: str
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnParts:
+    """A turn or tick."""
+
+    before: Json
+    after: Json
+    progress: float | None
+    """0..1; None where the log does not let it be computed, as `goal_reached`."""
+
+    goal_reached: bool | None
+    said: Sequence[PrivateReply] = ()
+    acts: Sequence[Act] = ()
+    categories: Sequence[Category] = ()
+    injected: Mapping[Player, Sequence[str]] = field(default_factory=dict)
+    """Player who decided in this turn -> what its script did wrong on purpose."""
+
+    differences: Sequence[Difference] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    values: Sequence[Valued] = ()
+
+    def read_of(self, agent: Player) -> ReadKind | None:
+        """How the agent's reply was read; None where it gave none, or the log does not let it be known."""
+        found = (rule.category for rule in self.categories if rule.taxonomy == _READ and rule.agent == agent)
+        return next((kind for read, kind in KINDS.items() if read in found), None)
+
+
+@dataclass(slots=True, kw_only=True)
+class GameParts:
+    """A game."""
+
+    game: str
+    """hanabi, overcooked, collab_capture or collab_escape."""
+
+    task_id: str
+    condition: Mapping[str, Any]
+    policies: Mapping[Player, str | None]
+    """None where the log does not say who played."""
+
+    styles: Mapping[Player, str | None]
+    seed: int | None
+    max_turns: int | None
+    success: bool | None
+    """None where the log does not say, as `score`."""
+
+    score: float | None
+    stop_reason: str | None
+    metrics: Mapping[str, float]
+    turns: Sequence[TurnParts]
+    goal: Mapping[str, Any]
+    started_at: datetime | None = None
+    """As logged."""
+
+
+def planted(injected: Sequence[str], agent: Player) -> list[PlantedTruth]:
+    """The answers that follow from what a script did wrong on purpose."""
+    return [PlantedTruth(*PLANTED_QUESTIONS[fault], agent, "no") for fault in injected if fault in PLANTED_QUESTIONS]
+
+
+_UNKNOWN: Final = "unknown"
+"""`episodes.model` of a game whose log names neither player; of two, the known one alone names the game."""
+
+
+def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str, object]) -> Reading:
+    """The rows of one game.
+
+    Args:
+        identity: its episode_id.
+        parts: the game.
+        place: where the log lies.
+        logged: details: `episode`, what the log calls the game; `complete`, its last turn is the last of the game; `console`, it comes from
+            a text of the published game, which may tell again what a step log tells.
+    """
+    reading = Reading(episodes=[identity], turns=len(parts.turns))
+    run, rows = _run(parts), reading.rows
+    details: dict[str, object] = {"game": parts.game, **logged, "fingerprint": _fingerprint(parts)}
+    rows["runs"].append(run)
+    rows["episodes"].append(_episode(identity, parts, run, place, details))
+    rows["agents"] += [
+        Agent(identity, player, "player", parts.policies[player], _persona(parts, player), None, None, None) for player in PLAYERS
+    ]
+    rows["episode_metrics"] += [
+        EpisodeMetric(identity, f"{BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
+    ]
+    numbered = list(enumerate(parts.turns, start=1))
+    rows["turns"] += [
+        (identity, number, turn.before, turn.after, False, None, turn.progress, turn.goal_reached, None, None) for number, turn in numbered
+    ]
+    rows["utterances"] += [
+        (identity, number, seq, said.agent, "private", [said.agent], said.text, None, said.superseded)
+        for number, turn in numbered
+        for seq, said in enumerate(turn.said, start=1)
+    ]
+    rows["actions"] += [
+        (identity, number, seq, *act[:-1], turn.read_of(act.agent), None)
+        for number, turn in numbered
+        for seq, act in enumerate(turn.acts, start=1)
+    ]
+    rows["turn_metrics"] += [
+        TurnMetric(identity, number, f"{BENCHMARK}.{metric}", float(v)) for number, turn in numbered for metric, v in turn.metrics.items()
+    ]
+    rows["turn_values"] += [(identity, number, *value) for number, turn in numbered for value in turn.values]
+    rows["failures"] += [(identity, number, *category) for number, turn in numbered for category in turn.categories]
+    rows["labels"] += [
+        label
+        for number, turn in numbered
+        for player, faults in turn.injected.items()
+        if faults
+        for label in _labels(identity, number, player, faults, parts)
+    ]
+    rows["log_disagreements"] += [
+        LogDisagreement(identity, number, *difference) for number, turn in numbered for difference in turn.differences
+    ]
+    return reading
+
+
+def _fingerprint(parts: GameParts) -> str:
+    """Hash of what was done: the same game in another log has the same, also where that log does not know the seed."""
+    done = [act.told for turn in parts.turns for act in turn.acts]
+    text = f"({sorted(parts.condition.items())!r}, [{', '.join(done)}])"
+    return hashlib.blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
+
+
+def _persona(parts: GameParts, player: Player) -> str | None:
+    return ", ".join(filter(None, (parts.policies[player], parts.styles.get(player)))) or None
+
+
+def _run(parts: GameParts) -> Run:
+    return _run_of(parts.game, tuple(parts.condition.items()), tuple(parts.policies.items()))
+
+
+@lru_cache(maxsize=256)
+def _run_of(game: str, condition: tuple[tuple[str, object], ...], policies: tuple[tuple[Player, str | None], ...]) -> Run:
+    name = "/".join([game, *(str(value) for key, value in condition if key != "game")])
+    team = {player.lower(): policy for player, policy in policies}
+    return Run(run_id(BENCHMARK, name, team, dict(condition)), BENCHMARK, name, Json(dumps(dict(condition))), None)
+
+
+def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: dict[str, object]) -> Episode:
+    named = filter(None, dict.fromkeys(parts.policies[player] for player in PLAYERS))
+    return Episode(
+        episode_id=identity,
+        run_id=run.run_id,
+        source_id=place.source_id,
+        benchmark=BENCHMARK,
+        task_id=parts.task_id,
+        level=parts.game,
+        model="+".join(named) or _UNKNOWN,
+        team=Json(dumps({player.lower(): policy for player, policy in parts.policies.items()})),
+        seed=parts.seed,
+        max_turns=parts.max_turns,
+        turns_taken=len(parts.turns),
+        success=parts.success if details["complete"] else None,
+        score=parts.score if details["complete"] else None,
+        stop_reason=parts.stop_reason,
+        error=None,
+        goal=Json(dumps(dict(parts.goal))),
+        details=Json(dumps(details)),
+        file=place.file,
+        started_at=parts.started_at,
+    )
+
+
+def _labels(identity: str, number: int, player: Player, faults: Sequence[str], parts: GameParts) -> list[Label]:
+    unit = f"{identity}/{number}/{player}"
+    annotator = parts.policies[player] or _UNKNOWN
+    return [
+        Label("planted", annotator, truth.rubric, truth.question, unit, identity, number, player, truth.answer, 0.0)
+        for truth in planted(faults, player)
+    ]
+
+
+class CaptureTurn(NamedTuple):
+    """A turn as logged."""
+
+    number: int
+    before: CaptureState
+    after: CaptureState
+    captured: bool
+
+
+def hanabi_values(states: Sequence[HanabiState]) -> Iterator[list[Valued]]:
+    """Value the turns between states of a game, in points; all are bounds."""
+    for before, after in pairwise(ceilings(states)):
+        yield [
+            Valued(f"{BENCHMARK}.hanabi_{name}", was, now, was - now, "points", "bound")
+            for name, was, now in zip(before._fields, before, after, strict=True)
+        ]
+
+
+def capture_values(turn: CaptureTurn) -> list[Valued]:
+    """Value a turn."""
+    before, after = turns_left(turn.before, first=turn.number == 1), 0.0 if turn.captured else turns_left(turn.after, first=False)
+    return [Valued(f"{BENCHMARK}.capture_turns", before, after, _lost(before, after), "turns")]
+
+
+def escape_values(turns: Sequence[EscapeTurn]) -> Iterator[tuple[Valued, ...]]:
+    """Value turns: what the players' choice did, and what the killer's draw did after it."""
+    for worth, exact in turn_worths(turns):
+        yield _of_worth(worth, "exact" if exact else "bound")
+
+
+@lru_cache(maxsize=4096)  # positions come again, in other games too
+def _of_worth(worth: EscapeWorth, kind: str) -> tuple[Valued, ...]:
+    chosen, drawn = worth.chance_before - worth.chance_chosen, worth.chance_chosen - worth.chance_after
+    return (
+        Valued(f"{BENCHMARK}.escape_chance", worth.chance_before, worth.chance_chosen, chosen, "probability", kind),
+        Valued(f"{BENCHMARK}.escape_luck", worth.chance_chosen, worth.chance_after, drawn, "probability", kind),
+        Valued(f"{BENCHMARK}.escape_turns", worth.mean_before, worth.mean_chosen, worth.mean_chosen - worth.mean_before, "turns", kind),
+        Valued(
+            f"{BENCHMARK}.escape_turns_after",
+            worth.mean_before,
+            worth.mean_after,
+            _lost(worth.mean_before, worth.mean_after),
+            "turns",
+            kind,
+        ),
+        Valued(f"{BENCHMARK}.escape_best", worth.best_before, worth.best_after, _lost(worth.best_before, worth.best_after), "turns", kind),
+        Valued(f"{BENCHMARK}.escape_sure", worth.sure_before, worth.sure_after, _lost(worth.sure_before, worth.sure_after), "turns", kind),
+    )
+
+
+def _lost(before: float, after: float) -> float | None:
+    """Turns lost; None where neither value is finite."""
+    return None if math.inf == before == after else 1 + after - before
+
+
+def policies(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, str | None]:
+    """Who plays."""
+    return {player.player: player.policy for player in steps[0].players}
+
+
+def styles(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, str | None]:
+    """How they are to write."""
+    return {player.player: player.style for player in steps[0].players}
+
+
+def differences(pairs: Mapping[str, tuple[object, object]]) -> tuple[Difference, ...]:
+    """Where what is logged is not what the rules give."""
+    return tuple(Difference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed)
+
+
+def listed_actions(due: Mapping[Player, Sequence[str | int]], players: Sequence[RoomPlayer]) -> dict[str, tuple[object, object]]:
+    """The actions that a player was offered against those that the rules list, where the log has them."""
+    return {
+        f"{player.player}.available_actions": (list(player.available_actions), list(due[player.player]))
+        for player in players
+        if player.available_actions
+    }
+
+
+def grounding(player: RoomPlayer, *, slip: bool) -> Category:
+    """Whether a player did what it meant."""
+    evidence = f"meant {player.intended}, did {player.executed}" if slip else None
+    return Category(player.player, "coordination_grounding", "slip" if slip else "as_intended", evidence)
+
+
+def unlisted(player: Player, text: str, turn: int) -> BadInputError:
+    """An action is none that the rules list."""
+    return BadInputError(f"{player}'s action {excerpt(text)!r} of turn {turn} is none that the rules list: the game is left out")

@@ -1,1 +1,0 @@
-"""CoordinationQA: the published CSV and answer logs."""

@@ -1,0 +1,1 @@
+"""Formats of other people's logs: one module each; those that offer `FORMAT` are adapters."""

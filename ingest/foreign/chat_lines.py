@@ -1,0 +1,251 @@
+"""Reads chat lines: lists of messages in JSON Lines or JSON by themselves, any other columns, CSV's too, with `cotrace ingest --map`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from datetime import time as clock
+from decimal import Decimal
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+from ingest.conversation.rows import reading_of, settled
+from ingest.foreign.chat_mapping import DEFAULT, FILE, MESSAGES, ChatMapping, Group, Row, Unmet, conversation_of, grouped, mapping_of
+from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.text import csv_rows, header_of, is_whole, lines_of, loads, top_keys
+from schemas.errors import BadInputError, UsageError
+from schemas.text import excerpt
+
+PARQUET: Final = b"PAR1"
+
+_BATCH_ROWS: Final = 256
+_ALWAYS_READ: Final = 256 * 2**20
+_TIMES: Final = 100
+"""A Parquet file may unpack to 256 MiB, or to a hundred times its size: a few kilobytes can stand for more than any memory holds."""
+
+
+def rows_of(data: bytes, rejects: list[BadInputError], within: str | None = None) -> Iterator[Row]:
+    """The rows of a file; one that is no object goes to `rejects`.
+
+    Args:
+        data: the file.
+        rejects: takes what is no row.
+        within: name, with points, under which objects of the file hold their rows; None: the objects are the rows.
+
+    Raises:
+        BadInputError: the file is damaged as a whole.
+    """
+    found = _rows(data, rejects)
+    for row in found if within is None else _inner(found, within, rejects):
+        if isinstance(row.values, Mapping):
+            yield row
+        else:
+            rejects.append(BadInputError("no object: a row has columns", locator=row.locator, excerpt=excerpt(str(row.values))))
+
+
+def _inner(outer: Iterator[Row], within: str, rejects: list[BadInputError]) -> Iterator[Row]:
+    for row in outer:
+        held: Any = row.values
+        for name in within.split("."):
+            held = held.get(name) if isinstance(held, Mapping) else None
+        if not isinstance(held, list):
+            reason = f"no list under {within}, which the mapping names as conversation.rows: name where the rows are"
+            rejects.append(BadInputError(reason, locator=row.locator))
+            continue
+        for index, values in enumerate(held):
+            yield Row(f"{row.locator} {within}[{index}]".strip(), values)
+
+
+def csv_columns(data: bytes) -> list[str]:
+    """The columns that a file's first line names, if it may be CSV: text that begins as no JSON does, with several names."""
+    if data.startswith(PARQUET) or data.lstrip()[:1] in {b"{", b"["}:
+        return []
+    names = header_of(data.decode(errors="replace"))
+    return names if len(names) > 1 else []
+
+
+def _rows(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
+    if data.startswith(PARQUET):
+        return parquet_rows(data)
+    return _csv_rows(data, rejects) if csv_columns(data) else _json_rows(data, rejects)
+
+
+def _csv_rows(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
+    """One row after the other; a field without text holds nothing."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"byte {error.start} is not UTF-8: convert the file first (iconv -f latin1 -t utf-8)") from error
+    for number, fields in csv_rows(text):
+        if isinstance(fields, BadInputError):
+            rejects.append(BadInputError(fields.reason, locator=f"line {number}"))
+        else:
+            yield Row(f"line {number}", {name: field or None for name, field in fields.items()})
+
+
+def _json_rows(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
+    """One object a line; or a whole document: an object, or a list of them."""
+    if is_whole(data.lstrip().partition(b"\n")[0]) and b"\n" in data.strip():
+        for line in lines_of(data):
+            if isinstance(line.value, BadInputError):
+                rejects.append(line.value)
+            else:
+                yield Row(line.locator, line.value)
+        return
+    document = loads(data)
+    entries: list[Any] = document if isinstance(document, list) else [document]
+    for index, entry in enumerate(entries):
+        yield Row(f"[{index}]" if isinstance(document, list) else "", entry)
+
+
+def parquet_rows(data: bytes) -> Iterator[Row]:
+    """The rows of a Parquet file, with plain values, some at a time.
+
+    Raises:
+        BadInputError: it is damaged, or unpacks to far more than it is.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        number, unpacked = 0, 0
+        for batch in pq.ParquetFile(BytesIO(data)).iter_batches(_BATCH_ROWS):
+            unpacked += batch.nbytes
+            if unpacked > max(_ALWAYS_READ, _TIMES * len(data)):
+                raise BadInputError(
+                    f"it unpacks to more than {unpacked // 2**20} MiB, {_TIMES} times its size: split it into smaller files"
+                )
+            for values in batch.to_pylist():
+                number += 1
+                yield Row(f"row {number}", {key: _plain(value) for key, value in values.items() if value is not None})
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # the latter two: values beyond what Python has for them
+        raise BadInputError(f"the Parquet file cannot be read ({excerpt(str(error))}): it was cut or damaged, copy it again") from error
+
+
+def _plain(value: Any) -> Any:
+    """A value of Parquet as JSON has it."""
+    if isinstance(value, str | bool | int | float | None):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.isoformat() if isinstance(value, date | clock) else str(value)
+
+
+FORMAT: Final = "chat_lines"
+VERSION: Final = 5
+PATH_PARTS: Final = 0
+
+_BEGINNING: Final = re.compile(rb'\A\s*(?:\[\s*)?\{.*?"messages"\s*:\s*\[\s*\{(?P<first>.*)', re.DOTALL)
+_MESSAGE: Final = (re.compile(rb'"(?:role|name|source|type)"\s*:'), re.compile(rb'"(?:content|tool_calls|parts)"\s*:'))
+KEYS: Final = (
+    frozenset({"role", "content"}),
+    frozenset({"role", "parts"}),
+    frozenset({"source", "content", "type", "models_usage"}),
+    frozenset({"content", "type", "additional_kwargs"}),
+)
+"""Of rows that are messages: OpenAI's or Anthropic's, Gemini's, AutoGen's, LangChain's."""
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is chat in OpenAI's form."""
+    found = _BEGINNING.match(head)
+    return found is not None and all(mark.search(found["first"]) for mark in _MESSAGE)
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file of conversations with a column `messages`, or of messages.
+
+    Raises:
+        BadInputError: it is damaged as a whole, or one message alone.
+    """
+    keys = top_keys(data)
+    if "messages" in keys or not any(needed <= keys for needed in KEYS):
+        return read_mapped(data, place, DEFAULT)
+    if data.lstrip()[:1] == b"{" and is_whole(data):
+        raise BadInputError("one message alone: a conversation is a list of messages, or one message a line")
+    return read_mapped(data, place, MESSAGES)
+
+
+def read_mapped(data: bytes, place: Place, mapping: ChatMapping) -> Reading:
+    """Read a file by a mapping; a conversation that cannot be read is told and costs no other.
+
+    Raises:
+        BadInputError: it is damaged as a whole, or holds no row.
+    """
+    reading = Reading()
+    rejects: list[BadInputError] = []
+    unmet = Unmet(mapping)
+    found = rows_of(data, rejects, mapping.conversation.rows)
+    for group in grouped(found, mapping, place.file):
+        reading.take(group.locator, partial(_conversation, group, place, unmet))
+    reading.rejects += rejects + unmet.rejects()
+    reading.notes += unmet.notes()
+    if not reading.episodes and not reading.rejects:
+        raise BadInputError("no row: the file is empty")
+    return settled(reading)
+
+
+def _conversation(group: Group, place: Place, unmet: Unmet) -> Reading:
+    return reading_of(conversation_of(group, place.file, unmet), place, group.name)
+
+
+@dataclass(frozen=True, slots=True)
+class MappedChat:
+    """The adapter of one mapping file, which is part of what tells whether a log has changed."""
+
+    mapping: ChatMapping
+    path: Path
+    FORMAT: str = FORMAT
+    VERSION: int = VERSION
+    PATH_PARTS: int = PATH_PARTS
+
+    @classmethod
+    def of(cls, path: Path) -> MappedChat:
+        """The adapter that reads by the mapping of a file.
+
+        Raises:
+            UsageError: the file holds no mapping.
+        """
+        return cls(mapping_of(path), path)
+
+    def sniff(self, head: bytes) -> bool:
+        """Tell whether the file could hold rows: JSON, Parquet, or CSV that has the column of the conversation."""
+        if head.startswith(PARQUET) or head.lstrip()[:1] in {b"{", b"["}:
+            return True
+        columns = self.mapping.conversation
+        return {columns.id, columns.messages} - {None, FILE} <= set(csv_columns(head))
+
+    def companions(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the face of `companions`
+        """The mapping: when it changes, logs are read again."""
+        return (self.path,)
+
+    def read(self, data: bytes, place: Place) -> Reading:
+        """Read a file by the mapping.
+
+        Raises:
+            BadInputError: it is damaged as a whole.
+        """
+        return read_mapped(data, place, self.mapping)
+
+
+def reader_for(log_format: str | None, mapping: Path | None) -> str | MappedChat | None:
+    """What `ingest_paths` takes for its `log_format`, where there may be a mapping file.
+
+    Raises:
+        UsageError: the mapping is none, or stands beside another format.
+    """
+    if mapping is None:
+        return log_format
+    if log_format not in {None, FORMAT}:
+        raise UsageError(f"a mapping says which column of chat lines is what, it does not go with format {log_format}: leave one out")
+    return MappedChat.of(mapping)

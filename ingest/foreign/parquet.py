@@ -1,0 +1,149 @@
+"""Reads Parquet: Inspect Scout's transcripts (a row each), and chat in OpenAI's form (column `messages`); others with `--map`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from importlib.util import find_spec
+from io import BytesIO
+from typing import Any, Final
+
+from ingest.conversation.chat import ParsedMessage, said_by
+from ingest.conversation.rows import Conversation, number, numbers, outcome, reading_of, settled
+from ingest.foreign.chat_lines import PARQUET, parquet_rows, read_mapped
+from ingest.foreign.chat_mapping import DEFAULT
+from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.text import loads, read_time
+from schemas.errors import BadInputError
+from schemas.text import excerpt
+
+BENCHMARK: Final = "scout"
+
+_HEAVY: Final = frozenset({"messages", "events", "events_data", "timelines"})
+_NO_MODEL: Final = frozenset({"user", "system", "tool"})
+
+
+def is_transcript(columns: list[str]) -> bool:
+    """Tell by a file's columns."""
+    return {"transcript_id", "messages"} <= set(columns)
+
+
+def transcript(row: Mapping[str, Any]) -> Conversation:
+    """One transcript; what only its events hold is read where inspect_ai is installed.
+
+    Raises:
+        BadInputError: it has no messages, or they are damaged.
+    """
+    if "transcript_id" not in row:
+        raise BadInputError("no transcript_id: nothing tells this transcript from others, write the row again", locator=".transcript_id")
+    found, lost = _messages(row)
+    said = said_by(found)
+    if not said:
+        raise BadInputError("no messages", locator=".messages")
+    scores = {"score": _json(row.get("score"))}
+    ended = outcome(scores if row.get("success") is None else {"success": row["success"]})
+    score = next(iter(numbers(scores).values()), None) if not isinstance(scores["score"], Mapping) else None
+    model = row.get("model")
+    models = {one.agent: one.call.model for one in said if one.call is not None}
+    if not models and isinstance(model, str):
+        models = {one.agent: model for one in said if one.agent not in _NO_MODEL}
+    limit, error = row.get("limit"), row.get("error")
+    return Conversation(
+        benchmark=BENCHMARK,
+        run=str(row.get("task_set") or row.get("source_type") or BENCHMARK),
+        task=str(row.get("task_id") or row["transcript_id"]),
+        messages=said,
+        models=models,
+        model=model if isinstance(model, str) else None,
+        success=ended.success,
+        score=score if score is not None else ended.score,
+        by_number=ended.by_number and row.get("success") is None,
+        metrics=numbers(scores),
+        condition={key: value for key in ("agent", "agent_args", "model_options") if (value := _json(row.get(key))) not in (None, {}, "")},
+        seed=_whole(row.get("task_repeat")),
+        attempt=_whole(row.get("task_repeat")),
+        stop_reason=f"limit: {limit}" if limit else "error" if error else None,
+        error=None if error is None else str(error),
+        started_at=read_time(row.get("date")),
+        details={key: value for key, value in row.items() if key not in _HEAVY},
+        lost=lost,
+    )
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number; None for anything else, which stays in the details."""
+    found = number(value)
+    return int(found) if found is not None and found.is_integer() else None
+
+
+def _messages(row: Mapping[str, Any]) -> tuple[list[ParsedMessage], list[str]]:
+    """The messages, and what of the events could not be read."""
+    messages = _json(row.get("messages")) or []
+    events = _json(row.get("events")) or []
+    if not isinstance(messages, list):
+        raise BadInputError("messages is no list", locator=".messages")
+    if not events or find_spec("inspect_ai") is None:
+        return [ParsedMessage(raw=message) for message in messages], []
+    from ingest.foreign.inspect_logs import messages_of, sample_of
+
+    pools = _json(row.get("events_data"))
+    whole = {"id": str(row["transcript_id"]), "epoch": 1, "input": "", "target": "", "messages": messages, "events": events}
+    return messages_of(sample_of(whole | ({"events_data": pools} if pools else {})))
+
+
+def _json(value: Any) -> Any:
+    """What a column holds: JSON as text, or text that is none."""
+    if not isinstance(value, str) or not value.strip():
+        return value
+    try:
+        return loads(value.encode(errors="replace"))
+    except BadInputError:
+        return value
+
+
+FORMAT: Final = "parquet"
+VERSION: Final = 5
+PATH_PARTS: Final = 0
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is Parquet; what is in it is told by its columns."""
+    return head.startswith(PARQUET)
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file; one without conversations is left alone, and says so.
+
+    Raises:
+        BadInputError: it is damaged.
+    """
+    columns = _columns(data)
+    if is_transcript(columns):
+        return _transcripts(data, place)
+    if DEFAULT.conversation.messages in columns:
+        return read_mapped(data, place, DEFAULT)
+    return Reading(note=f"Parquet without a column messages ({excerpt(', '.join(columns))}): say with --map which column is what")
+
+
+def _transcript(row: Mapping[str, Any], place: Place, name: str) -> Reading:
+    return reading_of(transcript(row), place, name)
+
+
+def _columns(data: bytes) -> list[str]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return list(pq.ParquetFile(BytesIO(data)).schema_arrow.names)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BadInputError(f"the Parquet file cannot be read ({excerpt(str(error))}): it was cut or damaged, copy it again") from error
+
+
+def _transcripts(data: bytes, place: Place) -> Reading:
+    reading = Reading()
+    for row in parquet_rows(data):
+        name = str(row.values.get("transcript_id", row.locator))
+        reading.take(name, partial(_transcript, row.values, place, name))
+    if not reading.episodes and not reading.rejects:
+        return Reading(note="Scout's transcripts without a row")
+    return settled(reading)

@@ -1,1 +1,0 @@
-"""MAST-Data: traces of multi-agent systems, with the failure modes that annotators found in each."""

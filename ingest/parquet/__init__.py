@@ -1,1 +1,0 @@
-"""Parquet files: Inspect Scout's transcripts, and chat with a column `messages`."""

@@ -1,1 +1,0 @@
-"""Who&When: failed runs of multi-agent systems, with the agent and the step that people hold responsible."""
