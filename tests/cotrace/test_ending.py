@@ -116,7 +116,8 @@ def test_a_run_that_is_ended_says_how_far_it_was_and_goes_on(tmp_path: Path, num
     arguments = ("judge", "--rubric", "pragmatic_sufficiency", "--model", "openai/x", "--concurrency", "2", "--base-url")
     with stub_server("--latency-ms", "60") as url:
         command = _Running(*arguments, url, store=store)
-        command.wait_for(lambda: counted(url)["answers"] >= 4)
+        # two at once: the sixth answer comes after the first four were taken in
+        command.wait_for(lambda: counted(url)["answers"] >= 6)
         ended, told, _ = command.end(number)
         stored = verdict_counts(store)["answered"]
         with store.reading() as connection:

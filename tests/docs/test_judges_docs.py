@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -132,7 +133,9 @@ def test_the_page_leads_from_an_idea_to_a_number(tmp_path: Path, monkeypatch: py
     for line, text in printed.items():
         for beginning, expected in PRINTS.items():
             assert expected in text or not line.startswith(f"cotrace {beginning}"), line
-    assert "do not use" in next(text for line, text in printed.items() if line.startswith("cotrace report agreement"))
+    # the person is shown other units each time: a judge that answers at random looks weak to one person in forty, and good to none
+    agreement = next(text for line, text in printed.items() if line.startswith("cotrace report agreement"))
+    assert re.search("do not use|before you lean on it|weak: use it only with corrected rates", agreement), agreement
     rates = json.loads(ran("cotrace report corrected-rates --format json --where \"rubric = 'acknowledges_conflict'\""))
     true = true_rates(store)
     assert {row["model"] for row in rates} == true.keys()
