@@ -82,7 +82,9 @@ def are_current(connection: duckdb.DuckDBPyConnection) -> bool:
 @cache
 def _fingerprint() -> str:
     """Over the views and the tables: reports read both, so an older store is brought up to date in either."""
-    return hashlib.sha256("\0".join([BASIS, *(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
+    return hashlib.sha256(
+        "\0".join([BASIS, str(SCHEMA_VERSION), *(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()
+    ).hexdigest()
 
 
 @cache

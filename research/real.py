@@ -274,7 +274,7 @@ def fault_by(link: str, evidence: str, director: str, texts: Iterable[str], read
     is_open = any(read.unread for read in reads if read)
     if link == "not_said":
         return "false" if asked else "not checkable" if is_open else "right"
-    if link == "said_wrong":
+    if link == "wrong_instruction":
         return "right" if any(_request(str(request)) == _request(evidence) for request in asked) else "false"
     lacking = re.search(r": ([\w ]+) left open", evidence)
     names = lacking[1].split(" and ") if lacking else []

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 from schemas.errors import StoreError
 from schemas.read_only_sql import SEALED, seal
@@ -24,11 +24,26 @@ from schemas.transaction import Transaction
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["DEFAULT_STORE", "SCHEMA_VERSION", "Store"]
+__all__ = ["DEFAULT_STORE", "RENAMES", "SCHEMA_VERSION", "Rename", "Store"]
 
 DEFAULT_STORE = "cotrace.duckdb"
-SCHEMA_VERSION = 1
-"""Raised when a table of `schemas.records` changes in a way that an older cotrace cannot read."""
+SCHEMA_VERSION = 2
+"""Raised when a table of `schemas.records` changes in a way that an older cotrace cannot read, and with each entry of `RENAMES`."""
+
+
+class Rename(NamedTuple):
+    """A column with a new name or, if `column` is given, a value of that column that is written differently."""
+
+    since: int
+    """First schema version with the new name."""
+    table: str
+    old: str
+    new: str
+    column: str | None = None
+
+
+RENAMES: tuple[Rename, ...] = (Rename(2, "attributions", "said_wrong", "wrong_instruction", column="link"),)
+"""In the order of their versions. A store of an older version gets them when it is first opened for writing."""
 
 T = TypeVar("T")
 
@@ -88,13 +103,13 @@ class Store:
             if copied:
                 connection.execute("UPDATE store_info SET value = ? WHERE name = 'created_at'", [_now()])
                 return
-            told = dict(connection.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main'").fetchall())
+            comments = dict(connection.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main'").fetchall())
             for spec in TABLES:
-                if spec.name in told:
+                if spec.name in comments:
                     _add_columns(connection, spec)
                 else:
                     connection.execute(spec.ddl())
-                if told.get(spec.name) != spec.grain:
+                if comments.get(spec.name) != spec.grain:
                     _comment(connection, spec.name, spec.grain)
             connection.execute(
                 "INSERT INTO store_info SELECT * FROM (VALUES ('schema_version', ?), ('created_at', ?)) "
@@ -181,9 +196,10 @@ class Store:
         connection = self._open(read_only=False)
         try:
             with self._damage_told(), self._full_told():
-                if not (is_new and _has_no_tables(connection)):
-                    self._check_version(connection)
+                version = None if is_new and _has_no_tables(connection) else self._check_version(connection)
                 connection.execute(_WRITTEN_ONCE)
+                if version is not None and version < SCHEMA_VERSION:
+                    _migrate(connection, version)
                 connection.execute("BEGIN TRANSACTION")
                 try:
                     yield connection
@@ -298,7 +314,8 @@ class Store:
         with self.path.open("rb") as file:
             return file.read(len(_HEAD) + _HEAD_AT)[_HEAD_AT:] != _HEAD
 
-    def _check_version(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def _check_version(self, connection: duckdb.DuckDBPyConnection) -> int | None:
+        """The version of the store's schema; None if it has none yet."""
         import duckdb
 
         try:
@@ -306,7 +323,7 @@ class Store:
         except duckdb.CatalogException:
             if connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() != [(0,)]:
                 raise StoreError(f"{self.path} is a DuckDB file but not a cotrace store: name another with --store") from None
-            return
+            return None
         if rows and not rows[0][0].isdecimal():
             raise StoreError(
                 f"{self.path} has no readable schema version ({rows[0][0][:20]!r}): it is no cotrace store, name another with --store"
@@ -316,10 +333,31 @@ class Store:
                 f"store {self.path} has schema version {rows[0][0]}, this cotrace knows up to {SCHEMA_VERSION}: "
                 "upgrade cotrace, or name another store with --store"
             )
+        return int(rows[0][0]) if rows else None
 
 
 _WRITTEN_ONCE = "SET checkpoint_threshold = '0b'"
 """A commit writes to the file at once. By default it writes all rows beside the file first, to be read and written again on closing."""
+
+
+def _migrate(connection: duckdb.DuckDBPyConnection, version: int) -> None:
+    """Give a store of an older version the names of this one: all of them or none."""
+    connection.execute("BEGIN TRANSACTION")
+    try:
+        tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        for since, table, old, new, column in RENAMES:
+            if since <= version or table not in tables:
+                continue
+            known = {name for (name,) in connection.execute(f"SELECT name FROM pragma_table_info('{table}')").fetchall()}
+            if column is None and old in known:
+                connection.execute(f'ALTER TABLE {table} RENAME COLUMN "{old}" TO "{new}"')
+            elif column in known:
+                connection.execute(f'UPDATE {table} SET "{column}" = ? WHERE "{column}" = ?', [new, old])
+        connection.execute("UPDATE store_info SET value = ? WHERE name = 'schema_version'", [str(SCHEMA_VERSION)])
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def _has_no_tables(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -16,7 +16,7 @@ from schemas.wording import counted, without_zero
 LINK_WORDS: Final[Mapping[str, str]] = {
     "not_seen": "what no agent could see",
     "not_said": "not reporting or requesting what it saw",
-    "said_wrong": "an instruction that contradicts its own view",
+    "wrong_instruction": "an instruction that contradicts its own view",
     "said_unclear": "an ambiguous instruction",
     "said_too_late": "informing too late",
     "not_heard": "not following a clear instruction",

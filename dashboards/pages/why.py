@@ -40,7 +40,7 @@ _MOST_TEAMS: Final = 8
 
 _STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "nobody could see it": ("not_seen", "conflict", "luck", "acted_alone"),
-    "it was not said, or said wrong": ("not_said", "said_wrong", "said_unclear", "said_too_late"),
+    "it was not said, or said wrong": ("not_said", "wrong_instruction", "said_unclear", "said_too_late"),
     "it was not understood": ("not_heard", "misread", "needless_question"),
     "it was not done right": ("rule_forgotten", "format", "acted_wrong", "idle"),
     "the harness lost it": ("verifier", "harness"),

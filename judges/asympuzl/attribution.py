@@ -204,7 +204,7 @@ def _partners_fault(turn: _Turn, agent: Agent, position: int, heard: Sequence[Do
         return _Cause(partner, "not_said", f"its clues have {known}; it had written nothing yet")
     wrong = next((said for said in reversed(heard) if contradicts(turn.facts(said), position, turn.puzzle, partner)), None)
     if wrong is not None:
-        return _Cause(partner, "said_wrong", f'its clues have {known}; it wrote "{wrong.message}"')
+        return _Cause(partner, "wrong_instruction", f'its clues have {known}; it wrote "{wrong.message}"')
     if not heard[-1].parse_ok:
         return _unreadable(turn, heard[-1], f"its clues have {known}, and its answer cannot be read")
     return _Cause(partner, "not_said", f'its clues have {known}; it wrote "{heard[-1].message}"')

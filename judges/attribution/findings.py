@@ -18,7 +18,7 @@ NOTHING: Final = 1e-9
 Link = Literal[
     "not_seen",
     "not_said",
-    "said_wrong",
+    "wrong_instruction",
     "said_unclear",
     "said_too_late",
     "not_heard",
@@ -40,7 +40,7 @@ Link = Literal[
 LINKS: Final[Mapping[Link, str]] = {
     "not_seen": "nobody's: no view, message or list showed that anything else was worth more",
     "not_said": "an agent's view entails a better action, and its messages do not ask for it",
-    "said_wrong": "asked for, or told, what the author's own view or the state that everybody sees contradicts",
+    "wrong_instruction": "asked for, or told, what the author's own view or the state that everybody sees contradicts",
     "said_unclear": "asked for in words that more than one action fits",
     "said_too_late": "told after it was needed",
     "not_heard": "asked for clearly, and the actor did something else",

@@ -27,7 +27,7 @@ from schemas.lake.place import Address, Place, Seen
 from schemas.lake.places import place_of
 from schemas.lake.transaction import added, lake_transaction, scratch
 from schemas.read_only_sql import SEALED
-from schemas.store import SCHEMA_VERSION, Store
+from schemas.store import RENAMES, SCHEMA_VERSION, Store
 from schemas.tables import TABLES
 from schemas.text import in_shell, in_sql
 from schemas.transaction import Transaction
@@ -169,6 +169,11 @@ class LakeStore(Store):
         new: list[Field] = [column for column in wanted.fields if column.name not in there]
         if new:
             delta.alter.add_columns(new)
+        version = self._check_kind(delta)
+        if version < SCHEMA_VERSION:
+            self.transact(lambda transaction: _rename_values(transaction, version))
+            with place.told():
+                self._now()[0].alter.set_table_description(f"{_KIND}{SCHEMA_VERSION}")
         self._make_views()
 
     @contextmanager
@@ -332,15 +337,24 @@ class LakeStore(Store):
                 self._state = (seen, snapshot)
             return seen.delta, self._state[1]
 
-    def _check_kind(self, delta: DeltaTable) -> None:
-        told = delta.metadata().description or ""
-        version = told.removeprefix(_KIND)
-        if not told.startswith(_KIND) or not version.isdecimal():
+    def _check_kind(self, delta: DeltaTable) -> int:
+        """The version of the lake's schema."""
+        description = delta.metadata().description or ""
+        version = description.removeprefix(_KIND)
+        if not description.startswith(_KIND) or not version.isdecimal():
             raise StoreError(f"{self.place.uri} is a Delta table but no cotrace lake: name another with --store")
         if int(version) > SCHEMA_VERSION:
             raise StoreError(
                 f"lake {self.place.uri} has schema version {version}, this cotrace knows up to {SCHEMA_VERSION}: upgrade cotrace"
             )
+        return int(version)
+
+
+def _rename_values(transaction: Transaction, version: int) -> None:
+    """Give the rows of a lake of an older version the values of this one; a lake has no columns to rename yet."""
+    for since, table, old, new, column in RENAMES:
+        if since > version and column is not None:
+            transaction.update(table, f'"{column}" = {in_sql(new)}', f'"{column}" = {in_sql(old)}')
 
 
 def _can_be_read(connection: duckdb.DuckDBPyConnection, path: str) -> bool:

@@ -52,8 +52,8 @@ def test_what_a_clear_request_would_have_kept_comes_back(store: Store, tmp_path:
 def test_shares_are_of_what_was_promised_and_clustered_by_game() -> None:
     """Pooled by charge, less than half counted by turn; no interval where more came back than was promised."""
     turns = [
-        ("a", 1, "said_wrong", 1.0, 1.0),
-        ("a", 2, "said_wrong", 1.0, 0.2),
+        ("a", 1, "wrong_instruction", 1.0, 1.0),
+        ("a", 2, "wrong_instruction", 1.0, 0.2),
         ("b", 1, "misread", 2.0, 2.0),
         ("c", 4, "misread", 1.0, 1.5),
     ]
@@ -62,7 +62,7 @@ def test_shares_are_of_what_was_promised_and_clustered_by_game() -> None:
     assert [rows[ALL][name] for name in ("turns", "games", "came_back", "little")] == [4, 3, pytest.approx(0.94), 0.25]
     assert rows[ALL]["came_back_low"] is None
     assert rows[ALL]["little_low"] < 0.25 < rows[ALL]["little_high"]
-    assert (rows["said_wrong"]["games"], rows["said_wrong"]["came_back_low"]) == (1, None)
+    assert (rows["wrong_instruction"]["games"], rows["wrong_instruction"]["came_back_low"]) == (1, None)
 
 
 @pytest.mark.parametrize(

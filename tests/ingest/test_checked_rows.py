@@ -207,8 +207,8 @@ def test_a_corrupted_cell_is_harmless_by_the_contract_or_refused_by_its_column(b
         cells = pl.Series(column.name, [*values[:place], value, *values[place + 1 :]], polars_type(column.python_type))
     except (TypeError, pl.exceptions.PolarsError):
         return
-    changed = batch | {name: batch[name].with_columns(cells)}
-    found = [fault for fault in faults(changed, changed) if (fault.table, fault.column) == (name, column.name)]
+    changed = {name: batch[name].with_columns(cells)}
+    found = [fault for fault in faults(changed, batch | changed) if fault.column == column.name]
     if not _is_wrong(column, value):
         return
     assert place in {row for fault in found for row in fault.rows["row"]}, (name, column.name, value)

@@ -282,13 +282,13 @@ def test_an_export_is_read_as_it_was_meant(tmp_path: Path) -> None:
     assert labels(again, "annotator, answer") == [("=ann+1", "Yes")]
 
 
-@pytest.mark.parametrize("name", ["=ann", "'=ann", "''=ann", "'-1", "-1", "+1.5", "'ann", "'", "'+", "'\t=ann", "ann'=1"])
-def test_an_export_gives_every_text_back(tmp_path: Path, name: str) -> None:
-    """Also one that has apostrophes of its own where the guard would stand."""
-    _, store = imported(tmp_path, OWN + f"r,Q1,{name},game-0,1,D1,yes\n")
-    assert labels(store, "annotator") == [(name,)]
+def test_an_export_gives_every_text_back(tmp_path: Path) -> None:
+    """Also one with apostrophes of its own where the guard would be."""
+    names = ["=ann", "'=ann", "''=ann", "'-1", "-1", "+1.5", "'ann", "'", "'+", "'\t=ann", "ann'=1"]
+    _, store = imported(tmp_path, OWN + "".join(f"r,Q1,{name},game-0,1,D1,yes\n" for name in names))
+    assert sorted(labels(store, "annotator")) == sorted((name,) for name in names)
     _, again = imported(tmp_path, as_csv(exported(store)), "again.csv", store_of(tmp_path / "again.duckdb", games=2))
-    assert labels(again, "annotator") == [(name,)]
+    assert sorted(labels(again, "annotator")) == sorted((name,) for name in names)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";"])

@@ -22,7 +22,7 @@ from analytics.query import query
 from analytics.views import VIEWS
 from schemas import batches, records
 from schemas.errors import StoreError
-from schemas.store import SCHEMA_VERSION, Store
+from schemas.store import RENAMES, SCHEMA_VERSION, Rename, Store
 from schemas.tables import TABLES, Column, table
 from schemas.text import printable, without_half_pairs
 
@@ -209,6 +209,41 @@ def test_store_of_an_older_cotrace_gets_the_columns_it_lacks(tmp_path: Path) -> 
 
     with store.reading() as connection:
         assert connection.execute("select annotator, planted from labels").fetchall() == [("ann", None)]
+
+
+def _as_of_version_1(store: Store) -> None:
+    """Turn a store into one that an older cotrace wrote: a failure point and a column with their old names."""
+    store.create()
+    values = ", ".join("?" for _ in table("attributions").columns)
+    with store.writing() as connection:
+        for link in ("said_wrong", "not_said"):
+            row = ["game", 1, "D1", link, 0.5, None, "words", "engine", "answered"]
+            connection.execute(f"insert into attributions values ({values})", row)
+        connection.execute("alter table labels rename column annotator to person")
+        connection.execute("update store_info set value = '1' where name = 'schema_version'")
+
+
+def test_a_store_of_an_older_version_gets_new_names_when_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values and columns, in one transaction: if one of them cannot be renamed, none is."""
+    store = Store(tmp_path / "s.duckdb")
+    _as_of_version_1(store)
+    column = Rename(2, "labels", "person", "annotator")
+    monkeypatch.setattr("schemas.store.RENAMES", (*RENAMES, column, Rename(2, "labels", "annotator", "question")))
+    with pytest.raises(duckdb.CatalogException):
+        store.create()
+    assert _named(store) == (["not_said", "said_wrong"], "person", "1")
+
+    monkeypatch.setattr("schemas.store.RENAMES", (*RENAMES, column, Rename(2, "no_such_table", "a", "b")))
+    store.create()
+    assert _named(store) == (["not_said", "wrong_instruction"], "annotator", str(SCHEMA_VERSION))
+
+
+def _named(store: Store) -> tuple[list[str], str, str]:
+    with store.reading() as connection:
+        links = [link for (link,) in connection.execute("select link from attributions order by 1").fetchall()]
+        names = {name for (name,) in connection.execute("select name from pragma_table_info('labels')").fetchall()}
+        (version,) = connection.execute("select value from store_info where name = 'schema_version'").fetchall()
+    return links, next(iter(names & {"annotator", "person"})), version[0]
 
 
 def test_store_of_a_newer_version_is_refused_with_the_mend(tmp_path: Path) -> None:

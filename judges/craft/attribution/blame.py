@@ -125,7 +125,7 @@ def _clash(wishes: Sequence[Wish]) -> list[Wish]:
 
 
 def _wrong(wish: Wish) -> BrokenLink:
-    return BrokenLink(wish.author, "said_wrong", f"{wish.request}: {wish.wrong}")
+    return BrokenLink(wish.author, "wrong_instruction", f"{wish.request}: {wish.wrong}")
 
 
 def _speakers(case: TurnCase, otherwise: tuple[Link, str]) -> Blame:

@@ -41,7 +41,7 @@ def _of_messages(case: TurnCase, director: Director) -> BrokenLink | None:
         return None
     for wish in sorted(wishes, key=lambda wish: not wish.wrong):
         if wish.wrong:
-            return BrokenLink(director, "said_wrong", f"{wish.request}: {wish.wrong}")
+            return BrokenLink(director, "wrong_instruction", f"{wish.request}: {wish.wrong}")
         if wish.missing:
             return BrokenLink(director, "said_unclear", f"{wish.request}: {left_open(wish)}")
     return _unsaid(case, director, "asks for nothing")

@@ -61,7 +61,7 @@ def _share(played: Played, action: Action) -> BrokenLink | None:
     if not (mind.verbs.share or (mind.verbs.reply and mind.asked is not None)):
         return BrokenLink("rule_forgotten", f"{action.text}: nothing may be shared here")
     if action.item not in mind.seen.items:
-        return BrokenLink("said_wrong", f"{action.text}: it does not hold this item")
+        return BrokenLink("wrong_instruction", f"{action.text}: it does not hold this item")
     if played.answers:
         return _unanswered(played, action)
     if action.item in mind.told:

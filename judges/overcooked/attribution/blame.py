@@ -25,11 +25,11 @@ __all__ = ["ANSWERS", "REQUESTS", "BrokenLink", "History"]
 
 REQUESTS: Final[Mapping[str, Link]] = {
     "missing_step": "not_said",
-    "premature": "said_wrong",
-    "repetitive": "said_wrong",
-    "irrelevant": "said_wrong",
-    "infeasible": "said_wrong",
-    "wrong_parameter": "said_wrong",
+    "premature": "wrong_instruction",
+    "repetitive": "wrong_instruction",
+    "irrelevant": "wrong_instruction",
+    "infeasible": "wrong_instruction",
+    "wrong_parameter": "wrong_instruction",
 }
 """Category of a wrong request -> link."""
 

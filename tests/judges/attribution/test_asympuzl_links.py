@@ -49,15 +49,15 @@ HANDS = {
     ),
     "one told wrongly": Hand(
         (answer(), answer("The crescent is brown, the cross is navy, the triangle is navy.")),
-        [(1, "B", "said_wrong", 1, 1, "cross is maroon; it wrote")],
+        [(1, "B", "wrong_instruction", 1, 1, "cross is maroon; it wrote")],
     ),
     "one told wrongly by its place": Hand(
         (answer(), answer("The crescent is brown, position 2 is navy, the triangle is navy.")),
-        [(1, "B", "said_wrong", 1, 1, "1 position was missing")],
+        [(1, "B", "wrong_instruction", 1, 1, "1 position was missing")],
     ),
     "one told, one wrongly": Hand(
         (answer(), answer("The crescent is brown, the cross is navy.")),
-        [(1, "B", "said_wrong", 1, 1, "cross is maroon; it wrote")],
+        [(1, "B", "wrong_instruction", 1, 1, "cross is maroon; it wrote")],
     ),
     "B numbers its own list": Hand((answer(ORDER), answer("1. crescent brown, 2. triangle navy, 3. cross maroon", *RIGHT)), []),
     "B cannot be read": Hand((answer(), "???"), [(1, "B", "format", 1, 1, "and its answer cannot be read; 3 positions were missing")]),
@@ -76,7 +76,7 @@ HANDS = {
     ),
     "A tells a place wrongly": Hand(
         after_colors(answer("Position 2 is the triangle, position 3 is the triangle.", *RIGHT)),
-        [(2, "A", "said_wrong", 0.5, None, "cross at position 2"), (2, "B", "not_heard", 0.5, None, "position 3 has cross maroon")],
+        [(2, "A", "wrong_instruction", 0.5, None, "cross at position 2"), (2, "B", "not_heard", 0.5, None, "position 3 has cross maroon")],
     ),
     "B writes nothing": Hand(after_colors(answer(ORDER, *RIGHT)), [(2, "B", "not_heard", 1, 1, "2 positions were missing")]),
     "B writes another color": Hand(
@@ -135,13 +135,13 @@ HANDS = {
             answer("Position 1 is the cross, position 2 is the crescent, position 3 is the triangle.", *RIGHT),
             answer("", replace(1, "cross", "maroon"), replace(2, "crescent", "brown"), RIGHT[2]),
         ),
-        [(2, "A", "said_wrong", 1, 1, "crescent at position 1; it wrote")],
+        [(2, "A", "wrong_instruction", 1, 1, "crescent at position 1; it wrote")],
     ),
     "A tells one place wrongly and nothing else": Hand(
         after_colors(answer("Position 1 is the cross.", *RIGHT), answer("", replace(1, "cross", "maroon"))),
         [
             (2, "A", "not_said", 1 / 3, 1 / 3, "triangle at position 3"),
-            (2, "A", "said_wrong", 2 / 3, 2 / 3, "crescent at position 1"),
+            (2, "A", "wrong_instruction", 2 / 3, 2 / 3, "crescent at position 1"),
         ],
     ),
     "A tells nothing, and B writes what its clues exclude": Hand(

@@ -113,7 +113,7 @@ HANDS = {
     "moved no object": Hand(
         ["move block4 from player1_bin to commonbin"], "rule_forgotten", "there is no such object", [PLACE_0, HAND_OVER_3]
     ),
-    "told what it does not hold": Hand([ROW], "said_wrong", "it does not hold this item", [PLACE_0, HAND_OVER_3]),
+    "told what it does not hold": Hand([ROW], "wrong_instruction", "it does not hold this item", [PLACE_0, HAND_OVER_3]),
     "reached too far": Hand([HAND_OVER_1], "rule_forgotten", "player2_bin is out of reach", [PLACE_0, HAND_OVER_3]),
     "moved too far": Hand(
         ["move block3 from player1_bin to top_left_bin"], "rule_forgotten", "top_left_bin is out of reach", [PLACE_0, HAND_OVER_3]

@@ -33,8 +33,8 @@ from schemas.game_log import GameLog
 from schemas.lake.layout import LAKE_TABLES
 from schemas.lake.store import LakeStore
 from schemas.lake.upkeep import compact, copy_from, copy_to
-from schemas.records import EpisodeMetric
-from schemas.store import Store
+from schemas.records import Attribution, EpisodeMetric
+from schemas.store import SCHEMA_VERSION, Store
 from schemas.stores import store_at
 from schemas.transaction import Transaction
 from tests.ingest.craft.craft_logs import published, write
@@ -213,6 +213,24 @@ def test_transactions_come_one_after_the_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_lake_of_an_older_version_gets_new_values_when_it_is_written(tmp_path: Path) -> None:
+    """As a store in one file does; the other rows stay as they are."""
+    lake = LakeStore(tmp_path / "lake")
+    lake.create()
+    found = [
+        Attribution("game", turn, "D1", link, 0.5, None, "", "engine", "answered") for turn, link in ((1, "said_wrong"), (2, "not_said"))
+    ]
+    lake.transact(lambda transaction: transaction.insert(to_arrow({"attributions": found})))
+    lake.place.delta().alter.set_table_description("cotrace lake, schema version 1")
+    for _ in range(2):
+        again = LakeStore(tmp_path / "lake")
+        again.create()
+        with again.reading() as connection:
+            links = connection.execute("select turn, link from attributions order by 1").fetchall()
+        assert links == [(1, "wrong_instruction"), (2, "not_said")]
+        assert again.place.delta().metadata().description == f"cotrace lake, schema version {SCHEMA_VERSION}"
+
+
 def test_a_writer_killed_before_its_commit_leaves_nothing(logs: Path, tmp_path: Path) -> None:
     """SIGKILL when the files are written: no reader sees a row of them, and the next start takes in all."""
     lake = LakeStore(tmp_path / "lake")
