@@ -104,6 +104,7 @@ def test_a_judge_that_errs_alike_is_not_accused(erring: Store) -> None:
     assert "no preference for itself shown" in row["advice"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("author", "own_games"), [("openai/author-1", [1]), ("AUTHOR-1", [1]), ("author-10", [])])
 def test_a_model_is_its_own_author_through_any_provider(tmp_path: Path, author: str, own_games: list[int]) -> None:
     """The name decides, not who serves it; a name that only begins alike is another's."""

@@ -16,6 +16,7 @@ MORE = {"/game": "?episode={game}&turn=2", "/search": "?q=block", "/sql": "?quer
 """What a page needs to show all that it has."""
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("path", [page.PATH for page in pages()])
 def test_axe_finds_nothing(path: str, played: Store, played_site: str, page: Page) -> None:
     """No finding of any weight in the light theme, none of contrast in the dark one."""

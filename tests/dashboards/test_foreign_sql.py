@@ -72,6 +72,7 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sql", [pytest.param(sql, id=name) for name, sql in ENDLESS.items()])
 def test_a_query_that_never_ends_is_stopped(sql: str, browser: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the page and as a file, whether DuckDB can be interrupted or not."""
@@ -83,6 +84,7 @@ def test_a_query_that_never_ends_is_stopped(sql: str, browser: FlaskClient, monk
     assert "stopped after 1.5 s" in page(browser, sql)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sql", [pytest.param(sql, id=name) for name, sql in TOO_MUCH.items()])
 def test_a_query_that_takes_too_much_is_stopped(sql: str, browser: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the answer nor the server's own memory grows with what it asks for."""
@@ -158,6 +160,7 @@ def test_a_child_that_ends_as_its_query_comes_gives_one_line(played: Store) -> N
     assert foreign_sql.foreign_rows(played, "SELECT 1 AS n")["n"].to_list() == [1]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 0)])
 def test_a_dashboard_that_is_ended_leaves_no_query_behind(number: signal.Signals, code: int, played: Store) -> None:
     """With eight endless queries others get their pages; the end takes them along. It aborted after 5 s, inside of Polars or DuckDB."""

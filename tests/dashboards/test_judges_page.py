@@ -99,6 +99,7 @@ def rate(value: float, low: float, high: float) -> str:
     return f"{wording.share(value)} {wording.share_interval(low, high)}"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("section", [section.SECTION for section in SECTIONS])
 def test_every_section_draws_in_the_browser(section: str, site: str, page: Page) -> None:
     """Without console errors, with its tab marked, and with a table, open or folded."""

@@ -72,6 +72,7 @@ def split_verdicts(store: Store, unit: tuple[str, int, str]) -> None:
         batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": rows}))
 
 
+@pytest.mark.long
 def test_every_unit_is_asked_once_group_by_group(store: Store) -> None:
     """Each director turn of a game comes, its walled-off groups one after the other; then nothing is left; another person starts anew."""
     with store.writing() as connection:
@@ -123,6 +124,7 @@ def test_a_rubric_for_any_game_is_one_for_these(store: Store) -> None:
     assert chosen == "mast"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", sorted(LABELLED_HERE))
 @pytest.mark.parametrize("roles", [(), ("builder",)])
 def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:

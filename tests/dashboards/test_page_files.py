@@ -62,6 +62,7 @@ def text_of(written_of: object) -> Iterator[object]:
     return text  # type: ignore[return-value]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_page_is_written_as_people_write(path: str, text_of: object, played: Store) -> None:
     """No 0.250 beside 44 %, no True, no JSON, no category or condition in code."""

@@ -58,6 +58,7 @@ def choose(page: Page, facet: str, value: str) -> None:
     page.locator(".facet", has_text=facet).locator("a", has_text=value).click()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("path", PAGES)
 def test_page_shows_its_content_without_console_errors(path: str, site: str, page: Page) -> None:
     """Every page draws, and the browser has nothing to complain about."""
@@ -199,6 +200,7 @@ def mixed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", ["/failures", "/spirals"])
 def test_benchmarks_are_shown_one_at_a_time(path: str, mixed_site: str, page: Page) -> None:
     """Without a filter the first benchmark is drawn; a click shows the other, and the way back stays open."""

@@ -86,6 +86,7 @@ def test_tabs_tell_pages_apart(address: str, title: str, site: str, page: Page) 
     page.wait_for_function("title => document.title === title", arg=title)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("address", ["/", "/failures", "/spirals", "/judges", "/runs"])
 def test_nothing_runs_out_of_a_narrow_screen(address: str, site: str, browser: Browser) -> None:
     """At 420 pixels the menu did not wrap, and boards and tables made the page wider than the screen."""

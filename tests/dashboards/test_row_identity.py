@@ -35,6 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("page", "least"), [("/?benchmark=craft", 8), ("/spirals", 2), ("/judges?rubric=ps", 2)])
 def test_no_two_rows_of_a_table_look_alike(store: Store, page: str, least: int) -> None:
     """The leaderboard has a row for each turn limit and builder, and showed neither."""

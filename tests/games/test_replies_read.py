@@ -32,7 +32,7 @@ def played(game: str, mode: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["parrot", "parrot-line"])
 @pytest.mark.parametrize("game", GAMES)
 def test_a_copied_example_is_unreadable_and_never_a_move(game: str, mode: str, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_cut_replies_are_named_with_their_limit(game: str, tmp_path: Path) -> No
     assert "format" not in query(store, "SELECT DISTINCT common FROM failures JOIN failure_map USING (taxonomy, category)")["common"]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("game", GAMES)
 def test_what_a_script_says_is_read_as_asked(game: str, tmp_path: Path) -> None:
     """Logs say of each reply, and of each action that came of one, that it had the form that was asked for."""

@@ -21,7 +21,7 @@ GAMES = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", GAMES)
 def test_a_draft_in_tags_changes_no_game(name: str, tmp_path: Path) -> None:
     """What is done, what is said aloud and how it ends are as without the draft; the log holds it as reasoning where it keeps any."""

@@ -309,6 +309,7 @@ def test_a_unit_without_anything_to_judge_is_skipped_without_a_call(tmp_path: Pa
     assert verdict_counts(store) == {"answered": QUESTIONS, "skipped": QUESTIONS}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("broken", [0, 3], ids=["the line about the run", "one call"])
 def test_a_damaged_journal_is_set_aside_and_stops_nobody(
     killed: tuple[str, Path], tmp_path: Path, broken: int, caplog: pytest.LogCaptureFixture

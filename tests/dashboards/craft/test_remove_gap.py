@@ -39,6 +39,7 @@ def test_every_team_has_a_panel(tmp_path: Path) -> None:
     assert all(broken.count(f"\\u003cbr\\u003e\\u003csup\\u003ebuilder {builder}\\u003c") == len(PERSONAS) for builder in BUILDERS)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("tier", ["simple", "complex"])
 def test_only_the_targets_of_the_chosen_tiers_count(tmp_path: Path, tier: str) -> None:
     """The numbers of a tier are those of a store that holds its games alone."""

@@ -30,7 +30,7 @@ GAMES: dict[CoordinationGame, tuple[str, str, tuple[str, ...]]] = {
 """Game -> its name, the script that the server plays, and what is played."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("game", "seats", "switches"),
     [

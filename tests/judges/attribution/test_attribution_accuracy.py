@@ -134,6 +134,7 @@ def test_rules_of_thumb_on_labelled_runs(shared: Path, tmp_path: Path) -> None:
     assert rows["rule: last"]["step"] == pytest.approx(5 / 92)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("manner", list(MANNERS))
 def test_a_model_is_asked_in_each_manner(who: Store, model_url: str, manner: str) -> None:
     """A model that knows the error names agent and turn in every manner; what it quotes wrongly does not count."""

@@ -102,6 +102,7 @@ def test_games_without_a_fault_blame_nobody(tmp_path: Path) -> None:
     assert query(store, "select sum(cost) > 0.01 as lost from attributions where agent is null").row(0) == (True,)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("failed", ["builder", "directors"])
 @pytest.mark.parametrize("question", ["No response from API", "Error in move generation: timed out"])
 def test_a_call_that_failed_is_nobodys_fault(tmp_path: Path, failed: str, question: str) -> None:

@@ -40,6 +40,7 @@ def optimize(store: Store, url: str, folder: Path, *options: str) -> Result:
     return CliRunner().invoke(cli, [*arguments, *options], catch_exceptions=False, standalone_mode=False)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("optimizer", "learns_from"), [("bootstrap", "Its claims:"), ("gepa", "Mind the layers")])
 def test_a_better_prompt_is_found_and_judged_on_other_authors(store: Store, tmp_path: Path, optimizer: str, learns_from: str) -> None:
     """From a model that errs in half of its claims to one that does not; what is written is what `cotrace claims --prompt` takes."""

@@ -183,6 +183,7 @@ def test_what_another_program_compacted_is_read_all_the_same(filled: tuple[LakeS
     assert contents(lake) == before
 
 
+@pytest.mark.long
 def test_two_processes_that_write_at_once_lose_and_double_nothing(logs: Path, tmp_path: Path) -> None:
     """Each has games of its own, and both have the same ones, a commit a game."""
     both = logs_in(tmp_path / "both", "op", num_oracle=4)
