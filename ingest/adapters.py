@@ -52,7 +52,7 @@ def adapters() -> tuple[Adapter, ...]:
     for home, offered in (*_ours(), *_of_families(), *_of_packages()):
         for reader in offered:
             if reader.FORMAT in found:
-                raise UsageError(f"log format {reader.FORMAT} stands in {found[reader.FORMAT][0]} and in {home}: rename one of them")
+                raise UsageError(f"log format {reader.FORMAT} is in {found[reader.FORMAT][0]} and in {home}: rename one of them")
             found[reader.FORMAT] = (home, reader)
     return tuple(reader for _, reader in found.values())
 
@@ -79,7 +79,7 @@ def _of_packages() -> Iterable[tuple[str, Iterable[Adapter]]]:
         missing = [name for name in _NEEDED if not hasattr(value, name)]
         if missing:
             raise UsageError(
-                f"{home} is no log format: {', '.join(missing)} missing; add them as ingest/adapters.py says, or uninstall the package"
+                f"{home} is not a log format: {', '.join(missing)} missing; add them as ingest/adapters.py states, or uninstall the package"
             )
         yield home, [value]
 
@@ -109,9 +109,9 @@ def adapter(name: str) -> Adapter:
 
 
 def companions(reader: Adapter, path: Path) -> tuple[Path, ...]:
-    """Files beside a log without which it cannot be read whole: when they change, it is read again."""
-    beside = getattr(reader, "companions", None)
-    found: tuple[Path, ...] = () if beside is None else beside(path)
+    """Files next to a log without which it cannot be read whole: when they change, it is read again."""
+    find = getattr(reader, "companions", None)
+    found: tuple[Path, ...] = () if find is None else find(path)
     return found
 
 

@@ -51,7 +51,7 @@ def read(data: bytes, place: Place) -> Reading:
     """Read a file.
 
     Raises:
-        BadInputError: it is no JSON Lines, or no game of it can be used, and no line says why.
+        BadInputError: it is not JSON Lines, or no game of it can be used, and no line gives the reason.
     """
     refuse_spread_objects(data)
     lines = sort_lines(data)
@@ -59,7 +59,7 @@ def read(data: bytes, place: Place) -> Reading:
     for game in lines.games:
         found.add(_game(game, place))
     if not found.episodes and not found.rejects:
-        raise BadInputError("no `game` line: this is no whole AsymPuzl log")
+        raise BadInputError("no `game` line: this is not a whole AsymPuzl log")
     return found
 
 
@@ -148,14 +148,14 @@ def _episode(episode: str, game: LoggedGame, replayed: ReplayedGame, place: Plac
 
 
 def _solved(game: LoggedGame, replayed: ReplayedGame) -> bool | None:
-    """As the result says or, without one, as the rules ended the game; None if turns are lost, or the end is not known."""
+    """As the result states or, without one, as the rules ended the game; None if turns are lost, or the end is not known."""
     if game.reject is not None:
         return None
     return game.result.solved if game.result else solved_by_rules(replayed, game.record.max_turns)
 
 
 def _details(game: LoggedGame, *, complete: bool) -> dict[str, object]:
-    """What else the log says; ``result_solved``, ``agent_turns_lost`` and ``unfinished_line_bytes`` only where they are needed."""
+    """What else the log states; ``result_solved``, ``agent_turns_lost`` and ``unfinished_line_bytes`` only where they are needed."""
     details: dict[str, object] = {
         "game_id": game.record.game_id,
         "complete": complete,

@@ -40,11 +40,11 @@ def _counter(name: str) -> tuple[Tokenizer, frozenset[str]]:
         return tokenizer(DEFAULT_TOKENIZER), frozenset(("metrics",))
 
 
-def _pair_rows(seated: GameSetup, turns: Sequence[Turn], episode: str, *, known: bool) -> dict[str, list[tuple[Any, ...]]]:
+def _pair_rows(setup: GameSetup, turns: Sequence[Turn], episode: str, *, known: bool) -> dict[str, list[tuple[Any, ...]]]:
     """The rows that the record `asympuzl/1` of the same game would give."""
-    game = Game(seated.puzzle, seated.settings)
+    game = Game(setup.puzzle, setup.settings)
     run = RunFacts(run_id=_NAME, model_a="a", model_b="b")
-    first = game_line(run, game, seated.seed) | {"game_id": _NAME, "tokenizer": seated.settings.tokenizer}
+    first = game_line(run, game, setup.seed) | {"game_id": _NAME, "tokenizer": setup.settings.tokenizer}
     counts = {turn.turn: turn.metrics for turn in turns}
     lines = []
     for reply in _replies(turns):
@@ -61,7 +61,7 @@ def _pair_rows(seated: GameSetup, turns: Sequence[Turn], episode: str, *, known:
     return {
         "episode_metrics": list(episode_metrics(episode, replayed, complete=known)),
         "turn_metrics": list(turn_metrics(episode, replayed)),
-        "turn_values": list(turn_values(episode, replayed, seated.settings.history_length)),
+        "turn_values": list(turn_values(episode, replayed, setup.settings.history_length)),
         "oracle_actions": [row for number, pair in enumerate(pairs, start=1) for row in oracle_actions(episode, number, pair, replayed)],
         "failures": [*without_lost_replies((row for answer in replayed.turns for row in failures(episode, answer)), turns, "no_json")],
     }

@@ -28,7 +28,7 @@ class _Record(BaseModel):
 
 
 class EntryRecord(_Record):
-    """What stands at a position."""
+    """What a position holds."""
 
     shape: str
     color: str | None = None
@@ -201,7 +201,7 @@ class _Sorter:
         }
 
     def take(self, line: bytes, number: int, *, is_last: bool) -> None:
-        """Take a line over; `is_last`: no line break stands behind it."""
+        """Take a line over; `is_last`: no line break follows it."""
         try:
             value = loads(line)
         except BadInputError as error:
@@ -250,7 +250,7 @@ class _Sorter:
             raise
         if record.game_id in self._open:
             raise BadInputError(
-                f"a second game with the id {excerpt(record.game_id)}: its lines could not be told from the first one's, so it is lost; "
+                f"a second game with the id {excerpt(record.game_id)}: its lines look like the first game's; it is lost; "
                 "give each game an id of its own",
                 locator=".game_id",
             )
@@ -278,10 +278,10 @@ class _Sorter:
         self._latest = game
         if game.result is not None:
             raise BadInputError("a second result of the same game; the first one counts")
-        game.result = validated(ResultRecord, value, consequence="the game is kept without its result")
+        game.result = validated(ResultRecord, value, consequence="the game is stored without its result")
 
     def _game_of(self, value: dict[str, Any]) -> LoggedGame | None:
-        """The game that a line belongs to; None if that game was refused, which is told once."""
+        """The game that a line belongs to; None if that game was refused, which is reported once."""
         name = value.get("game_id")
         if isinstance(name, str) and name in self._open:
             return self._open[name]
@@ -295,17 +295,18 @@ class _Sorter:
 
 def _next_turn(value: dict[str, Any], game: LoggedGame) -> TurnRecord:
     if game.result is not None:
-        raise BadInputError("stands behind the result of its game")
-    turn = validated(TurnRecord, value, consequence="the game is kept up to the turn before")
+        raise BadInputError("comes after the result of its game")
+    turn = validated(TurnRecord, value, consequence="the game is stored up to the turn before")
     due = (len(game.turns) // 2 + 1, AGENTS[len(game.turns) % 2])
     if (turn.turn, turn.agent) != due:
         raise BadInputError(
-            f"turn {turn.turn} of {turn.agent} stands where turn {due[0]} of {due[1]} is due; the game is kept up to there", locator=".turn"
+            f"turn {turn.turn} of {turn.agent} is out of order, turn {due[0]} of {due[1]} is due; the game is stored up to there",
+            locator=".turn",
         )
     listed = len(turn.hypothesis_after)
     if listed != game.record.size:
         raise BadInputError(
-            f"the hypothesis has {listed} entries, the puzzle {game.record.size} positions; the game is kept up to the turn before",
+            f"the hypothesis has {listed} entries, the puzzle {game.record.size} positions; the game is stored up to the turn before",
             locator=".hypothesis_after",
         )
     return turn

@@ -44,10 +44,10 @@ def answer_differences(record: TurnRecord, made: AgentTurn, counted_by: str | No
 
 
 def effect_differences(record: TurnRecord, applied: Sequence[Applied]) -> Iterator[Difference]:
-    """What the log says that its actions did, as far as it says it."""
+    """What the log states that its actions did, as far as it states it."""
     for place, (logged, done) in enumerate(zip(record.actions, applied, strict=True)):
         due = {name: value for name, value in action_json(done).items() if name in _EFFECTS & logged.model_fields_set}
-        if not logged.valid:  # what a skipped action says nothing of is no difference
+        if not logged.valid:  # what a skipped action leaves out is not a difference
             due = {name: value for name, value in due.items() if getattr(logged, name) is not None}
         said = {name: _spelt(getattr(logged, name)) for name in due}
         yield from _differing({name: (said[name], value) for name, value in due.items()}, f"{record.agent}.actions[{place}].")
@@ -90,7 +90,7 @@ def shown_differences(
 
 
 def game_differences(game: LoggedGame, puzzle: Puzzle, turns: Sequence[Played]) -> Iterator[Difference]:
-    """What the log says of the game as a whole against its turns, its seed and the rules."""
+    """What the log states of the game as a whole against its turns, its seed and the rules."""
     yield from _impossible(game.record)
     yield from _puzzle_differences(game, puzzle)
     yield from _end_differences(game, turns)

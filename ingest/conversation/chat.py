@@ -1,4 +1,4 @@
-"""Chat messages as a conversation: who speaks, what is said and thought, which tools are called and what came of them.
+"""Chat messages as a conversation: who speaks, messages and thoughts, which tools are called and what came of them.
 
 Who speaks is found in this order: `speaker`, `agent` or `name` in the message's metadata; the agent in whose span a model wrote it, where
 the log tells; its `name`; a name before a colon that all of the models' messages begin with (`Director: ...`); else its role.
@@ -26,7 +26,7 @@ _NO_SPEAKERS: Final = frozenset({
     "thought", "action", "observation", "answer", "reason", "reasoning", "explanation", "question", "step", "note", "plan", "result",
     "response", "input", "output", "final", "analysis",
 })  # fmt: skip
-"""Words that programs write before a colon, and that are nobody's name."""
+"""Words that programs write before a colon, and that are not names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,17 +47,17 @@ class ParsedMessage:
     """The message as the log has it, where `raw` was made from it."""
 
 
-def said_by(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
+def logged_messages(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
     """The messages as turns, in order.
 
     Raises:
-        BadInputError: one of them is no message.
+        BadInputError: one of them is not a message.
     """
     for index, message in enumerate(messages):
         if not isinstance(message.raw, Mapping):
-            raise BadInputError("a message is no object with role and content: the log is damaged", locator=f".messages[{index}]")
+            raise BadInputError("a message is not an object with role and content: the log is damaged", locator=f".messages[{index}]")
         if not isinstance(message.raw.get("tool_calls") or [], list):
-            raise BadInputError("tool_calls is no list: the log is damaged", locator=f".messages[{index}].tool_calls")
+            raise BadInputError("tool_calls is not a list: the log is damaged", locator=f".messages[{index}].tool_calls")
     forms = [_forms(message) for message in messages]
     flat = [form for found in forms for form in found]
     who = speakers(flat)
@@ -68,7 +68,7 @@ def said_by(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
 
 
 def _forms(message: ParsedMessage) -> list[ParsedMessage]:
-    """The chat messages that a message holds; the request that it came from goes with the first that is no result of a tool."""
+    """The chat messages that a message holds; the request that it came from goes with the first that is not a result of a tool."""
     found = [replace(message, raw=raw) for raw in chat_messages(message.raw)]
     first = next((index for index, form in enumerate(found) if _role(form.raw) != "tool"), 0)
     return [form if index == first else replace(form, call=None) for index, form in enumerate(found)]
@@ -119,7 +119,7 @@ def _role(raw: Mapping[str, Any]) -> str:
 
 
 class _Outcome(NamedTuple):
-    """What came of a call, and in which message it stands; code and text are None if it went well."""
+    """The outcome of a call, and its message; code and text are None if it went well."""
 
     place: int
     code: str | None
@@ -293,7 +293,7 @@ class _Thread:
             self._by_text[parts_of(raw.get("content")).text.strip()].append(entry)
 
     def _at(self, raw: Raw, known: _Entry | None) -> _Entry:
-        """The message, which is put here where it is new; the next new one stands behind it."""
+        """The message, which is put here where it is new; the next new one follows it."""
         entry = known
         if entry is None:
             entry = _Entry(raw)

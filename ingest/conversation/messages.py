@@ -21,7 +21,7 @@ _RESULT_IDS: Final = ("tool_use_id", "tool_call_id", "call_id", "toolCallId", "t
 _RESULT_KEYS: Final = ("response", "result", "output", "content")
 _ABOUT_RESULTS: Final = frozenset({"type", "name", "is_error", "isError", "status", "cache_control", *_RESULT_IDS})
 """Keys of a result that hold facts about it."""
-_BESIDE_WORDS: Final = frozenset({
+_PLAIN_KEYS: Final = frozenset({
     "text", "content", "thought", "thoughtSignature", "thought_signature", "annotations", "citations", "cache_control", "metadata",
     "mime_type", "id", "index",
 })  # fmt: skip
@@ -131,13 +131,13 @@ def _kind(part: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _kind_by_keys(part: Mapping[str, Any]) -> str:
-    if isinstance(part.get("text"), str) and set(part) <= _BESIDE_WORDS:
+    if isinstance(part.get("text"), str) and set(part) <= _PLAIN_KEYS:
         return "reasoning" if part.get("thought") is True else "text"
     if "arguments" in part and _first_value(part, _NAME_KEYS) is not None:
         return "tool_call"
     if "content" in part and _first_value(part, _RESULT_IDS[:-1]) is not None:
         return "tool_result"
-    return "text" if "content" in part and set(part) <= _BESIDE_WORDS else ""
+    return "text" if "content" in part and set(part) <= _PLAIN_KEYS else ""
 
 
 def _text(found: MessageParts, part: Mapping[str, Any]) -> None:
@@ -300,7 +300,7 @@ _CALL_ENDS: Final = ("_call", "tool_use")
 _RESULT_EVENTS: Final = frozenset({"ToolCallExecutionEvent", "FunctionExecutionResultMessage"})
 _THOUGHT_EVENTS: Final = frozenset({"ThoughtEvent"})
 _MORE: Final = ("tool_calls", "function_call", "reasoning_content", "refusal", "audio")
-"""What LangChain keeps under `additional_kwargs` of a message."""
+"""What LangChain stores under `additional_kwargs` of a message."""
 _ABOUT: Final = frozenset({
     "role", "name", "type", "id", "uid", "uuid", "guid", "index", "metadata", "source", "agent", "speaker", "author", "sender", "recipient",
     "to", "from", "model", "time", "date", "at", "lc", "channel", "audience", "provider", "usage", "models_usage", "response_metadata",
@@ -422,9 +422,9 @@ def _of_autogen(message: Raw, kind: str) -> dict[str, Any]:
     source, content = message["source"], message.get("content")
     if kind in _RESULT_EVENTS:
         return {"role": "tool"}
-    told: dict[str, Any] = {"role": "user" if source == "user" else "assistant", "name": source}
+    found: dict[str, Any] = {"role": "user" if source == "user" else "assistant", "name": source}
     if kind in _THOUGHT_EVENTS and isinstance(content, str):
-        told["content"] = [{"type": "reasoning", "text": content}]
+        found["content"] = [{"type": "reasoning", "text": content}]
     elif isinstance(content, Mapping) and not is_text_part(content):
-        told["content"] = dumps(content)
-    return told
+        found["content"] = dumps(content)
+    return found

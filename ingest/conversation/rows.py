@@ -40,9 +40,9 @@ class ModelCall:
     model: str
     asked_at: datetime
     served_model: str | None = None
-    """Which one the log says has replied."""
+    """Which one the log states has replied."""
     prompt: Any = None
-    """What the model was sent, as far as the log has it: it is hashed, not kept."""
+    """What the model was sent, as far as the log has it: it is hashed, not stored."""
     finish_reason: str | None = None
     tokens_in: int | None = None
     """None, here and of the other counts: the log does not count them."""
@@ -71,7 +71,7 @@ class LoggedMessage:
     tools: Sequence[ToolUse] = ()
     tokens: int | None = None
     error: str | None = None
-    """What broke, as logged."""
+    """The error, as logged."""
     at: datetime | None = None
     call: ModelCall | None = None
     role: str | None = None
@@ -96,8 +96,8 @@ class Conversation:
     messages: Sequence[LoggedMessage]
     roles: Mapping[str, str] = field(default_factory=dict)
     """Agent -> role; of one that is not named, its name."""
-    told: Mapping[str, Any] = field(default_factory=dict)
-    """Agent -> what only it was told."""
+    received: Mapping[str, Any] = field(default_factory=dict)
+    """Agent -> what only it has received."""
     models: Mapping[str, str] = field(default_factory=dict)
     """Agent -> model."""
     level: str | None = None
@@ -118,7 +118,7 @@ class Conversation:
     max_turns: int | None = None
     stop_reason: str | None = None
     error: str | None = None
-    """What broke the game."""
+    """What crashed the game."""
     started_at: datetime | None = None
     model: str | None = None
     """The evaluated model, where the log names one for all; None: all that take part, joined by +."""
@@ -132,9 +132,9 @@ class Conversation:
 
     @property
     def agents(self) -> list[str]:
-        """Everybody who speaks, hears or was told something, in order of appearance, then those of whom the log says who they are."""
-        heard = (name for said in self.messages for name in (said.agent, *(said.audience or ())))
-        return list(dict.fromkeys([*heard, *self.told, *(agent for agent, _ in self.unanswered), *self.roles, *self.models]))
+        """Every agent that speaks, hears or has received something, in order of appearance, then others whose role or model is logged."""
+        heard = (name for message in self.messages for name in (message.agent, *(message.audience or ())))
+        return list(dict.fromkeys([*heard, *self.received, *(agent for agent, _ in self.unanswered), *self.roles, *self.models]))
 
 
 def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Reading:
@@ -153,12 +153,12 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
     rows["runs"].append(run)
     rows["episodes"].append(_episode(found, episode, run, place, len(turns)))
     rows["agents"] += _agents(found, episode)
-    for number, said in turns.items():
-        error = "; ".join(one.error for one in said if one.error) or None
-        rows["turns"].append(Turn(episode, number, None, None, None, None, None, None, error, said[0].at))
-        rows["utterances"] += _utterances(found, episode, number, said)
-        rows["actions"] += _actions(episode, number, said)
-        rows["calls"] += _calls(episode, number, said, run.run_id)
+    for number, spoken in turns.items():
+        error = "; ".join(one.error for one in spoken if one.error) or None
+        rows["turns"].append(Turn(episode, number, None, None, None, None, None, None, error, spoken[0].at))
+        rows["utterances"] += _utterances(found, episode, number, spoken)
+        rows["actions"] += _actions(episode, number, spoken)
+        rows["calls"] += _calls(episode, number, spoken, run.run_id)
     for seq, (agent, call) in enumerate(found.unanswered, start=1):
         rows["calls"].append(_call(call, (agent, None, None), f"{episode}/unanswered/{seq}", (episode, None, run.run_id)))
     rows["episode_metrics"] += [
@@ -166,15 +166,15 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
     ]
     rows["turn_metrics"] += [
         TurnMetric(episode, turn, f"{found.benchmark}.{name}", float(value))
-        for turn, told in found.turn_metrics.items()
-        for name, value in told.items()
+        for turn, metrics in found.turn_metrics.items()
+        for name, value in metrics.items()
         if turn in turns and math.isfinite(value)
     ]
     if found.by_number:
         reading.by_number.add(episode)
     reading.messages = len(found.messages)
-    reading.empty = sum(said.is_empty for said in found.messages)
-    reading.unread.update(key for said in found.messages for key in said.unread)
+    reading.empty = sum(message.is_empty for message in found.messages)
+    reading.unread.update(key for message in found.messages for key in message.unread)
     reading.notes += found.notes
     reading.rejects += [BadInputError(reason, locator=found.task) for reason in found.lost]
     return reading
@@ -198,12 +198,12 @@ def settled(reading: Reading) -> Reading:
             for index, one in enumerate(episodes):
                 count[one.run_id, one.task_id] += 1
                 episodes[index] = one._replace(attempt=count[one.run_id, one.task_id])
-        reading.notes.append(_attempts_told(episodes, attempts))
+        reading.notes.append(_attempts_note(episodes, attempts))
     reading.rows["episodes"] = list(episodes)
     return reading
 
 
-def _attempts_told(episodes: Sequence[Episode], attempts: Mapping[tuple[str, str], int]) -> str:
+def _attempts_note(episodes: Sequence[Episode], attempts: Mapping[tuple[str, str], int]) -> str:
     tasks, models = len({one.task_id for one in episodes}), len({one.model for one in episodes})
     fewest, most = min(attempts.values()), max(attempts.values())
     each = f"{most} attempts each" if fewest == most else f"{fewest} to {most} attempts each"
@@ -215,10 +215,10 @@ _GRADES: Final = (None, 0.0, 1.0)
 
 def _turns(messages: Sequence[LoggedMessage]) -> dict[int, list[LoggedMessage]]:
     """Number of the turn, from 1 -> its messages. A log that counts from 0 is counted from 1."""
-    shift = 1 if any(said.turn == 0 for said in messages) else 0
+    shift = 1 if any(message.turn == 0 for message in messages) else 0
     turns: dict[int, list[LoggedMessage]] = defaultdict(list)
-    for number, said in enumerate(messages, start=1):
-        turns[number if said.turn is None else said.turn + shift].append(said)
+    for number, message in enumerate(messages, start=1):
+        turns[number if message.turn is None else message.turn + shift].append(message)
     return dict(sorted(turns.items()))
 
 
@@ -256,31 +256,35 @@ def _episode(found: Conversation, episode: str, run: Run, place: Place, turns: i
 
 def _agents(found: Conversation, episode: str) -> Iterator[Agent]:
     for agent in found.agents:
-        told = found.told.get(agent)
-        view = None if told is None else Json(dumps(told))
+        received = found.received.get(agent)
+        view = None if received is None else Json(dumps(received))
         model = found.models.get(agent)
         yield Agent(episode, agent, found.roles.get(agent, agent), model, None, view, None, None if view is None else "log")
 
 
 def _utterances(found: Conversation, episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterator[Utterance]:
-    """Each message, after its thought where there is one. What is a call or a thought alone is no message; one with nothing at all is."""
+    """Each message, after its thought where there is one. A call or a thought alone is not a message; one with nothing at all is."""
     count = itertools.count(1)
-    for said in turn:
-        if said.thought:
-            yield Utterance(episode, number, next(count), said.agent, "private", [said.agent], said.thought, None, superseded=False)
-        if said.text or said.is_empty:
-            yield Utterance(episode, number, next(count), said.agent, *_heard(found, said), said.text, said.tokens, superseded=False)
+    for message in turn:
+        if message.thought:
+            yield Utterance(
+                episode, number, next(count), message.agent, "private", [message.agent], message.thought, None, superseded=False
+            )
+        if message.text or message.is_empty:
+            yield Utterance(
+                episode, number, next(count), message.agent, *_heard(found, message), message.text, message.tokens, superseded=False
+            )
 
 
-def _heard(found: Conversation, said: LoggedMessage) -> tuple[str, list[str]]:
+def _heard(found: Conversation, message: LoggedMessage) -> tuple[str, list[str]]:
     """Channel and audience."""
-    if said.private:
-        return "private", list(said.audience or [said.agent])
-    return "public", list(said.audience or found.agents)
+    if message.private:
+        return "private", list(message.audience or [message.agent])
+    return "public", list(message.audience or found.agents)
 
 
 def _actions(episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterator[Action]:
-    for seq, (agent, tool) in enumerate(((said.agent, tool) for said in turn for tool in said.tools), start=1):
+    for seq, (agent, tool) in enumerate(((message.agent, tool) for message in turn for tool in message.tools), start=1):
         yield Action(
             episode,
             number,
@@ -297,13 +301,13 @@ def _actions(episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterat
 
 
 def _calls(episode: str, number: int, turn: Sequence[LoggedMessage], run: str) -> Iterator[Call]:
-    for seq, said in enumerate(turn, start=1):
-        if said.call is not None:
-            yield _call(said.call, (said.agent, said.text, said.thought), f"{episode}/{number}/{seq}", (episode, number, run))
+    for seq, message in enumerate(turn, start=1):
+        if message.call is not None:
+            yield _call(message.call, (message.agent, message.text, message.thought), f"{episode}/{number}/{seq}", (episode, number, run))
 
 
-def _call(call: ModelCall, said: tuple[str, str | None, str | None], name: str, of: tuple[str, int | None, str]) -> Call:
-    agent, reply, thought = said
+def _call(call: ModelCall, reply_of: tuple[str, str | None, str | None], name: str, of: tuple[str, int | None, str]) -> Call:
+    agent, reply, thought = reply_of
     episode, number, run = of
     return Call(
         call_id=name,
@@ -338,14 +342,14 @@ class SampleOutcome(NamedTuple):
     """How a sample ended."""
 
     success: bool | None
-    """None: no score says so."""
+    """None: no score reports it."""
     score: float | None
     by_number: bool = False
     """`success` is only that the score is 0 or 1, which says nothing on a scale that goes further."""
 
 
 def number(value: Any) -> float | None:
-    """A value as Inspect's metrics count it; None for what is no number, or a larger one than a float can be."""
+    """A value as Inspect's metrics count it; None for what is not a number, or a larger one than a float can be."""
     if not isinstance(value, bool | int | float | str):
         return None
     if isinstance(value, str) and (value in _WORDS or value.lower() in _WORDS):

@@ -1,6 +1,6 @@
 """Reads games of LLM-Coordination: JSON Lines, one turn (in the kitchen one tick) a line, one or more games a file.
 
-Format: docs/coordination.md. Every turn is replayed; where log and rules differ, it says so in `log_disagreements`.
+Format: docs/coordination.md. Every turn is replayed; differences of log and rules are rows of `log_disagreements`.
 """
 
 from __future__ import annotations
@@ -123,10 +123,10 @@ def _games(data: bytes, found: Reading) -> list[_Game]:
 
 def _step(text: bytes, number: int) -> Step:
     """A line."""
-    return read_fast(_LINE, text) or _told(text, number)
+    return read_fast(_LINE, text) or _checked(text, number)
 
 
-def _told(text: bytes, number: int) -> Step:
+def _checked(text: bytes, number: int) -> Step:
     value = loads(text)
     schema = str(value.get("schema")) if isinstance(value, dict) else ""
     if schema not in _BY_SCHEMA:

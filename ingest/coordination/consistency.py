@@ -51,7 +51,7 @@ _HOLDING: Final = re.compile(r"I am holding ([a-z ]+)\. (?:Alice|Bob) is holding
 _BOTH: Final = frozenset(PLAYERS)
 
 
-def told_in_capture(step: CaptureFacts) -> Iterator[Difference]:
+def capture_texts(step: CaptureFacts) -> Iterator[Difference]:
     """Rooms and doors."""
     rooms, doors = step.rooms_before, [_gate(is_open=step.doors_before[door]) for door in ("1-2", "3-4")]
     for player in step.players:
@@ -60,7 +60,7 @@ def told_in_capture(step: CaptureFacts) -> Iterator[Difference]:
         yield from _differing(name, _CAPTURE, player.observation_text, due)
 
 
-def told_in_escape(step: EscapeFacts) -> Iterator[Difference]:
+def escape_texts(step: EscapeFacts) -> Iterator[Difference]:
     """Rooms and the exit gate."""
     rooms = step.rooms_before
     for player in step.players:
@@ -69,7 +69,7 @@ def told_in_escape(step: EscapeFacts) -> Iterator[Difference]:
         yield from _differing(name, _ESCAPE, player.observation_text, due)
 
 
-def told_in_hanabi(step: HanabiStep) -> Iterator[Difference]:
+def hanabi_texts(step: HanabiStep) -> Iterator[Difference]:
     """Tokens, lives, deck, stacks and the partner's cards."""
     table, text = step.state_before, step.observation_text or ""
     counts = tuple(map(str, (table.information_tokens, table.life_tokens, table.deck_size)))
@@ -84,7 +84,7 @@ def told_in_hanabi(step: HanabiStep) -> Iterator[Difference]:
         yield Difference(f"{step.player}.observation_text", repr(cards), repr(hand))
 
 
-def told_in_kitchen(step: KitchenStep) -> Iterator[Difference]:
+def kitchen_texts(step: KitchenStep) -> Iterator[Difference]:
     """What both hold, where both are told of."""
     told = [action for action in step.actions if action.observation_text]
     if not told:
@@ -145,7 +145,7 @@ _OF_THE_GAME: Final[Mapping[type, Sequence[str]]] = {
     CaptureStep: ("scenario",),
     EscapeStep: ("seed", "scenario"),
 }
-"""What every line says alike."""
+"""What every line states alike."""
 
 
 def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[Difference]:
@@ -204,7 +204,7 @@ def _of_hanabi(step: HanabiStep) -> Iterator[Difference]:
     if step.legal_actions:
         pairs["selected_action"] = (step.selected_action.lower() in map(str.lower, step.legal_actions), True)
     yield from compared(pairs)
-    yield from told_in_hanabi(step)
+    yield from hanabi_texts(step)
     for when, table in (("before", step.state_before), ("after", after)):
         if too_many := _more_than_the_deck(table):
             yield Difference(f"state_{when}.cards", repr(too_many), "None")
@@ -230,7 +230,7 @@ def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[Difference]:
 def _of_kitchen(step: KitchenStep) -> Iterator[Difference]:
     if step.tick == 0 and step.score != step.sparse_reward:
         yield Difference("score", repr(step.score), repr(step.sparse_reward))
-    yield from told_in_kitchen(step)
+    yield from kitchen_texts(step)
     places = [tuple(found.position) for found in step.objects]
     if len(set(places)) < len(places):
         yield Difference("objects", repr(places), repr(list(dict.fromkeys(places))))
@@ -270,7 +270,7 @@ def _of_capture_facts(step: CaptureFacts) -> Sequence[Difference]:
         pairs["buttons_pressed"] = (list(step.buttons_pressed), pressing)
     if step.turns_printed is not None:
         pairs["turns_to_completion"] = (step.turns_printed, step.turn if step.captured else PRINTED_ON_FAILURE)
-    return (*compared(pairs), *told_in_capture(step))
+    return (*compared(pairs), *capture_texts(step))
 
 
 def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[Difference]:
@@ -289,7 +289,7 @@ def _of_escape_facts(step: EscapeFacts) -> Sequence[Difference]:
     }
     if step.generators_fixed is not None:
         pairs["generators_fixed"] = (step.generators_fixed, {room: fixes >= FIXES_NEEDED for room, fixes in step.generators_after.items()})
-    return (*compared(pairs), *told_in_escape(step))
+    return (*compared(pairs), *escape_texts(step))
 
 
 def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[Difference]:

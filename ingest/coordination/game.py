@@ -60,7 +60,7 @@ class Act(NamedTuple):
     verb: str
     arguments: Json
     raw: str | None
-    """What was meant, as far as the log says."""
+    """What was meant, as far as the log states."""
 
     accepted: bool | None
     """None where the log does not say."""
@@ -130,7 +130,7 @@ def reading(agent: Player, read: Read | None, reply: str | None, slips: Sequence
 def own_moves(categories: Sequence[Category]) -> list[Category]:
     """Categories of a turn without those that call a move of the harness good or bad, as if it were the player's.
 
-    Where the log says that the player meant the action all the same, the move is its own.
+    Where the log states that the player meant the action all the same, the move is its own.
     """
     meant = {found.agent for found in categories if (found.taxonomy, found.category) == ("coordination_grounding", "as_intended")}
     chosen = {found.agent for found in categories if found.taxonomy == _READ and found.category in HARNESS_READS}

@@ -97,10 +97,10 @@ _COUNT_WORDS: Final = {
     "_cooker_status": "{name} is {value}",
     " object": "{name} contains {value}",
 }
-"""End of a column's name -> how the text says it, longer ends first."""
+"""End of a column's name -> how the text states it, longer ends first."""
 
 _OTHERWISE: Final = {"infinite": "{name} is inaccessible", "empty": "{name} is empty"}
-"""Values that the text says in words of its own."""
+"""Values that the text states in words of its own."""
 
 
 def hanabi_row_differences(fields: Mapping[str, str]) -> Iterator[Difference]:
@@ -142,7 +142,7 @@ def kitchen_row_differences(fields: Mapping[str, str], chosen: Sequence[str]) ->
 
 
 def _as_said(name: str, value: str) -> str | None:
-    """How the text says what stands in a column; None for columns of another kind."""
+    """How the text states what stands in a column; None for columns of another kind."""
     if name == "player_held_object":
         return f"I am holding {value}."
     if "_distance_from_" in name:
@@ -424,7 +424,7 @@ def _rejected(message: str) -> list[str]:
 
 
 def _forget_the_drawn_card(parts: GameParts, player: Player) -> None:
-    """The game went on, so a card was drawn, and no file says which: its place in the hand is null."""
+    """The game went on, so a card was drawn, and no file states which: its place in the hand is null."""
     last = parts.turns[-1]
     after = loads(last.after.encode())
     after["deck_size"] -= 1

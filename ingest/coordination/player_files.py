@@ -127,7 +127,7 @@ def _hanabi(rows: TextTable, place: Place) -> Reading:
     if other is None:
         raise BadInputError(
             f"half a game: {player}'s own cards stand in {partner_of(player)}'s file only; "
-            f"put {partner_of(player)}_<model>_<time>.csv of the same game beside it, under the published names"
+            f"put {partner_of(player)}_<model>_<time>.csv of the same game next to it, under the published names"
         )
     partner = partner_of(player)
     files: dict[Player, TextTable] = {player: rows, partner: _half(other, partner)}
@@ -149,9 +149,9 @@ def _half(path: Path, player: Player) -> TextTable:
         rows = read_rows(path.read_bytes())
         is_that_players = hanabi_csv.player_of(rows) == player
     except BadInputError as error:
-        raise BadInputError(f"half a game: {path.name} beside it is damaged ({error.reason}): copy it again") from error
+        raise BadInputError(f"half a game: {path.name} next to it is damaged ({error.reason}): copy it again") from error
     if not is_that_players:
-        raise BadInputError(f"half a game: {path.name} beside it is not {player}'s, though it is called so")
+        raise BadInputError(f"half a game: {path.name} next to it is not {player}'s, though it is called so")
     return rows
 
 

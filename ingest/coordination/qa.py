@@ -1,6 +1,6 @@
 """Reads answers to CoordinationQA: the published logs (one trial a file) and JSON Lines with one answer a line.
 
-A log holds responses only, so the question file (`single_turn_trials.csv`) must lie beside it or in a folder above. An answer is an
+A log holds responses only, so the question file (`single_turn_trials.csv`) must lie next to it or in a folder above. An answer is an
 episode of one turn. Format: docs/coordination.md.
 """
 
@@ -51,10 +51,10 @@ class Response:
     """Place in the file, from 0."""
 
     call: CallEntry | None = None
-    """What the request took, where the log says so."""
+    """What the request took, where the log reports it."""
 
     claims: Mapping[str, object] = field(default_factory=dict)
-    """What else the line says of question and answer, all of which can be checked; empty for published logs."""
+    """What else the line states of question and answer, all of which can be checked; empty for published logs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +81,14 @@ def from_arrays(log: Mapping[str, Any], file_name: str) -> tuple[Trial, ...]:
     """The trial of a published log; who answered stands in the file's name only.
 
     Raises:
-        BadInputError: an entry is no text.
+        BadInputError: an entry is not text.
     """
     named = _FILE_NAME.match(file_name)
     answers: list[Response] = []
     for kind in QUESTION_TYPES:
         responses = log.get(f"{kind}_ANSWERS", [])
         if not isinstance(responses, list) or not all(response is None or isinstance(response, str) for response in responses):
-            raise BadInputError(f"{kind}_ANSWERS is no list of texts: write the file again", locator=f"{kind}_ANSWERS")
+            raise BadInputError(f"{kind}_ANSWERS is not a list of texts: write the file again", locator=f"{kind}_ANSWERS")
         answers += [_logged(kind, scenario, response) for scenario, response in enumerate(responses)]
     return (
         Trial(
@@ -143,7 +143,7 @@ class _Line(BaseModel):
 
     @property
     def claims(self) -> dict[str, object]:
-        """What the line says that question and response say too."""
+        """What the line states that question and response say too."""
         return {name: getattr(self, name) for name in _CLAIMS if name in self.model_fields_set}
 
 
@@ -230,7 +230,7 @@ def answer_rows(trial: Trial, answer: Response, question: QaQuestion, run: Run, 
 def _differences(
     identity: str, answer: Response, question: QaQuestion, extracted: Extraction, *, correct: bool
 ) -> Iterator[LogDisagreement]:
-    """What the line says of its question and its score against the question file and the published rule."""
+    """What the line states of its question and its score against the question file and the published rule."""
     due = {
         "game": question.game_upstream,
         "paper_game": question.game,
@@ -390,14 +390,14 @@ def _object(data: bytes) -> Mapping[str, Any]:
 
 
 def companions(path: Path) -> tuple[Path, ...]:
-    """The question file that answers are read with: beside them, or in the nearest folder above."""
+    """The question file that answers are read with: next to them, or in the nearest folder above."""
     return tuple(found for folder in path.parents if (found := folder / QUESTION_FILE).is_file())[:1]
 
 
 def _questions(log: Path) -> tuple[QaQuestion, ...]:
     for path in companions(log):
         return load_questions(path)
-    raise BadInputError(f"answers without questions: put {QUESTION_FILE} of the benchmark beside the log or in a folder above")
+    raise BadInputError(f"answers without questions: put {QUESTION_FILE} of the benchmark next to the log or in a folder above")
 
 
 def _read_trial(trial: Trial, questions: Mapping[tuple[int, QuestionType], QaQuestion], place: Place, found: Reading) -> None:

@@ -17,7 +17,7 @@ from games.coordination.players import PLAYERS, Player, Read
 from ingest.reading.records import Record
 
 MOST_FACTS: Final = 1024
-"""Lines whose facts are kept, and what follows from them: games are full of the same positions."""
+"""Lines whose facts are stored, and what follows from them: games are full of the same positions."""
 
 
 class RoomPlayer(NamedTuple):
@@ -33,7 +33,7 @@ class RoomPlayer(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaptureFacts:
-    """What a line says of the game, without replies and policies."""
+    """What a line states of the game, without replies and policies."""
 
     turn: int
     rooms_before: Mapping[Literal["Alice", "Bob", "Thief"], int]
@@ -50,7 +50,7 @@ class CaptureFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EscapeFacts:
-    """What a line says of the game, without replies and policies."""
+    """What a line states of the game, without replies and policies."""
 
     rooms_before: Mapping[Literal["Alice", "Bob", "Adversary"], str]
     rooms_after: Mapping[Literal["Alice", "Bob", "Adversary"], str]

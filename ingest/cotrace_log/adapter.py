@@ -116,7 +116,7 @@ _LABEL_SAID: Final = ("rubric", "question", "answer", "score", "basis", "planted
 
 
 def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
-    """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
+    """What the authors of the texts know them to claim: first the row that reports it, then a row a claim."""
     import numpy as np
 
     texts: list[tuple[object, ...]] = []
@@ -445,7 +445,7 @@ def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode
 
 
 def _details(log: LogLines, derived: Derived) -> dict[str, object]:
-    """What else the log says; ``final_progress``, ``completed`` and ``turns_taken`` once the game has ended."""
+    """What else the log states; ``final_progress``, ``completed`` and ``turns_taken`` once the game has ended."""
     details = {**log.header.details, **derived.details, "episode": log.header.episode, "complete": log.end is not None}
     if log.end is not None:
         details |= {"completed": log.end.success, "final_progress": log.end.score, "turns_taken": log.end.turns_taken}

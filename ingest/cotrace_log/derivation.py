@@ -123,7 +123,7 @@ def derived(
     """Give what a game's rules say of a log.
 
     Args:
-        logged: what the log says.
+        logged: what the log states.
         rebuilt: the header of the game that was played again.
         again: that game.
         episode: its id.

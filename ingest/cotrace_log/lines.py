@@ -75,7 +75,7 @@ def read_turn_keeping(line: bytes) -> Turn | None:
     """The same, its states and claims kept as they stand in the file; equal labels are one object."""
     try:
         if not line.isascii():
-            line.decode()  # what is kept is not looked into
+            line.decode()  # what is stored is not looked into
         turn = _KEEPING.decode(line)
         turn.labels = list(map(_label, map(bytes, turn.labels)))
         for said in turn.utterances:
@@ -111,7 +111,7 @@ def _value(written: bytes) -> Any:
 
 
 def claims_in(claims: object) -> tuple[PlannedClaim, ...] | None:
-    """The claims of a text, before them the one that says of which kinds all are told; None where nothing is known.
+    """The claims of a text, before them the one that says of which kinds all are reported; None where nothing is known.
 
     Raises:
         msgspec.ValidationError: they are no list of objects.
@@ -257,5 +257,5 @@ def _entry(kind: TypeAdapter[_Entry], line: bytes, where: str) -> _Entry:
 
 def lost(error: BadInputError, number: int, line_count: int) -> BadInputError:
     """A fault inside the file: what follows it is lost."""
-    reason = f"{error.reason}; the game is kept up to the line before, {line_count - number + 1} lines are lost"
+    reason = f"{error.reason}; the game is stored up to the line before, {line_count - number + 1} lines are lost"
     return BadInputError(reason, locator=f"line {number}{error.locator.removeprefix('line 1')}", excerpt=error.excerpt)

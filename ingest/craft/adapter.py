@@ -1,6 +1,6 @@
 """Reads the game logs that the published CRAFT code writes: one JSON object a file, its games in a list.
 
-Format: docs/formats/craft.md, section 3. The summaries beside a log (.md, .csv) hold nothing that the log has not.
+Format: docs/formats/craft.md, section 3. The summaries next to a log (.md, .csv) hold nothing that the log has not.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def episode_row(game: LoggedGame, place: Place, run: Run, derived: DerivedGame |
 
 
 def _details(record: GameRecord, info: ExperimentInfo, turns: LoggedTurns) -> dict[str, object]:
-    """What else the log says of a game; ``turns_lost`` and ``unknown_turn_fields`` only where there are any."""
+    """What else the log states of a game; ``turns_lost`` and ``unknown_turn_fields`` only where there are any."""
     unknown = Counter(name for turn in turns.raw for name in turn if name not in TURN_FIELDS)
     details: dict[str, object] = {
         "structure_index": info.structure_index,
@@ -339,12 +339,12 @@ def read(data: bytes, place: Place) -> Reading:
     """Read a file.
 
     Raises:
-        BadInputError: it is no JSON, or not laid out as a CRAFT log.
+        BadInputError: it is not JSON, or not laid out as a CRAFT log.
     """
     document = loads(data)
     if not isinstance(document, dict) or not isinstance(document.get("games"), list):
         beginning = excerpt(data[:200].decode(errors="replace"))
-        raise BadInputError("no list `games`: this is no whole CRAFT log", locator="games", excerpt=beginning)
+        raise BadInputError("no list `games`: this is not a whole CRAFT log", locator="games", excerpt=beginning)
     info = validated(ExperimentInfo, document.get("experiment_info"), "experiment_info", "every game of the file is lost")
     found = Reading()
     games = document["games"]
@@ -366,7 +366,7 @@ def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
     if record.target_structure is None and record.turns:
         raise BadInputError("the game has turns but no target_structure, so nothing can be measured", locator=f"games[{index}]")
     if record.target_structure is not None and "turns" not in record.model_fields_set and record.error is None:
-        raise BadInputError("field turns is missing, so the game is lost: a game that broke says so in `error`", locator=f"games[{index}]")
+        raise BadInputError("field turns is missing, so the game is lost: a game that crashed has `error`", locator=f"games[{index}]")
     turns = _turns(record.turns, f"games[{index}]")
     episode = episode_id("craft", place.path, index)
     logged = LoggedGame(episode, record, info, turns)
@@ -408,7 +408,7 @@ def _turns(raw: Sequence[Any], game: str) -> LoggedTurns:
     typed: list[TurnRecord] = []
     for index, entry in enumerate(raw):
         where = f"{game}.turns[{index}]"
-        consequence = f"the game is kept up to the turn before, {len(raw) - index} of {len(raw)} turns are lost"
+        consequence = f"the game is stored up to the turn before, {len(raw) - index} of {len(raw)} turns are lost"
         try:
             turn = TurnRecord.model_validate(entry)
         except ValidationError as error:

@@ -279,7 +279,7 @@ def _move(verb: str, arguments: Mapping[str, Any], where: str) -> Move:
     get = arguments.get
     try:
         return _move_of(verb, get("block"), get("position"), get("layer"), get("span_to"))
-    except (TypeError, ValidationError):  # a list cannot be looked up; of what is missing, the fault is told below
+    except (TypeError, ValidationError):  # a list cannot be looked up; of what is missing, the fault is reported below
         pass
     try:
         known = _Arguments.model_validate_json(dumps(arguments))

@@ -1,4 +1,4 @@
-"""What cotrace works out for a logged CRAFT game: replay beside the log, and where the two differ.
+"""What cotrace works out for a logged CRAFT game: replay next to the log, and where the two differ.
 
 Every number is about the board as logged. The replay starts again from the logged board where the two part, so that one difference is
 reported once and not on every later turn.
@@ -198,7 +198,7 @@ _UNIT = "progress"
 
 
 def turn_values(episode: str, game: CraftGame, boards_after: Sequence[Board]) -> Iterator[TurnValue]:
-    """Value the turns of a game with a turn limit; without one nothing says how much could still be reached.
+    """Value the turns of a game with a turn limit; without one nothing states how much could still be reached.
 
     Args:
         episode: its id.
@@ -241,7 +241,7 @@ def _spans(board: Board) -> object:
 
 
 def turn_differences(game: CraftGame, turn: CraftTurn, step: ReplayedTurn, expected: Board | None) -> Iterator[Difference]:
-    """What the log says of a turn against what replay gives.
+    """What the log states of a turn against what replay gives.
 
     Args:
         game: the game.
@@ -313,7 +313,7 @@ def _flags(turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
 
 
 def game_differences(game: CraftGame, end: Board, metrics: Metrics) -> Iterator[Difference]:
-    """What the log says of the end of a game against the board and the scores after its last turn."""
+    """What the log states of the end of a game against the board and the scores after its last turn."""
     logged = game.outcome
     if logged is None:
         return
@@ -368,7 +368,7 @@ class DerivedGame:
     """Table name -> records."""
 
     success: bool | None
-    """The target was completed: as the log says or, where it does not, as the rules ended the game. None: the end is not known."""
+    """The target was completed: as the log states or, where it does not, as the rules ended the game. None: the end is not known."""
 
     @property
     def score(self) -> float | None:

@@ -1,7 +1,7 @@
 """Reads the dialogs that the published Einstein code writes: one JSON object a file, one file a game.
 
 Format: docs/einstein.md. Mode and prompt kind stand in the prompts, everything else follows by replay from the game id. What only the
-runner knew (verifier, model, names of players) comes from a `manifest.csv` beside the logs, and is null without one. The other files of a
+runner knew (verifier, model, names of players) comes from a `manifest.csv` next to the logs, and is null without one. The other files of a
 run's folder (`all_metrics.json`, `summary.json`, `result.txt`, `eval_game_ids.json`) hold nothing that the dialogs have not.
 """
 
@@ -181,7 +181,7 @@ def read(data: bytes, place: Place) -> Reading:
     """Read a file.
 
     Raises:
-        BadInputError: it is no JSON, not laid out as a dialog, or its first step cannot be read.
+        BadInputError: it is not JSON, not laid out as a dialog, or its first step cannot be read.
     """
     document = loads(data)
     rejects: list[BadInputError] = []
@@ -189,7 +189,7 @@ def read(data: bytes, place: Place) -> Reading:
         manifest = manifest_of(place.path)
     except BadInputError as error:
         manifest = Manifest()
-        rejects.append(BadInputError(f"{error.reason}; the game is kept without what the manifest knows", locator=error.locator))
+        rejects.append(BadInputError(f"{error.reason}; the game is stored without what the manifest knows", locator=error.locator))
     started = time.perf_counter()
     game = _replayed(document, manifest, place)
     rows = replay_rows(game.dialog.setting, game.steps, game.episode, ended=game.success is not None)
@@ -225,7 +225,7 @@ def _steps(dialog: Dialog, manifest: Manifest) -> tuple[list[Step], BadInputErro
     steps: list[Step] = []
     try:
         for step in replay(dialog.setting, dialog.samples, None if has_costs else _verifier(manifest)):
-            steps.append(step)  # noqa: PERF402 - those before a fault are kept
+            steps.append(step)  # noqa: PERF402 - those before a fault are stored
     except (BadInputError, UsageError) as error:
         fault = BadInputError(str(error), locator=f"dialog[{len(steps)}]")
         if not steps:
@@ -240,7 +240,7 @@ def _verifier(manifest: Manifest) -> Verifier | None:
 
 def _with_count(lost: BadInputError, game: _Game) -> BadInputError:
     missing = game.step_count - len(game.steps)
-    reason = f"{lost.reason}; the game is kept up to the step before, {missing} of {game.step_count} steps are lost"
+    reason = f"{lost.reason}; the game is stored up to the step before, {missing} of {game.step_count} steps are lost"
     return BadInputError(reason, locator=lost.locator, excerpt=lost.excerpt)
 
 

@@ -45,7 +45,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
 
 
 def _setting(header: Header) -> tuple[Setting, GameSettings]:
-    """What the header says the game is played by.
+    """What the header states the game is played by.
 
     Raises:
         BadInputError: task or condition name something that does not exist.
@@ -66,7 +66,7 @@ def _replayed(setting: Setting, settings: GameSettings, turns: Sequence[Turn]) -
     try:
         samples = [_samples(turn, index) for index, turn in enumerate(turns)]
         for step in replay(setting, samples, settings.verifier):
-            steps.append(step)  # noqa: PERF402 - those before a fault are kept
+            steps.append(step)  # noqa: PERF402 - those before a fault are stored
     except BadTurnError:
         raise
     except (BadInputError, UsageError) as error:

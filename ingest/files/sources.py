@@ -15,7 +15,7 @@ from schemas.errors import UsageError
 from schemas.text import printable
 
 _JOURNAL: Final = ".journal"
-"""Beside the logs of a run that was not finished: what players have answered, so that nothing is paid twice."""
+"""Next to the logs of a run that was not finished: what players have answered, so that nothing is paid twice."""
 _IRREGULAR: Final = "neither a file nor a folder (a pipe, socket or device): name a log file"
 _LEADS_OUT: Final = "a link that leads out of the folder, not followed: name the link itself to have it read"
 
@@ -38,7 +38,7 @@ class FoundFile:
 
     @property
     def stored_path(self) -> str:
-        """The path as the store holds it: printable, and where that changes it, told apart from others by a hash."""
+        """The path as the store holds it: printable, and where that changes it, distinguished from others by a hash."""
         shown = printable(self.path)
         if shown == self.path:
             return shown
@@ -145,9 +145,9 @@ def _inner_folders(top: str, entries: Sequence[os.DirEntry[str]], found: SourceS
 
 
 def cannot_read(error: OSError) -> str:
-    """Why a file or folder cannot be read, and the mend."""
+    """Why a file or folder cannot be read, and the fix."""
     if isinstance(error, FileNotFoundError):
-        return "a link that leads nowhere: mend or remove it"
+        return "a link that leads nowhere: fix or remove it"
     if error.errno == errno.ELOOP:
         return "a link that leads back to itself: remove it"
     return f"cannot be read ({error.strerror or error}): make it readable (chmod u+r)"

@@ -92,7 +92,7 @@ _LISTED_KEYS: Final = 8
 _MOST_FAULTY_LINES: Final = 20
 """Lines on which a reader fails unforeseen, each of which costs some twelve readings of the file to find."""
 _LEFT_OVER: Final = 2_000_000
-"""So many objects that nobody gave back are looked through for cycles: more than a portion's rows and what is kept between portions."""
+"""So many objects that nobody gave back are looked through for cycles: more than a portion's rows and what is stored between portions."""
 
 MOST_BYTES: Final = 1 << 30
 """Larger files are rejected: they would not fit into memory several times over."""
@@ -207,7 +207,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def unreadable(missed: Missed, known: KnownPath | None) -> FileResult:
-    """What becomes of something that cannot be opened: a reject, told apart by its path since there are no bytes."""
+    """What becomes of something that cannot be opened: a reject, distinguished by its path since there are no bytes."""
     path_hash = hashlib.sha256(missed.found.path.encode(errors="surrogateescape")).hexdigest()
     result = FileResult(found=missed.found, status="read", source_id=path_hash, rejects=[BadInputError(missed.reason)])
     return unless_known(result, known)
@@ -334,7 +334,7 @@ def _guarded(data: bytes, reader: Adapter, place: Place) -> Reading:
     except BadInputError as error:
         return Reading(rejects=[error])
     except RecursionError:
-        return Reading(rejects=[BadInputError("nested deeper than any game log: this is no log, or it is damaged")])
+        return Reading(rejects=[BadInputError("nested deeper than any game log: this is not a log, or it is damaged")])
     except OverflowError:  # of numbers so large no part can be taken
         return Reading(rejects=[BadInputError("a number so large that nothing can be reckoned with it: is the log damaged?")])
     except Exception as error:  # noqa: BLE001  # one file's surprise must not cost the others

@@ -29,7 +29,7 @@ _TIMES: Final = 100
 
 
 def rows_of(data: bytes, rejects: list[BadInputError], within: str | None = None) -> Iterator[Row]:
-    """The rows of a file; one that is no object goes to `rejects`.
+    """The rows of a file; one that is not an object goes to `rejects`.
 
     Args:
         data: the file.
@@ -177,7 +177,7 @@ def read(data: bytes, place: Place) -> Reading:
 
 
 def read_mapped(data: bytes, place: Place, mapping: ChatMapping) -> Reading:
-    """Read a file by a mapping; a conversation that cannot be read is told and costs no other.
+    """Read a file by a mapping; a conversation that cannot be read is reported and costs no other.
 
     Raises:
         BadInputError: it is damaged as a whole, or holds no row.
@@ -242,7 +242,7 @@ def reader_for(log_format: str | None, mapping: Path | None) -> str | MappedChat
     """What `ingest_paths` takes for its `log_format`, where there may be a mapping file.
 
     Raises:
-        UsageError: the mapping is none, or stands beside another format.
+        UsageError: it is not a mapping, or another format is given too.
     """
     if mapping is None:
         return log_format

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ingest.conversation.chat import ParsedMessage, said_by
+from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.messages import is_item, keys_with_content, text_of
 from ingest.conversation.rows import Conversation, LoggedMessage, number, outcome
 from ingest.reading.text import loads, read_any_time
@@ -95,7 +95,7 @@ def mapping_of(path: Path) -> ChatMapping:
     """The mapping that a file holds.
 
     Raises:
-        UsageError: it cannot be read, or is no mapping; one line says what and the mend.
+        UsageError: it cannot be read, or is not a mapping; one line states what and the fix.
     """
     try:
         return ChatMapping.model_validate(read_yaml(path, "--map") or {})
@@ -112,7 +112,7 @@ def _problem(error: ValidationError) -> str:
     if first["type"] != "extra_forbidden":
         return f"{'.'.join([*around, name]) or 'the file'}: {first['msg']}"
     known = list(_PARTS[".".join(around)].model_fields)
-    return f"{'.'.join([*around, name])} is no entry of a mapping{near(name, known)}"
+    return f"{'.'.join([*around, name])} is not an entry of a mapping{near(name, known)}"
 
 
 _EVER: Final = frozenset({"conversation.id", "message.speaker", "message.text", "message.order"})
@@ -127,7 +127,7 @@ _READ: Final = frozenset({
     "summary", "observation", "kwargs", "data", "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details",
     "tool_responses",
 })  # fmt: skip
-"""Keys of messages that are read in whatever form they are in, beside those that hold facts about a message."""
+"""Keys of messages that are read in whatever form they are in, next to those that hold facts about a message."""
 _LISTED: Final = 12
 _KEPT: Final = 1_000
 """Columns; a file whose objects have names for keys has any number of them."""
@@ -280,7 +280,7 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
 
 
 def _resolved(mapping: ChatMapping, row: Mapping[str, Any]) -> ChatMapping:
-    """The mapping with what it leaves to the file: `file` is no column, unless there is one, and rows may be messages or hold them."""
+    """The mapping with what it leaves to the file: `file` is not a column, unless there is one, and rows may be messages or hold them."""
     columns = mapping.conversation
     name = None if columns.id == FILE and FILE not in row else columns.id
     messages = columns.messages
@@ -330,7 +330,7 @@ def _messages(group: Group) -> list[Any]:
             "(docs/formats/chat_lines.md)",
         )
     raise BadInputError(
-        f"{column} is no list of messages, and there are {excerpt(', '.join(map(str, group.facts)))}: say in a mapping which column "
+        f"{column} is not a list of messages, and there are {excerpt(', '.join(map(str, group.facts)))}: say in a mapping which column "
         "has them (--map, docs/formats/chat_lines.md)",
         locator=f".{column}",
     )
@@ -443,13 +443,13 @@ def _said(raw: list[Any], mapping: ChatMapping) -> list[LoggedMessage]:
     order = mapping.message.order
     if order is not None:
         raw = sorted(raw, key=lambda message: _order(message, order))
-    return said_by([one for index, message in enumerate(raw) for one in _message(message, index, mapping)])
+    return logged_messages([one for index, message in enumerate(raw) for one in _message(message, index, mapping)])
 
 
 def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessage]:
     """A message, and what came of its calls where it holds that too."""
     if not isinstance(raw, Mapping):
-        raise BadInputError("a message is no object", locator=f".messages[{index}]")
+        raise BadInputError("a message is not an object", locator=f".messages[{index}]")
     columns = mapping.message
     chat = _dialect(raw, mapping)
     role, speaker, text = _get(raw, columns.role), _get(raw, columns.speaker), _get(raw, columns.text)

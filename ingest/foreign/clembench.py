@@ -1,4 +1,4 @@
-"""Reads clembench's `interactions.json`: a round is a turn, an event a message with its addressee; scores from `scores.json` beside."""
+"""Reads clembench's `interactions.json`: a round is a turn, an event a message with its addressee; scores from `scores.json` next to it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "clembench"
 KINDS: Final = (
-    FileKind("requests to models beside a clembench log", (rb'"manipulated_prompt_obj"',)),
-    FileKind("scores beside a clembench log", (rb'"(?:turn|round) scores"', rb'"episode scores"')),
+    FileKind("requests to models next to a clembench log", (rb'"manipulated_prompt_obj"',)),
+    FileKind("scores next to a clembench log", (rb'"(?:turn|round) scores"', rb'"episode scores"')),
     FileKind(
         "instance of a clembench game", (rb'\A\s*\{\s*"game_id"\s*:\s*\d+\s*[,}]', rb'\A(?!(?s:.*)"(?:players|rounds|turns|messages)"\s*:)')
     ),
@@ -57,7 +57,7 @@ def read(data: bytes, place: Place) -> Reading:
     """Read an episode.
 
     Raises:
-        BadInputError: it is none, or nobody says anything.
+        BadInputError: it is none, or it has no messages.
     """
     raw = loads(data)
     players, rounds = (raw.get("players"), raw.get("turns", raw.get("rounds"))) if isinstance(raw, dict) else (None, None)
@@ -65,7 +65,7 @@ def read(data: bytes, place: Place) -> Reading:
         raise BadInputError("no object with players and turns: not an episode of clembench, or damaged")
     messages = list(_messages(rounds))
     if not messages:
-        raise BadInputError("turns is empty: nobody says anything", locator=".turns")
+        raise BadInputError("turns is empty: it has no messages", locator=".turns")
     meta = raw["meta"] if isinstance(raw.get("meta"), dict) else {}
     beside = _scores(place)
     scores = _object(beside, "episode scores") | {name: raw[name] for name in ("Aborted", "Success", "Lose", "Main Score") if name in raw}
@@ -124,12 +124,12 @@ def _said(event: Mapping[str, Any], turn: int) -> LoggedMessage:
 
 
 def _scores(place: Place) -> dict[str, Any]:
-    """What `scores.json` beside holds: `turn scores` (later `round scores`) and `episode scores`."""
+    """What `scores.json` next to it holds: `turn scores` (later `round scores`) and `episode scores`."""
     for path in companions(Path(place.path)):
         try:
             read_scores = loads(path.read_bytes())
         except (OSError, BadInputError) as error:
-            raise BadInputError(f"{path.name} beside it cannot be read ({error}): mend or remove it") from error
+            raise BadInputError(f"{path.name} next to it cannot be read ({error}): fix or remove it") from error
         return dict(read_scores) if isinstance(read_scores, dict) else {}
     return {}
 

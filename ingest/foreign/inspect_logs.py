@@ -1,7 +1,7 @@
 """Reads logs of Inspect AI (`.eval` and `.json`) through the library inspect_ai: a sample and epoch is a game, a message a turn.
 
 Samples are read one by one: one that is damaged costs no other, and a log of a run under way or broken off gives what it holds. Samples
-that the log lists and does not hold are told.
+that the log lists and does not hold are reported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from ingest.conversation.chat import ModelRequest, ParsedMessage, said_by, thread_of
+from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
 from ingest.conversation.messages import text_of
 from ingest.conversation.rows import Conversation, LoggedMessage, ModelCall, numbers, outcome, reading_of, settled
 from ingest.reading.adapter_types import Place, Reading
@@ -173,7 +173,7 @@ def sample_of(raw: Any) -> EvalSample:
 def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
     """A sample as a conversation; every message that it or a model's request holds is a turn."""
     found, lost = messages_of(sample)
-    said = said_by(found)
+    said = logged_messages(found)
     scores = {name: score.value for name, score in (sample.scores or {}).items()}
     own = sample.metadata.get("cotrace") or {}
     success, score, by_number = (own.get("success"), own.get("score"), False) if own else outcome(scores)
@@ -184,7 +184,7 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
         messages=said,
         models={agent["agent"]: agent["model"] for agent in own.get("agents", ()) if agent["model"]} or models_of(said, log.eval.model),
         roles={agent["agent"]: agent["role"] for agent in own.get("agents", ())},
-        told={agent["agent"]: agent["private_view"] for agent in own.get("agents", ()) if agent["private_view"] is not None},
+        received={agent["agent"]: agent["private_view"] for agent in own.get("agents", ()) if agent["private_view"] is not None},
         goal=_goal(sample),
         success=success,
         score=score,
@@ -314,7 +314,7 @@ def read(data: bytes, place: Place) -> Reading:
     if not samples:
         raise _without_samples(log)
     if not isinstance(samples, list):
-        raise BadInputError("samples is no list: the log is damaged, copy it again", locator="samples")
+        raise BadInputError("samples is not a list: the log is damaged, copy it again", locator="samples")
     return _gathered(((f"samples[{index}]", sample) for index, sample in enumerate(samples)), log, place)
 
 
@@ -374,7 +374,7 @@ def _mib(size: int) -> str:
 
 
 def _gathered(samples: Iterator[tuple[str, Any]], log: EvalLog, place: Place) -> Reading:
-    """The samples that can be read; each of the others is told."""
+    """The samples that can be read; each of the others is reported."""
     reading = Reading()
     times: Counter[str] = Counter()
     for locator, sample in samples:

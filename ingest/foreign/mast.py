@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.chat import ParsedMessage, said_by
+from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.foreign.chat_lines import rows_of
 from ingest.reading.adapter_types import Place, Reading
@@ -109,14 +109,16 @@ def said_in(trajectory: Any, system: str) -> list[LoggedMessage]:
     """
     listed = _listed(trajectory)
     if listed is not None:
-        return said_by([ParsedMessage(raw=entry if isinstance(entry, Mapping) else {"role": system, "content": entry}) for entry in listed])
+        return logged_messages(
+            [ParsedMessage(raw=entry if isinstance(entry, Mapping) else {"role": system, "content": entry}) for entry in listed]
+        )
     if not isinstance(trajectory, str) or not trajectory.strip():
         raise BadInputError("its trajectory holds nothing", locator=".trace")
     return _cut(trajectory, system)
 
 
 def _listed(trajectory: Any) -> list[Any] | None:
-    """The list of messages, as it stands, or as JSON or Python text; None if the trajectory is no list."""
+    """The list of messages, as it stands, or as JSON or Python text; None if the trajectory is not a list."""
     if isinstance(trajectory, str) and trajectory.lstrip()[:1] in {"[", "{"}:
         trajectory = _parsed(trajectory)
     if isinstance(trajectory, Mapping):

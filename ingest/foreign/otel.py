@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from ingest.conversation.chat import ModelRequest, ParsedMessage, said_by, thread_of
+from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
 from ingest.conversation.messages import CalledTool, called_tool, parts_of
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, ModelCall, numbers, outcome, reading_of, settled
 from ingest.foreign.otel_spans import Span, messages, spans_of, with_content
@@ -44,13 +44,13 @@ def grouped(spans: Sequence[Span]) -> dict[str, list[Span]]:
     """Conversation -> its spans in the order of time; where no span of a trace names one, the trace is the conversation."""
     named: dict[str, str] = {}
     for span in spans:
-        told = span.attributes.get("gen_ai.conversation.id") or span.attributes.get("session.id")
-        if told is not None:
-            named.setdefault(span.trace, str(told))
+        thread = span.attributes.get("gen_ai.conversation.id") or span.attributes.get("session.id")
+        if thread is not None:
+            named.setdefault(span.trace, str(thread))
     groups: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda one: (one.start_ns, -(one.end_ns or 0))):
-        told = span.attributes.get("gen_ai.conversation.id") or named.get(span.trace) or span.trace
-        groups.setdefault(str(told), []).append(span)
+        thread = span.attributes.get("gen_ai.conversation.id") or named.get(span.trace) or span.trace
+        groups.setdefault(str(thread), []).append(span)
     return groups
 
 
@@ -65,7 +65,7 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
     own = [span for span in spans if span.id not in repeated]
     requests = [request for span in own if (request := _request(span, by_id, frames)) is not None]
     unanswered = [(_agent(span, by_id) or _MODEL_ROLE, _call(span, messages(span, "input"))) for span in own if _is_unanswered(span)]
-    said = said_by(_with_tools(thread_of([], requests), spans, by_id))
+    said = logged_messages(_with_tools(thread_of([], requests), spans, by_id))
     if not said:
         raise _without_messages(spans)
     scores = dict(_evaluations(spans))
@@ -78,7 +78,7 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         task=name,
         messages=said,
         models={agent: call.model for agent, call in unanswered} | {one.agent: one.call.model for one in said if one.call is not None},
-        told={agent: {"system_instructions": text} for agent, text in _instructions(spans, by_id)},
+        received={agent: {"system_instructions": text} for agent, text in _instructions(spans, by_id)},
         success=success,
         score=score,
         by_number=by_number,
@@ -124,10 +124,10 @@ def _kind(span: Span) -> str:
 
 def _named_agent(span: Span) -> str | None:
     """The agent that a span is of, or in whose name it was made."""
-    told = span.attributes
-    named = told.get("gen_ai.agent.name") or told.get("agent.name") or told.get("agent_name")
+    attributes = span.attributes
+    named = attributes.get("gen_ai.agent.name") or attributes.get("agent.name") or attributes.get("agent_name")
     if not named and _kind(span) == "agent":
-        named = told.get("traceloop.entity.name") or span.name.removesuffix(".agent")
+        named = attributes.get("traceloop.entity.name") or span.name.removesuffix(".agent")
     return str(named) if named else None
 
 
@@ -147,23 +147,23 @@ def _repeated(spans: Sequence[Span], by_id: Mapping[str, Span]) -> set[str]:
     requests = [span for span in spans if _tells_request(span)]
     beside: dict[tuple[str, str | None, str], list[Span]] = defaultdict(list)
     for span in requests:
-        beside[_beside(span)].append(span)
+        beside[_neighbour(span)].append(span)
     for span in reversed(requests):  # those inside first
-        others = beside[_beside(span)]
+        others = beside[_neighbour(span)]
         others.remove(span)
-        for outer in (*filter(_tells_request, _around(span, by_id)), *(other for other in others if _is_same_beside(other, span))):
-            if outer.id not in found and _told_alike(outer, span):
+        for outer in (*filter(_tells_request, _around(span, by_id)), *(other for other in others if _is_same_neighbour(other, span))):
+            if outer.id not in found and _has_same_messages(outer, span):
                 found.add(outer.id)
                 span.attributes = {**outer.attributes, **span.attributes}  # such as tokens that the wrapper alone counts
     return found
 
 
-def _beside(span: Span) -> tuple[str, str | None, str]:
+def _neighbour(span: Span) -> tuple[str, str | None, str]:
     """What spans of one request share that are not in one another: trace, span around, and answer."""
     return span.trace, span.parent, dumps([_words(raw) for raw in messages(span, "output")])
 
 
-def _is_same_beside(outer: Span, inner: Span) -> bool:
+def _is_same_neighbour(outer: Span, inner: Span) -> bool:
     """Whether a span next to another is proved to be the same request.
 
     Its answer has the same id; or another instrumentation wrote it, it lasted through all of the other, and both count the same tokens.
@@ -180,7 +180,7 @@ def _tells_request(span: Span) -> bool:
     return _kind(span) not in _FRAMES | _NO_REQUESTS and bool(messages(span, "input") or messages(span, "output") or _is_unanswered(span))
 
 
-def _told_alike(outer: Span, inner: Span) -> bool:
+def _has_same_messages(outer: Span, inner: Span) -> bool:
     """Whether two requests have the same answer, and the same inputs but for some that one of them leaves out."""
     ours, theirs = ([_words(raw) for raw in messages(span, "input")] for span in (outer, inner))
     answers, same_answers = ([_words(raw) for raw in messages(span, "output")] for span in (outer, inner))
@@ -223,36 +223,38 @@ def _frames(spans: Sequence[Span], by_id: Mapping[str, Span]) -> dict[str, bool]
     """
     found: dict[str, bool] = {}
     for span in reversed(spans):  # those inside first
-        told = bool(messages(span, "input") or messages(span, "output"))
-        if _kind(span) not in _NO_REQUESTS and (told or _is_unanswered(span)):
+        has_messages = bool(messages(span, "input") or messages(span, "output"))
+        if _kind(span) not in _NO_REQUESTS and (has_messages or _is_unanswered(span)):
             for outer in _around(span, by_id):
                 if _kind(outer) in _FRAMES:
-                    found[outer.id] = found.get(outer.id, False) or told
+                    found[outer.id] = found.get(outer.id, False) or has_messages
     return found
 
 
 def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:
-    told = span.attributes
-    reasons = told.get("gen_ai.response.finish_reasons")
+    attributes = span.attributes
+    reasons = attributes.get("gen_ai.response.finish_reasons")
     return ModelCall(
         model=_model(span) or UNKNOWN_MODEL,
         asked_at=span.start,
-        served_model=None if told.get("gen_ai.response.model") is None else str(told["gen_ai.response.model"]),
+        served_model=None if attributes.get("gen_ai.response.model") is None else str(attributes["gen_ai.response.model"]),
         prompt=inputs,
         finish_reason=str(reasons[0]) if isinstance(reasons, list) and reasons else None,
-        tokens_in=_count(told, *_TOKENS_IN),
-        tokens_out=_count(told, *_TOKENS_OUT),
-        tokens_cached=_count(told, "cache_read.input_tokens", "cache_read_input_tokens", "cached_tokens", "prompt_details.cache_read"),
-        tokens_reasoning=_count(told, "reasoning.output_tokens", "reasoning_tokens", "completion_details.reasoning"),
+        tokens_in=_count(attributes, *_TOKENS_IN),
+        tokens_out=_count(attributes, *_TOKENS_OUT),
+        tokens_cached=_count(
+            attributes, "cache_read.input_tokens", "cache_read_input_tokens", "cached_tokens", "prompt_details.cache_read"
+        ),
+        tokens_reasoning=_count(attributes, "reasoning.output_tokens", "reasoning_tokens", "completion_details.reasoning"),
         latency_s=span.seconds,
         error=span.error,
     )
 
 
-def _count(told: Mapping[str, Any], *names: str) -> int | None:
+def _count(attributes: Mapping[str, Any], *names: str) -> int | None:
     """None: the span does not say."""
     for name in (f"{usage}.{name}" for usage in _USAGES for name in names):
-        value = told.get(name)
+        value = attributes.get(name)
         if isinstance(value, str) and value.isdecimal():
             value = int(value)
         if isinstance(value, int | float):
@@ -292,16 +294,16 @@ def _calls(raw: Mapping[str, Any]) -> Iterator[CalledTool]:
 
 def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set[str]) -> list[ParsedMessage]:
     """What a tool's span adds: the agent's call and the tool's result, or what of both no message has."""
-    told = span.attributes
+    attributes = span.attributes
     call: dict[str, Any] = {
         "id": span.id,
-        "name": next((told[name] for name in _TOOL_NAMES if told.get(name)), span.name),
-        "arguments": _tool_input(next((told[name] for name in _TOOL_INPUTS if told.get(name) is not None), {})),
+        "name": next((attributes[name] for name in _TOOL_NAMES if attributes.get(name)), span.name),
+        "arguments": _tool_input(next((attributes[name] for name in _TOOL_INPUTS if attributes.get(name) is not None), {})),
     }
-    result = next((told[name] for name in _TOOL_OUTPUTS if told.get(name) is not None), None)
+    result = next((attributes[name] for name in _TOOL_OUTPUTS if attributes.get(name) is not None), None)
     use = called_tool(call).use
     at = span.start
-    named = told.get("gen_ai.tool.call.id")
+    named = attributes.get("gen_ai.tool.call.id")
     same = (one for one in called if (one.id == str(named) if named else (one.use.name, one.use.arguments) == (use.name, use.arguments)))
     known = next(same, None)
     raw: dict[str, Any] = {"role": "tool", "content": span.error if result is None else result} | (
@@ -326,16 +328,16 @@ def _tool_input(given: Any) -> Any:
 
 def _instructions(spans: Sequence[Span], by_id: Mapping[str, Span]) -> Iterator[tuple[str, Any]]:
     for span in spans:
-        told = span.attributes.get("gen_ai.system_instructions")
-        if told is not None:
-            yield _agent(span, by_id) or "assistant", told
+        instructions = span.attributes.get("gen_ai.system_instructions")
+        if instructions is not None:
+            yield _agent(span, by_id) or "assistant", instructions
 
 
 def _evaluations(spans: Sequence[Span]) -> Iterator[tuple[str, Any]]:
     for span in spans:
-        for told in span.evaluations:
-            value = told.get("gen_ai.evaluation.score.value", told.get("gen_ai.evaluation.score.label"))
-            yield str(told.get("gen_ai.evaluation.name", "evaluation")), value
+        for evaluation in span.evaluations:
+            value = evaluation.get("gen_ai.evaluation.score.value", evaluation.get("gen_ai.evaluation.score.label"))
+            yield str(evaluation.get("gen_ai.evaluation.name", "evaluation")), value
 
 
 FORMAT: Final = "otel"
@@ -390,7 +392,7 @@ def _refuse_other_signals(document: Any) -> None:
 
 
 def _documents(data: bytes, reading: Reading) -> Iterator[tuple[str, Any]]:
-    """Place and value of each document: one in the whole file, or one a line; a line that is none is told."""
+    """Place and value of each document: one in the whole file, or one a line; a line that is none is reported."""
     if is_whole(data.lstrip().partition(b"\n")[0]) and b"\n" in data.strip():
         for found in lines_of(data):
             if isinstance(found.value, BadInputError):

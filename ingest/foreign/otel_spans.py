@@ -24,15 +24,15 @@ Side = str
 """`input` or `output`."""
 
 
-def told_by(event: str, told: Mapping[str, Any]) -> tuple[Side, list[dict[str, Any]]] | None:
-    """The messages of an event by its name and attributes; None if it is no event of messages. Those recorded without content are none."""
+def event_messages(event: str, attributes: Mapping[str, Any]) -> tuple[Side, list[dict[str, Any]]] | None:
+    """The messages of an event by its name and attributes; None if it has none, or they were recorded without content."""
     if event in _WHOLE_MESSAGES:
         side, role = _WHOLE_MESSAGES[event]
-        given = _read(told.get("gen_ai.prompt" if side == "input" else "gen_ai.completion"))
+        given = _read(attributes.get("gen_ai.prompt" if side == "input" else "gen_ai.completion"))
         found = [_event_message(one, role) for one in (given if isinstance(given, list) else [given])]
     elif event == _CHOICE or event in _ROLES:
-        body = _read(told.get(_BODY))
-        fields = {**told, **(body if isinstance(body, Mapping) else {"content": body} if body is not None else {})}
+        body = _read(attributes.get(_BODY))
+        fields = {**attributes, **(body if isinstance(body, Mapping) else {"content": body} if body is not None else {})}
         side = "output" if event == _CHOICE else "input"
         found = [_event_message(_chosen(fields), "assistant") if event == _CHOICE else _event_message(fields, _ROLES[event])]
     else:
@@ -41,7 +41,7 @@ def told_by(event: str, told: Mapping[str, Any]) -> tuple[Side, list[dict[str, A
 
 
 def _chosen(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The message of a choice; tools that it calls may stand beside it."""
+    """The message of a choice; tools that it calls may be next to it."""
     message = _read(fields.get("message"))
     chosen = message if isinstance(message, Mapping) else {"content": fields.get("content") if message is None else message}
     return {"tool_calls": fields.get("tool_calls")} | dict(chosen)
@@ -60,7 +60,7 @@ def _event_message(fields: Any, role: str) -> dict[str, Any]:
 
 
 def as_content(given: Any) -> Any:
-    """Parts, where the text is a JSON list of objects; a text that happens to be other JSON is what was said."""
+    """Parts, where the text is a JSON list of objects; a text that happens to be other JSON is a message."""
     read = _read(given)
     return read if isinstance(read, list) and read and all(_is_part(part) for part in read) else given
 
@@ -88,7 +88,7 @@ _NOT_READ_ENDS: Final = frozenset({
     "events", "all_messages_events", "final_result", "value", "body", "data", "request_data", "response_data", "arguments", "result",
     "llm_request", "llm_response", "object", "toolCalls",
 })  # fmt: skip
-"""Last parts of names of attributes that hold what was said, of instrumentations whose form is not read."""
+"""Last parts of names of attributes that hold messages, of instrumentations whose form is not read."""
 _OLD_NAMES: Final = {"input": ("gen_ai.prompt", "llm.input_messages"), "output": ("gen_ai.completion", "llm.output_messages")}
 
 
@@ -146,14 +146,14 @@ def _list(holder: Any, *names: str) -> list[Mapping[str, Any]]:
         raise BadInputError("no OTLP JSON: an object is missing where the format has one")
     found: Any = next((holder[name] for name in names if holder.get(name) is not None), [])
     if not isinstance(found, list) or not all(isinstance(entry, Mapping) for entry in found):
-        raise BadInputError(f"no OTLP JSON: {names[0]} is no list of objects", locator=f".{names[0]}")
+        raise BadInputError(f"no OTLP JSON: {names[0]} is not a list of objects", locator=f".{names[0]}")
     return found
 
 
 def _object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found: Any = holder.get(name) or {}
     if not isinstance(found, Mapping):
-        raise BadInputError(f"no OTLP JSON: {name} is no object", locator=f".{name}")
+        raise BadInputError(f"no OTLP JSON: {name} is not an object", locator=f".{name}")
     return found
 
 
@@ -173,14 +173,14 @@ def _span(raw: Mapping[str, Any], service: Any) -> Span:
     evaluations = []
     events: dict[str, list[dict[str, Any]]] = {}
     for event in _list(raw, "events"):
-        told = _plain(_list(event, "attributes"))
-        message = told_by(str(event.get("name")), told)
+        of_event = _plain(_list(event, "attributes"))
+        message = event_messages(str(event.get("name")), of_event)
         if message is not None:
             events.setdefault(message[0], []).extend(message[1])
         elif event.get("name") == "gen_ai.evaluation.result":
-            evaluations.append(told)
+            evaluations.append(of_event)
         else:
-            attributes = {key: value for key, value in told.items() if key.startswith("gen_ai.")} | attributes
+            attributes = {key: value for key, value in of_event.items() if key.startswith("gen_ai.")} | attributes
     status = _object(raw, "status")
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
     ended = raw.get("endTimeUnixNano")
@@ -246,7 +246,7 @@ def _json(given: Any, name: str) -> list[Any]:
     found = loads(given.encode(errors="replace")) if isinstance(given, str) else given
     found = [found] if isinstance(found, Mapping) else found
     if not isinstance(found, list):
-        raise BadInputError(f"{name} is no list of messages", locator=f".{name}")
+        raise BadInputError(f"{name} is not a list of messages", locator=f".{name}")
     return found
 
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import Any, Final
 
-from ingest.conversation.chat import ParsedMessage, said_by
+from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, number, numbers, outcome, reading_of, settled
 from ingest.foreign.chat_lines import PARQUET, parquet_rows, read_mapped
 from ingest.foreign.chat_mapping import DEFAULT
@@ -37,22 +37,22 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
     if "transcript_id" not in row:
         raise BadInputError("no transcript_id: nothing tells this transcript from others, write the row again", locator=".transcript_id")
     found, lost = _messages(row)
-    said = said_by(found)
-    if not said:
+    messages = logged_messages(found)
+    if not messages:
         raise BadInputError("no messages", locator=".messages")
     scores = {"score": _json(row.get("score"))}
     ended = outcome(scores if row.get("success") is None else {"success": row["success"]})
     score = next(iter(numbers(scores).values()), None) if not isinstance(scores["score"], Mapping) else None
     model = row.get("model")
-    models = {one.agent: one.call.model for one in said if one.call is not None}
+    models = {one.agent: one.call.model for one in messages if one.call is not None}
     if not models and isinstance(model, str):
-        models = {one.agent: model for one in said if one.agent not in _NO_MODEL}
+        models = {one.agent: model for one in messages if one.agent not in _NO_MODEL}
     limit, error = row.get("limit"), row.get("error")
     return Conversation(
         benchmark=BENCHMARK,
         run=str(row.get("task_set") or row.get("source_type") or BENCHMARK),
         task=str(row.get("task_id") or row["transcript_id"]),
-        messages=said,
+        messages=messages,
         models=models,
         model=model if isinstance(model, str) else None,
         success=ended.success,
@@ -81,7 +81,7 @@ def _messages(row: Mapping[str, Any]) -> tuple[list[ParsedMessage], list[str]]:
     messages = _json(row.get("messages")) or []
     events = _json(row.get("events")) or []
     if not isinstance(messages, list):
-        raise BadInputError("messages is no list", locator=".messages")
+        raise BadInputError("messages is not a list", locator=".messages")
     if not events or find_spec("inspect_ai") is None:
         return [ParsedMessage(raw=message) for message in messages], []
     from ingest.foreign.inspect_logs import messages_of, sample_of
@@ -112,7 +112,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(data: bytes, place: Place) -> Reading:
-    """Read a file; one without conversations is left alone, and says so.
+    """Read a file; one without conversations is left alone, and reports it.
 
     Raises:
         BadInputError: it is damaged.

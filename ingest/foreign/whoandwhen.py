@@ -1,8 +1,8 @@
 """Reads Who&When (arXiv 2505.00212): failed runs of multi-agent systems, one JSON object a file, with people's labels of who and when.
 
 The labelled agent and step become labels of the rubric `decisive_error`: question `agent` has the agent's name, question `step` the turn,
-from 1 (files count from 0). Where the labelled agent is not who speaks at that step, a row in `log_disagreements` says so; the label stays
-as people gave it. An agent or a step that the log does not have is no truth about it: it is reported, and no label.
+from 1 (files count from 0). If another agent speaks then, `log_disagreements` has a row; the label stays as people gave it.
+An agent or a step that the log does not have is reported, and is not a label.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from ingest.conversation.chat import ParsedMessage, said_by
+from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.records import validated
@@ -78,14 +78,14 @@ def read(data: bytes, place: Place) -> Reading:
     """Read a file.
 
     Raises:
-        BadInputError: it is no such object, or nobody says anything.
+        BadInputError: it is not such an object, or it has no messages.
     """
     found = validated(_File, loads(data))
     if not found.history:
-        raise BadInputError("history is empty: nobody says anything", locator=".history")
+        raise BadInputError("history is empty: it has no messages", locator=".history")
     speakers = [_speaker(message, index) for index, message in enumerate(found.history)]
     everybody = list(dict.fromkeys(speaker.agent for speaker in speakers))
-    messages = [_said(message, speaker, everybody) for message, speaker in zip(found.history, speakers, strict=True)]
+    messages = [_logged(message, speaker, everybody) for message, speaker in zip(found.history, speakers, strict=True)]
     part = "algorithm_generated" if found.system_prompt is not None or any(message.name for message in found.history) else "hand_crafted"
     right = found.is_correct if found.is_correct is not None else found.is_corrected
     reading = reading_of(
@@ -94,7 +94,7 @@ def read(data: bytes, place: Place) -> Reading:
             run=part,
             task=found.question_ID or place.file,
             messages=messages,
-            told={agent: {"system_prompt": text} for agent, text in (found.system_prompt or {}).items()},
+            received={agent: {"system_prompt": text} for agent, text in (found.system_prompt or {}).items()},
             level=None if found.level in (None, "") else str(found.level),
             goal={"question": found.question, "ground_truth": found.ground_truth},
             success=right,
@@ -118,11 +118,11 @@ def _speaker(message: _Message, index: int) -> _Speaker:
     return _Speaker(addressed["agent"], addressed["to"], private=addressed["manner"] == _THOUGHT)
 
 
-def _said(message: _Message, speaker: _Speaker, everybody: list[str]) -> LoggedMessage:
+def _logged(message: _Message, speaker: _Speaker, everybody: list[str]) -> LoggedMessage:
     held = message.model_extra or {}
-    (said,) = said_by([ParsedMessage(raw={**held, "role": "tool", "content": message.content})])  # a message of tool stays whole
+    (logged,) = logged_messages([ParsedMessage(raw={**held, "role": "tool", "content": message.content})])  # a message of tool stays whole
     audience = [speaker.agent] if speaker.private else [speaker.agent, speaker.to] if speaker.to else everybody
-    return replace(said, agent=speaker.agent, role=message.role, private=speaker.private, audience=list(dict.fromkeys(audience)))
+    return replace(logged, agent=speaker.agent, role=message.role, private=speaker.private, audience=list(dict.fromkeys(audience)))
 
 
 def _add_labels(reading: Reading, found: _File, speakers: list[_Speaker], place: Place) -> None:

@@ -1,6 +1,6 @@
 """Label files as people and programs write them: each usable line as one `LabelLine`, each other one as a reason.
 
-Forms are told apart by their columns (docs/labels.md): those that game families bring, and cotrace's own.
+Forms are distinguished by their columns (docs/labels.md): those that game families bring, and cotrace's own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Record = Mapping[str, str]
 
 
 class GameReference(NamedTuple):
-    """What a line says about the game it means; None: it does not say."""
+    """What a line states about the game it means; None: it does not say."""
 
     episode_id: str | None = None
     model: str | None = None
@@ -185,7 +185,7 @@ def _own(record: Record, _: Counter[str]) -> LabelLine:
 
 
 def _from_unit_key(unit_key: str, turn: int | None, agent: str | None) -> tuple[str, int | None, str | None]:
-    """`<episode>/<turn>/<agent>` taken apart; what the line says itself goes first."""
+    """`<episode>/<turn>/<agent>` taken apart; what the line states itself goes first."""
     episode, _, rest = unit_key.partition("/")
     number, _, name = rest.partition("/")
     if turn is None and number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS:
@@ -224,7 +224,7 @@ def score(answer: str, stated: str) -> float | None:
     """The stated number, or that of an answer every rubric has; None for N/A and for answers whose number nobody said.
 
     Raises:
-        BadInputError: it is no number from 0 to 1.
+        BadInputError: it is not a number from 0 to 1.
     """
     if plain_answer(answer) == "na":
         return None

@@ -37,7 +37,7 @@ class LabelReport:
     joined: int
     """Those whose game is in the store."""
     refused: list[str]
-    """A line of text for each line that could not be used: where, why, and the mend."""
+    """A line of text for each line that could not be used: where, why, and the fix."""
     judged: int = 0
     """Those about a unit and question that a judge has answered."""
     unanswered: int = 0
@@ -45,7 +45,7 @@ class LabelReport:
     replaced: int = 0
     """Labels that the same file had given before."""
     notes: list[str] = field(default_factory=list)
-    """What is kept but may not mean what its author thinks: unknown rubrics, labels without an agent, people who contradict themselves."""
+    """Stored labels that may mean something else: unknown rubrics, labels without an agent, people who contradict themselves."""
 
 
 Answers = Mapping[str, Mapping[str, Mapping[str, float | None]]]
@@ -55,8 +55,8 @@ Answers = Mapping[str, Mapping[str, Mapping[str, float | None]]]
 def import_labels(file: Path, store: Store, known: Answers | None = None) -> LabelReport:
     """Read a file of labels into the store, in one transaction; it replaces what the same file gave before.
 
-    The file may have any of the forms of docs/labels.md. A label whose game is not in the store is kept, without the game: import the
-    file again once the game is there. A label of a rubric that is not known is kept as it is, and told.
+    The file may have any of the forms of docs/labels.md. A label whose game is not in the store is stored, without the game: import the
+    file again once the game is there. A label of a rubric that is not known is stored as it is, and reported.
 
     Args:
         file: CSV, JSON Lines or a JSON list.
@@ -178,7 +178,7 @@ _EQUAL: Final = 1e-6
 def _unknown_rubrics(labels: list[Label], known: Answers | None) -> Iterator[str]:
     for rubric, count in sorted(Counter(label.rubric for label in labels if known is not None and label.rubric not in known).items()):
         hint = near(rubric, known or (), "name its folder with --rubrics to have questions and answers checked")
-        yield f"{count} labels of a rubric that is not known, {excerpt(rubric, 60)}, are kept unchecked{hint}"
+        yield f"{count} labels of a rubric that is not known, {excerpt(rubric, 60)}, are stored unchecked{hint}"
 
 
 def _contradictions(connection: duckdb.DuckDBPyConnection, source: str) -> Iterator[str]:
@@ -362,27 +362,27 @@ class _KnownGames:
             frames[name] = pl.DataFrame(self._connection.execute(query, [games]).fetchall(), list(key), orient="row")
         return frames
 
-    def find(self, said: GameReference, folder: str) -> _Known | None:
+    def find(self, reference: GameReference, folder: str) -> _Known | None:
         """The one game that is meant, of several the one in the labels' folder; None if there is none.
 
         Raises:
             BadInputError: several fit.
         """
-        if said.episode_id is not None:
-            return self.by_id.get(said.episode_id)
-        if said.model is None or said.task_id is None:
+        if reference.episode_id is not None:
+            return self.by_id.get(reference.episode_id)
+        if reference.model is None or reference.task_id is None:
             return None
         fitting = [
             game
-            for game in self._by_task.get((_name(said.model), said.task_id), [])
-            if said.builder in {None, game.builder} and said.seed in {None, game.seed}
+            for game in self._by_task.get((_name(reference.model), reference.task_id), [])
+            if reference.builder in {None, game.builder} and reference.seed in {None, game.seed}
         ]
         if len(fitting) > 1:
             fitting = [game for game in fitting if game.folder == folder] or fitting
         if len(fitting) > 1:
             named = ", ".join(game.episode_id for game in fitting[:3])
             raise BadInputError(
-                f"{said.model}, {said.task_id} fits {len(fitting)} games ({named}, ...): give episode_id, or the run and builder"
+                f"{reference.model}, {reference.task_id} fits {len(fitting)} games ({named}, ...): give episode_id, or the run and builder"
             )
         return fitting[0] if fitting else None
 

@@ -72,21 +72,21 @@ def task_played(order: str, record: LogRecord, steps: Sequence[StepRecord], path
     """The order in the kitchen in which it was cooked.
 
     Raises:
-        BadInputError: nothing says how the order is made.
+        BadInputError: nothing states how the order is made.
     """
     own = record.cotrace
     if own is not None:
         return _task(order, {} if own.kitchen is None else {"kitchen": own.kitchen})
-    beside = kitchen_file(path)
+    given = kitchen_file(path)
     picture = steps[0].map if steps else ""
     is_published = order in tasks() and picture in ("", map_text(start_world(kitchen(), order)))
-    if beside is not None and not (is_published and picture and not _shows(picture, order, beside)):
-        return _in_file(order, beside)
+    if given is not None and not (is_published and picture and not _shows(picture, order, given)):
+        return _in_file(order, given)
     return tasks()[order] if is_published else _pictured(order, picture)
 
 
 def _shows(picture: str, order: str, file: Path) -> bool:
-    """Whether a game in the kitchen of a file begins with this picture; a folder may hold logs of the published kitchen beside them."""
+    """Whether a game in the kitchen of a file begins with this picture; a folder may hold logs of the published kitchen next to them."""
     layout = read_kitchen(file)
     return order in orders_of(layout) and picture == map_text(start_world(layout, order))
 
@@ -95,7 +95,7 @@ def _in_file(order: str, file: Path) -> Task:
     layout = read_kitchen(file)
     if order not in orders_of(layout):
         known = ", ".join(orders_of(layout))
-        raise BadInputError(f"order {order!r} is none of {file.name} beside the log: it has {known}", locator="content[0].order_list")
+        raise BadInputError(f"order {order!r} is none of {file.name} next to the log: it has {known}", locator="content[0].order_list")
     return task_of(order, layout)
 
 
@@ -111,7 +111,7 @@ def _pictured(order: str, picture: str) -> Task:
     dish = published()["needs_dish"].get(order)
     if dish is None or order not in kitchen().products:
         raise BadInputError(
-            f"order {order!r} is not one of the benchmark's thirty: put the kitchen it was played in beside the log, as {_NAMES[0]} or the "
+            f"order {order!r} is not one of the benchmark's thirty: put its kitchen next to the log, as {_NAMES[0]} or the "
             f"published code's layout file as {_NAMES[1]}",
             locator="content[0].order_list",
         )
@@ -170,7 +170,7 @@ def read(data: bytes, place: Place) -> Reading:
     """Read a file.
 
     Raises:
-        BadInputError: it is no JSON, not laid out as such a log, or its order is not one of the benchmark's.
+        BadInputError: it is not JSON, not laid out as such a log, or its order is not one of the benchmark's.
     """
     log = _log(data, place)
     started = time.perf_counter()
@@ -225,13 +225,13 @@ def _steps(record: LogRecord) -> tuple[list[StepRecord], BadInputError | None]:
     """The steps up to the first that cannot be read."""
     steps: list[StepRecord] = []
     for index, raw in enumerate(record.content):
-        lost = f"the game is kept up to the step before, {len(record.content) - index} of {len(record.content)} steps are lost"
+        lost = f"the game is stored up to the step before, {len(record.content) - index} of {len(record.content)} steps are lost"
         try:
             step = read_step(raw)
         except ValidationError as error:
             return steps, malformed(error, f"content[{index}]", lost)
         if step.timestamp != index:
-            reason = f"timestep {step.timestamp} stands where {index} should; {lost}"
+            reason = f"timestep {step.timestamp} is out of order, {index} is due; {lost}"
             return steps, BadInputError(reason, locator=f"content[{index}].timestamp", excerpt=excerpt(str(step.timestamp)))
         steps.append(step)
     return steps, None

@@ -364,7 +364,7 @@ def _waits_dropped(steps: Sequence[StepRecord], rules: Rules) -> dict[tuple[int,
 
 
 def _dropped_plans(episode: str, step: StepRecord) -> Iterator[Failure]:
-    """Later plans of the one who answers in a conversation: the first one counts, and nobody is told."""
+    """Later plans of the one who answers in a conversation: the first one counts, and no agent receives them."""
     for owner, messages in enumerate(step.content.content):
         partner = 1 - owner
         plans = [_executed(entry.plan) for entry in messages if entry.agent == partner]
@@ -402,7 +402,7 @@ def _of_step(episode: str, step: StepRecord, result: ReplayedStep, waits: Mappin
 
 
 def details_of(record: LogRecord, steps: Sequence[StepRecord], found: Evaluation, cut: Evaluation | None) -> dict[str, object]:
-    """What else a game has: its conversations as they were measured, whole and cut to the time limit, and what the log says in sum."""
+    """What else a game has: its conversations as they were measured, whole and cut to the time limit, and what the log states in sum."""
     known = {"raw": _events_json(found.events)} | ({"truncated_1_5": _events_json(cut.events)} if cut else {})
     own = record.cotrace
     return {

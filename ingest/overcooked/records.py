@@ -236,7 +236,7 @@ def _of_game(order: str, record: LogRecord, steps: Sequence[StepRecord], *, deli
 
 
 def _of_step(ordered: list[str], step: StepRecord, result: ReplayedStep, earned: int) -> Iterator[_Compared]:
-    """Nearly all steps of nearly all logs are sound, so that each comparison is made before anything is said of it."""
+    """Nearly all steps of nearly all logs are sound, so that each comparison is made before anything is reported."""
     content, statistics = step.content, step.statistical_data
     if step.order_list is not UNSET and step.order_list != ordered:
         yield "order_list", step.order_list, ordered

@@ -1,1 +1,1 @@
-"""What every adapter stands on: its types, and other people's JSON read without trust."""
+"""What every adapter uses: its types, and other people's JSON read without trust."""

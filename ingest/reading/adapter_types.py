@@ -93,7 +93,7 @@ class Reading:
 
         Args:
             locator: where it is in the file, such as ``line 7``.
-            read: reads it; `BadInputError` says why it cannot be used, and any other exception is reported with its name.
+            read: reads it; `BadInputError` gives the reason it cannot be used, and any other exception is reported with its name.
         """
         try:
             found = read()
@@ -109,7 +109,7 @@ class Reading:
 
 
 class Adapter(Protocol):
-    """A module of this room that reads one format."""
+    """A module of this package that reads one format."""
 
     @property
     def FORMAT(self) -> str:  # noqa: N802
@@ -178,7 +178,7 @@ class Difference(NamedTuple):
 
 
 class FileKind(NamedTuple):
-    """A kind of JSON file that belongs to the games and is no log."""
+    """A kind of JSON file that belongs to the games and is not a log."""
 
     name: str
     marks: tuple[bytes, ...]

@@ -70,7 +70,7 @@ def checked(kind: type[_Kind], value: object) -> _Kind:
     """A record of a value that is not JSON text, or was refused as such.
 
     Raises:
-        pydantic.ValidationError: it is none; says what is wrong.
+        pydantic.ValidationError: it is none; the message names what is wrong.
     """
     found: _Kind = _adapter(kind).validate_python(value)
     return found
@@ -83,7 +83,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
-_MENDS: Final[Mapping[str, str]] = {
+_FIXES: Final[Mapping[str, str]] = {
     "missing": "add it where the log is written",
     "int_type": "write a whole number, without quotes",
     "int_from_float": "write a whole number",
@@ -98,11 +98,11 @@ _MENDS: Final[Mapping[str, str]] = {
 }
 """Pydantic's name of a fault -> what to do about it. Other messages name the allowed values themselves."""
 
-_OTHER_MEND: Final = "correct it where the log is written"
+_OTHER_FIX: Final = "correct it where the log is written"
 
 
 def malformed(error: ValidationError, where: str, consequence: str = "") -> BadInputError:
-    """The first fault of a record, its mend, and what is lost by it.
+    """The first fault of a record, its fix, and what is lost by it.
 
     Args:
         error: what Pydantic found.
@@ -111,11 +111,11 @@ def malformed(error: ValidationError, where: str, consequence: str = "") -> BadI
     """
     first, *others = error.errors(include_url=False, include_context=False)
     locator = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-    told = f"{first['msg'].removeprefix('Value error, ')}: {_MENDS.get(first['type'], _OTHER_MEND)}"
+    reason = f"{first['msg'].removeprefix('Value error, ')}: {_FIXES.get(first['type'], _OTHER_FIX)}"
     more = f" (and {len(others)} more faults)" if others else ""
     missing = first["type"] == "missing"
     return BadInputError(
-        "; ".join(filter(None, (told + more, consequence))),
+        "; ".join(filter(None, (reason + more, consequence))),
         locator=excerpt(locator),
         excerpt="" if missing else excerpt(repr(first["input"])[:400]),
     )
@@ -131,7 +131,7 @@ def validated(kind: type[_Model], value: object, where: str = "", consequence: s
         consequence: as `malformed` has it.
 
     Raises:
-        BadInputError: it is not laid out as its format says.
+        BadInputError: it is not laid out as its format states.
     """
     try:
         return kind.model_validate(value)

@@ -40,7 +40,7 @@ def loads(data: bytes) -> Any:
     """The value that the bytes hold; half surrogate pairs become U+FFFD.
 
     Raises:
-        BadInputError: they are no JSON, no UTF-8, or nested too deeply; the reason says where.
+        BadInputError: they are not JSON or UTF-8, or nested too deeply; the reason names the place.
     """
     try:
         return orjson.loads(data)
@@ -75,7 +75,7 @@ def _loads_slowly(data: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise _not_json(text, error) from error
     except RecursionError:
-        raise BadInputError("nested deeper than any game log: this is no log, or it is damaged", excerpt=excerpt(text)) from None
+        raise BadInputError("nested deeper than any game log: this is not a log, or it is damaged", excerpt=excerpt(text)) from None
     except ValueError as error:
         raise BadInputError(f"no usable JSON ({error}): write the file again", excerpt=excerpt(text)) from error
 
@@ -125,7 +125,7 @@ class Line(NamedTuple):
 
 
 def lines_of(data: bytes) -> Iterator[Line]:
-    """Each line that is not blank, in order; of one that is no JSON the value is a `BadInputError`."""
+    """Each line that is not blank, in order; of one that is not JSON the value is a `BadInputError`."""
     for number, text in enumerate(data.split(b"\n"), start=1):
         if not text.strip():
             continue
@@ -172,7 +172,7 @@ _MOST_BYTES: Final = 1 << 26
 
 
 def top_keys(data: bytes) -> frozenset[str]:
-    """Keys of the object, of the first of a list, or of the first line of JSON Lines; none where it is no JSON, or large."""
+    """Keys of the object, of the first of a list, or of the first line of JSON Lines; none where it is not JSON, or large."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return frozenset()
     for part in (data.lstrip().split(b"\n", 1)[0], data):

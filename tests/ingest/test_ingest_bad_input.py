@@ -301,7 +301,7 @@ def test_link_to_nowhere_and_pipe(store: Store, logs: Path) -> None:
     os.mkfifo(logs / "pipe.json")
     report = ingest_paths([logs], store)
     assert [(Path(reject.path).name, reject.reason) for reject in report.rejected] == [
-        ("broken.json", "a link that leads nowhere: mend or remove it")
+        ("broken.json", "a link that leads nowhere: fix or remove it")
     ]
     assert [Path(path).name for path, _ in report.others] == ["pipe.json"]
 

@@ -174,7 +174,7 @@ def test_bad_line_costs_itself_and_what_follows(store: Store, log: Path, played:
     assert (report.ingested, report.turns) == (1, 3)
     (reject,) = report.rejected
     assert reject.locator == locator
-    assert "the game is kept up to the line before, 4 lines are lost" in reject.reason
+    assert "the game is stored up to the line before, 4 lines are lost" in reject.reason
     assert rows(store, "FROM log_disagreements") == []
 
 

@@ -293,7 +293,7 @@ def without(line: int, field: str) -> list[Line | bytes]:
 BAD: dict[str, tuple[list[Line | bytes], str, str, int, int]] = {
     # lines, locator, part of the reason, episodes, turns
     "broken line": ([*WHOLE[:2], b"{oops\n", *WHOLE[2:], *OTHER], "line 3", "no JSON", 2, 4),
-    "turn lost": ([*WHOLE[:2], *WHOLE[3:], *OTHER], "line 3.turn", "turn 2 of A stands where turn 1 of B is due", 2, 3),
+    "turn lost": ([*WHOLE[:2], *WHOLE[3:], *OTHER], "line 3.turn", "turn 2 of A is out of order, turn 1 of B is due", 2, 3),
     "not UTF-8": ([*WHOLE[:2], b'{"type": "\xff"}\n', *WHOLE[2:]], "line 3", "UTF-8", 1, 2),
     "no object": ([*WHOLE, b"7\n"], "line 7", "no line of an AsymPuzl log", 1, 2),
     "unknown type": ([*WHOLE, {"type": "note"}], "line 7", "no line of an AsymPuzl log", 1, 2),
@@ -316,11 +316,11 @@ BAD: dict[str, tuple[list[Line | bytes], str, str, int, int]] = {
     "turn in quotes": (
         [*WHOLE[:3], {**WHOLE[3], "turn": "2"}, *WHOLE[4:]],
         "line 4.turn",
-        "a valid integer: write a whole number, without quotes; the game is kept",
+        "a valid integer: write a whole number, without quotes; the game is stored",
         1,
         1,
     ),
-    "turn behind the end": ([*WHOLE, WHOLE[4]], "line 7", "behind the result", 1, 2),
+    "turn behind the end": ([*WHOLE, WHOLE[4]], "line 7", "after the result", 1, 2),
     "second result": ([*WHOLE, WHOLE[5]], "line 7", "a second result", 1, 2),
     "result without solved": (without(5, "solved"), "line 6.solved", "Field required", 1, 2),
     "cut in the first line": ([json.dumps(WHOLE[0]).encode()[:150]], "line 1", "breaks off", 0, 0),

@@ -150,7 +150,7 @@ def test_columns_that_the_mapping_names_and_the_file_lacks_are_told(tmp_path: Pa
     """Each conversation in a line; a turn that is no number too."""
     found = mapped(tmp_path, MAP, {"deal": "d2", "chat": TALK}, DEAL | {"talk": [TALK[0] | {"round": "late"}]})
     assert found.report.episodes == 0
-    assert [("talk is no list" in reason, "a turn is a whole number" in reason) for reason in found.refused] == [
+    assert [("talk is not a list" in reason, "a turn is a whole number" in reason) for reason in found.refused] == [
         (True, False),
         (False, True),
     ]
@@ -163,7 +163,7 @@ def test_tool_calls_that_are_no_list_are_told(tmp_path: Path) -> None:
     ]
     found = ingested(tmp_path, written(tmp_path / "chat.jsonl", *rows))
     assert found.report.episodes == 1
-    assert ["tool_calls is no list" in reason for reason in found.refused] == [True]
+    assert ["tool_calls is not a list" in reason for reason in found.refused] == [True]
 
 
 @pytest.mark.parametrize(

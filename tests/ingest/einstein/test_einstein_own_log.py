@@ -136,7 +136,7 @@ def test_a_log_that_cannot_be_replayed_is_rejected(
         (set_in(3, "actions", value=[]), "must have one action"),
         (set_in(3, "actions", 0, "raw", value=None), "must have one action"),
         (set_in(3, "samples", "costs", value=[0]), "as many costs as texts"),
-        (set_in(3, "turn", value=4), "turn 4 stands where turn 3 is due"),
+        (set_in(3, "turn", value=4), "turn 4 is out of order, turn 3 is due"),
     ],
 )
 def test_a_bad_turn_costs_itself_and_what_follows(

@@ -229,10 +229,10 @@ def test_a_request_that_failed_keeps_its_model_and_its_error(tmp_path: Path) -> 
     [
         pytest.param({"startTimeUnixNano": "soon"}, "startTimeUnixNano is 'soon', no whole number of 64 bits", id="time"),
         pytest.param({"endTimeUnixNano": str(10**30)}, "no whole number of 64 bits", id="late"),
-        pytest.param({"attributes": 7}, "attributes is no list of objects", id="attributes"),
+        pytest.param({"attributes": 7}, "attributes is not a list of objects", id="attributes"),
         pytest.param({"attributes": [{"key": "a", "value": {"intValue": [1]}}]}, "intValue is [1], no whole number", id="integer"),
-        pytest.param({"events": [True]}, "events is no list of objects", id="event"),
-        pytest.param({"status": "bad"}, "status is no object", id="status"),
+        pytest.param({"events": [True]}, "events is not a list of objects", id="event"),
+        pytest.param({"status": "bad"}, "status is not an object", id="status"),
     ],
 )
 def test_damaged_spans_are_one_line(tmp_path: Path, change: dict[str, Any], reason: str) -> None:

@@ -81,7 +81,7 @@ def test_a_step_that_the_log_does_not_have_is_reported_and_no_label(tmp_path: Pa
 @pytest.mark.parametrize(
     ("run", "reason"),
     [
-        pytest.param(RUN | {"history": []}, "nobody says anything", id="no messages"),
+        pytest.param(RUN | {"history": []}, "it has no messages", id="no messages"),
         pytest.param(RUN | {"history": [{"content": "x"}]}, "neither name nor role", id="nobody speaks"),
         pytest.param(RUN | {"history": ["x"]}, "object", id="a text for a message"),
         pytest.param(json.dumps(RUN)[:-40], "", id="cut"),
