@@ -49,8 +49,8 @@ def effect_differences(record: TurnRecord, applied: Sequence[Applied]) -> Iterat
         due = {name: value for name, value in action_json(done).items() if name in _EFFECTS & logged.model_fields_set}
         if not logged.valid:  # what a skipped action leaves out is not a difference
             due = {name: value for name, value in due.items() if getattr(logged, name) is not None}
-        said = {name: _spelt(getattr(logged, name)) for name in due}
-        yield from _differing({name: (said[name], value) for name, value in due.items()}, f"{record.agent}.actions[{place}].")
+        logged_facts = {name: _spelt(getattr(logged, name)) for name in due}
+        yield from _differing({name: (logged_facts[name], value) for name, value in due.items()}, f"{record.agent}.actions[{place}].")
 
 
 def _spelt(value: Any) -> Any:
@@ -61,9 +61,9 @@ def _spelt(value: Any) -> Any:
 def _facts_of_actions(record: TurnRecord, requests: Sequence[RequestedAction]) -> tuple[list[list[object]], list[list[object]]]:
     """The actions as logged and as read; a field that the log leaves empty in an action it skipped counts as read."""
     logged, read = [_facts(action.request()) for action in record.actions], [_facts(request) for request in requests]
-    for action, said, found in zip(record.actions, logged, read, strict=False):
+    for action, logged_facts, found in zip(record.actions, logged, read, strict=False):
         if not action.valid:
-            said[:] = [due if fact is None else fact for fact, due in zip(said, found, strict=True)]
+            logged_facts[:] = [due if fact is None else fact for fact, due in zip(logged_facts, found, strict=True)]
     return logged, read
 
 
@@ -76,16 +76,16 @@ def _listed(hypothesis: Sequence[Entry]) -> list[list[str | None]]:
 
 
 def shown_differences(
-    game: LoggedGame, record: TurnRecord, at_end: Mapping[Agent, Sequence[Entry]], puzzle: Puzzle, said: Sequence[Heard]
+    game: LoggedGame, record: TurnRecord, at_end: Mapping[Agent, Sequence[Entry]], puzzle: Puzzle, exchanged: Sequence[Heard]
 ) -> Iterator[Difference]:
     """What the agent was shown: feedback and conversation."""
-    told = feedback(game.record.feedback_mode, record.agent, at_end, puzzle) if record.turn > 1 else None
-    expected = None if told is None else told.to_json()
+    shown_feedback = feedback(game.record.feedback_mode, record.agent, at_end, puzzle) if record.turn > 1 else None
+    expected = None if shown_feedback is None else shown_feedback.to_json()
     if "feedback" in record.model_fields_set and record.feedback != expected:
         yield Difference(f"{record.agent}.feedback", dumps(record.feedback), dumps(expected))
     length = game.record.history_length
     if record.received is not None and length is not None:
-        heard = [{"from": one.agent, "turn": one.turn, "text": one.text} for one in conversation(said, length)]
+        heard = [{"from": one.agent, "turn": one.turn, "text": one.text} for one in conversation(exchanged, length)]
         yield from _differing({"received": (record.received, heard)}, f"{record.agent}.")
 
 
@@ -126,8 +126,8 @@ def _result_differences(game: LoggedGame, turns: Sequence[Played]) -> Iterator[D
     if game.result is None or game.reject is not None:
         return
     found = summary(turns, game.record.size)
-    said = game.result.model_fields_set
-    yield from _differing({name: (_plain(getattr(game.result, name)), value) for name, value in found.items() if name in said})
+    given = game.result.model_fields_set
+    yield from _differing({name: (_plain(getattr(game.result, name)), value) for name, value in found.items() if name in given})
 
 
 def _plain(value: Any) -> Any:
@@ -205,8 +205,8 @@ def replay(game: LoggedGame) -> ReplayedGame:
         after = entries(record.hypothesis_after)
         parse_ok = made.answer.parse_ok if record.parse_ok is None else record.parse_ok
         history.append(_done(record, applied, current[agent], after, parse_ok=parse_ok))
-        said = [Heard(done.agent, done.turn, done.message) for done in history[:-1]]
-        shown = shown_differences(game, record, at_end, puzzle, said)
+        exchanged = [Heard(done.agent, done.turn, done.message) for done in history[:-1]]
+        shown = shown_differences(game, record, at_end, puzzle, exchanged)
         turns.append(
             ReplayedTurn(
                 record=record,
@@ -421,15 +421,15 @@ def turn_values(episode: str, game: ReplayedGame, history_length: int | None) ->
 def _standings(game: ReplayedGame, history_length: int | None) -> Iterator[Standing]:
     """The game before its first turn and after each."""
     hypotheses: dict[Agent, tuple[Entry, ...]] = {agent: game.puzzle.clues(agent) for agent in AGENTS}
-    said: dict[Agent, list[str]] = {agent: [] for agent in AGENTS}
+    sent: dict[Agent, list[str]] = {agent: [] for agent in AGENTS}
     yield Standing(dict(hypotheses), dict.fromkeys(AGENTS, ()))
     for start in range(0, len(game.turns), len(AGENTS)):
         for answer in game.turns[start : start + len(AGENTS)]:
             hypotheses[answer.agent] = answer.after
-            said[answer.agent].append(answer.record.message)
-        shown = {agent: tuple(said[agent][_first_shown(said[agent], history_length) :]) for agent in AGENTS}
+            sent[answer.agent].append(answer.record.message)
+        shown = {agent: tuple(sent[agent][_first_shown(sent[agent], history_length) :]) for agent in AGENTS}
         yield Standing(dict(hypotheses), shown)
 
 
-def _first_shown(said: Sequence[str], history_length: int | None) -> int:
-    return 0 if history_length is None else max(0, len(said) - history_length)
+def _first_shown(sent: Sequence[str], history_length: int | None) -> int:
+    return 0 if history_length is None else max(0, len(sent) - history_length)

@@ -63,8 +63,8 @@ def logged_messages(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
     who = speakers(flat)
     parts = [parts_of(form.raw.get("content")) for form in flat]
     outcomes = _outcomes(flat, parts)
-    said = iter([_said(index, form, who[index], parts[index], outcomes) for index, form in enumerate(flat)])
-    return [one for message, found in zip(messages, forms, strict=True) for one in _with_unread(message, [next(said) for _ in found])]
+    logged = iter([_logged(index, form, who[index], parts[index], outcomes) for index, form in enumerate(flat)])
+    return [one for message, found in zip(messages, forms, strict=True) for one in _with_unread(message, [next(logged) for _ in found])]
 
 
 def _forms(message: ParsedMessage) -> list[ParsedMessage]:
@@ -74,23 +74,23 @@ def _forms(message: ParsedMessage) -> list[ParsedMessage]:
     return [form if index == first else replace(form, call=None) for index, form in enumerate(found)]
 
 
-def _with_unread(message: ParsedMessage, said: list[LoggedMessage]) -> list[LoggedMessage]:
+def _with_unread(message: ParsedMessage, logged: list[LoggedMessage]) -> list[LoggedMessage]:
     """Where nothing was read of a message, the keys that hold something; results may be of nothing."""
-    if any(one.text or one.thought or one.tools for one in said):
-        return said
+    if any(one.text or one.thought or one.tools for one in logged):
+        return logged
     unread = keys_with_content(message.raw if message.source is None else message.source)
-    of_nothing = said[0].role == "tool"
-    return [replace(said[0], unread=[key for key in unread if not (of_nothing and key == "content")])]
+    of_nothing = logged[0].role == "tool"
+    return [replace(logged[0], unread=[key for key in unread if not (of_nothing and key == "content")])]
 
 
 def speakers(messages: Sequence[ParsedMessage]) -> list[str]:
     """The agent of each message."""
-    told = [_told(message) for message in messages]
-    prefixes = _prefixes([message for message, name in zip(messages, told, strict=True) if name is None])
-    return [name or prefixes.get(id(message)) or _role(message.raw) for message, name in zip(messages, told, strict=True)]
+    names = [_named(message) for message in messages]
+    prefixes = _prefixes([message for message, name in zip(messages, names, strict=True) if name is None])
+    return [name or prefixes.get(id(message)) or _role(message.raw) for message, name in zip(messages, names, strict=True)]
 
 
-def _told(message: ParsedMessage) -> str | None:
+def _named(message: ParsedMessage) -> str | None:
     metadata = _metadata(message.raw)
     named = next((metadata[key] for key in _NAMES if isinstance(metadata.get(key), str) and metadata[key].strip()), None)
     if named is not None:
@@ -156,7 +156,7 @@ def _error(raw: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return ("error", str(error)) if error else (None, None)
 
 
-def _said(index: int, message: ParsedMessage, agent: str, found: MessageParts, outcomes: _Outcomes) -> LoggedMessage:
+def _logged(index: int, message: ParsedMessage, agent: str, found: MessageParts, outcomes: _Outcomes) -> LoggedMessage:
     raw = message.raw
     calls = [*found.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
     if isinstance(raw.get("function_call"), Mapping):

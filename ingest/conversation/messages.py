@@ -330,7 +330,7 @@ def chat_messages(raw: Raw) -> list[dict[str, Any]]:
 
 
 def is_item(raw: Raw) -> bool:
-    """Tell whether a message is an item of the Responses API or the like: its type says what its other keys are."""
+    """Tell whether a message is an item of the Responses API or the like: its type defines its other keys."""
     return isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)
 
 

@@ -345,7 +345,7 @@ class SampleOutcome(NamedTuple):
     """None: no score reports it."""
     score: float | None
     by_number: bool = False
-    """`success` is only that the score is 0 or 1, which says nothing on a scale that goes further."""
+    """`success` is only that the score is 0 or 1, which means nothing on a longer scale."""
 
 
 def number(value: Any) -> float | None:

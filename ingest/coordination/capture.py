@@ -78,7 +78,7 @@ def _turn(step: CaptureStep) -> TurnParts:
         after=replayed.after,
         progress=float(step.captured),
         goal_reached=step.captured,
-        said=[PrivateReply(player.player, player.response) for player in step.players if player.response],
+        replies=[PrivateReply(player.player, player.response) for player in step.players if player.response],
         acts=replayed.acts,
         categories=own_moves([*replayed.categories, *(found for player in step.players for found in _read(player, replayed.state))]),
         injected={player.player: player.injected for player in step.players},

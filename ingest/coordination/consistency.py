@@ -85,25 +85,25 @@ def hanabi_texts(step: HanabiStep) -> Iterator[Difference]:
 
 
 def kitchen_texts(step: KitchenStep) -> Iterator[Difference]:
-    """What both hold, where both are told of."""
-    told = [action for action in step.actions if action.observation_text]
-    if not told:
+    """What both hold, where the text has both."""
+    shown = [action for action in step.actions if action.observation_text]
+    if not shown:
         return
     held: dict[Player, str] = {cook.name: _words(cook.held) for cook in step.players}
-    for action in told:
+    for action in shown:
         if held.keys() == _BOTH:
             due = (held[action.player], held[partner_of(action.player)])
             yield from _differing(action.player, _HOLDING, action.observation_text, due)
 
 
 def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: tuple[str, ...]) -> Iterator[Difference]:
-    told = _told(wording, text or "")
-    if told is not None and told != due:
-        yield Difference(f"{player}.observation_text", repr(told), repr(due))
+    shown = _shown(wording, text or "")
+    if shown is not None and shown != due:
+        yield Difference(f"{player}.observation_text", repr(shown), repr(due))
 
 
 @lru_cache(maxsize=1024)  # who is where comes again, and so do the words for it
-def _told(wording: re.Pattern[str], text: str) -> tuple[str | None, ...] | None:
+def _shown(wording: re.Pattern[str], text: str) -> tuple[str | None, ...] | None:
     found = wording.search(text)
     return None if found is None else found.groups()
 

@@ -60,7 +60,7 @@ def sniff(head: bytes) -> bool:
 
 
 def resembles(head: bytes, _name: str) -> bool:  # console texts have any name
-    """Tell whether a text that does not begin so is one whose beginning is damaged or cut: a whole state stands further on."""
+    """Tell whether a text that does not begin so is one whose beginning is damaged or cut: a whole state follows."""
     text = _COLOR_CODE.sub("", head.decode(errors="replace"))
     return _CAPTURE_STATE.search(text) is not None or _ESCAPE_STATE.search(text) is not None
 
@@ -81,7 +81,7 @@ def read(data: bytes, place: Place) -> Reading:
         _add(found, steps, place, index)
     found.replay_s = time.perf_counter() - started
     if not found.episodes and not found.rejects:
-        raise BadInputError("no whole turn: the game broke off at once, or the text was cut")
+        raise BadInputError("no whole turn: the game ended at once, or the text was cut")
     return found
 
 

@@ -65,7 +65,7 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
 
 
 class _Expected(NamedTuple):
-    """Where everybody should be when a turn begins, and whom the killer knows, which no log says."""
+    """Where everybody should be when a turn begins, and whom the killer knows, which no log has."""
 
     rooms: tuple[tuple[str, int], ...]
     seen: frozenset[Player]
@@ -94,7 +94,7 @@ def _turn(step: EscapeStep, replayed: _Replayed) -> TurnParts:
         after=replayed.after,
         progress=replayed.progress,
         goal_reached=step.outcome == "win",
-        said=[PrivateReply(player.player, call.text) for player in step.players for call in player.calls],
+        replies=[PrivateReply(player.player, call.text) for player in step.players for call in player.calls],
         acts=replayed.acts,
         categories=own_moves([*replayed.categories, *(found for player in step.players for found in _read(player))]),
         injected={player.player: player.injected for player in step.players},

@@ -70,7 +70,7 @@ class Act(NamedTuple):
     """Where it came to nothing or did harm, as the words."""
 
     error_text: str | None
-    told: str
+    report: str
     """What was done, without its wording, which differs between logs of one game."""
 
 
@@ -86,12 +86,12 @@ def act(doing: tuple[Player, str], arguments: Mapping[str, Any], raw: str | None
     pairs = tuple(arguments.items())
     code, text = fault or (None, None)
     return Act(
-        *doing, _written(pairs), raw, accepted=fault is None, undoes=False, error_code=code, error_text=text, told=_told(*doing, pairs)
+        *doing, _written(pairs), raw, accepted=fault is None, undoes=False, error_code=code, error_text=text, report=_report(*doing, pairs)
     )
 
 
 @lru_cache(maxsize=4096)
-def _told(agent: Player, verb: str, arguments: tuple[tuple[str, object], ...]) -> str:
+def _report(agent: Player, verb: str, arguments: tuple[tuple[str, object], ...]) -> str:
     return repr((agent, verb, sorted(((name, _listed(value)) for name, value in arguments if name != "text"), key=_NAME)))
 
 
@@ -139,7 +139,7 @@ def own_moves(categories: Sequence[Category]) -> list[Category]:
 
 
 _REPLY: Final = 160
-"""Characters of a reply's end that evidence holds: the action stands last."""
+"""Characters of a reply's end that evidence holds: the action comes last."""
 
 
 class Valued(NamedTuple):
@@ -172,7 +172,7 @@ class TurnParts:
     """0..1; None where the log does not let it be computed, as `goal_reached`."""
 
     goal_reached: bool | None
-    said: Sequence[PrivateReply] = ()
+    replies: Sequence[PrivateReply] = ()
     acts: Sequence[Act] = ()
     categories: Sequence[Category] = ()
     injected: Mapping[Player, Sequence[str]] = field(default_factory=dict)
@@ -250,9 +250,9 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
         (identity, number, turn.before, turn.after, False, None, turn.progress, turn.goal_reached, None, None) for number, turn in numbered
     ]
     rows["utterances"] += [
-        (identity, number, seq, said.agent, "private", [said.agent], said.text, None, said.superseded)
+        (identity, number, seq, reply.agent, "private", [reply.agent], reply.text, None, reply.superseded)
         for number, turn in numbered
-        for seq, said in enumerate(turn.said, start=1)
+        for seq, reply in enumerate(turn.replies, start=1)
     ]
     rows["actions"] += [
         (identity, number, seq, *act[:-1], turn.read_of(act.agent), None)
@@ -279,7 +279,7 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
 
 def _fingerprint(parts: GameParts) -> str:
     """Hash of what was done: the same game in another log has the same, also where that log does not know the seed."""
-    done = [act.told for turn in parts.turns for act in turn.acts]
+    done = [act.report for turn in parts.turns for act in turn.acts]
     text = f"({sorted(parts.condition.items())!r}, [{', '.join(done)}])"
     return hashlib.blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 

@@ -86,7 +86,7 @@ def _as_intended(step: HanabiStep) -> bool:
 
 
 def _clued(step: HanabiStep | None) -> tuple[int, ...]:
-    """Cards of the partner that a turn told something new about."""
+    """Cards of the partner about which a turn gave new information."""
     return () if step is None else newly_named(_state(step.state_before, step), step.seat, _move(step.engine_move))
 
 
@@ -105,7 +105,7 @@ def _turn(step: HanabiStep, clued: Sequence[int]) -> TurnParts:
         after=state_text(to_builtins(step.state_after)),
         progress=after.stacked / MAX_SCORE,
         goal_reached=after.stacked == MAX_SCORE,
-        said=_said(step),
+        replies=_replies(step),
         acts=[act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
         categories=own_moves([Category(step.player, "hanabi_move", category, evidence), *_grounding(step), *_read(step)]),
         injected={step.player: step.injected},
@@ -128,7 +128,7 @@ def _read(step: HanabiStep) -> list[Category]:
     return reading(step.player, found, reply, step.slips)
 
 
-def _said(step: HanabiStep) -> list[PrivateReply]:
+def _replies(step: HanabiStep) -> list[PrivateReply]:
     """The replies in order; a choice that the verifier rejected is superseded."""
     last = max((place for place, call in enumerate(step.calls) if call.stage == "generator"), default=-1)
     return [PrivateReply(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)]

@@ -1,6 +1,6 @@
 """The published Hanabi players' own CSV files, one a player, put together to one game.
 
-Each file has what its player saw, so a hand stands in the partner's file only. Merged in turn, beginning with Bob, and replayed from the
+Each file has what its player saw, so a hand is in the partner's file only. Merged in turn, beginning with Bob, and replayed from the
 first deal, the two give the whole game. Of a game that was cut they lack the card that was drawn after its last turn. Format:
 docs/coordination.md.
 """
@@ -66,7 +66,7 @@ def read_rows(data: bytes) -> TextTable:
         rows.pop()
         cut = BadInputError("the last row breaks off: the record ends before it", locator=f"row {len(rows)}")
     if not rows:
-        raise cut or BadInputError("no row: the game broke off at once, or the file was cut")
+        raise cut or BadInputError("no row: the game ended at once, or the file was cut")
     return TextTable(names, rows, cut)
 
 
@@ -81,7 +81,7 @@ def _fault(names: tuple[str, ...], fields: list[str], expected: int) -> BadInput
 
 
 _QUOTED: Final = ("My Card Knowledge", "Partner Card Knowledge", "Soft Constraints", "Prev Actions", "Epistemic Information")
-"""Columns whose text stands in the state as it is."""
+"""Columns whose text is in the state verbatim."""
 
 _NUMBERED_CARD: Final = re.compile(r"\[Card \d: (\w+ \d)\]")
 _BOARD: Final = re.compile(
@@ -128,11 +128,11 @@ def kitchen_row_differences(fields: Mapping[str, str], chosen: Sequence[str]) ->
     """The columns of an Overcooked player's row against its column `full_state_description`, and against what was chosen in all rows."""
     text = fields["full_state_description"]
     for name, value in fields.items():
-        said = _as_said(name, value)
-        if said is not None and said.lower() not in text.lower():
+        words = _as_words(name, value)
+        if words is not None and words.lower() not in text.lower():
             yield Difference(name, repr(value), repr(None))
-    partner_is_told = any(f"{player} is holding" in text for player in PLAYERS)
-    if partner_is_told and f" is holding {fields['other_player_held_object']}." not in text:
+    partner_is_shown = any(f"{player} is holding" in text for player in PLAYERS)
+    if partner_is_shown and f" is holding {fields['other_player_held_object']}." not in text:
         yield Difference("other_player_held_object", repr(fields["other_player_held_object"]), repr(None))
     if fields["selected_action"] not in fields["available_actions"]:
         yield Difference("selected_action", repr(fields["selected_action"]), repr(fields["available_actions"]))
@@ -141,8 +141,8 @@ def kitchen_row_differences(fields: Mapping[str, str], chosen: Sequence[str]) ->
         yield Difference("action_history", fields["action_history"], repr(chosen))
 
 
-def _as_said(name: str, value: str) -> str | None:
-    """How the text states what stands in a column; None for columns of another kind."""
+def _as_words(name: str, value: str) -> str | None:
+    """How the text writes the value of a column; None for columns of another kind."""
     if name == "player_held_object":
         return f"I am holding {value}."
     if "_distance_from_" in name:
@@ -202,7 +202,7 @@ class _Row(NamedTuple):
 
     player: Player
     place: str
-    """Where it stands."""
+    """Where it is."""
 
     view: _View
     move: Move
@@ -217,7 +217,9 @@ def player_of(rows: TextTable) -> Player:
     """
     found = _TURN.search(rows.rows[0].get("State", ""))
     if found is None:
-        raise BadInputError("no 'It is currently My (Alice|Bob) turn' in the first state: this is no Hanabi player's file", locator="row 0")
+        raise BadInputError(
+            "no 'It is currently My (Alice|Bob) turn' in the first state: this is not a Hanabi player's file", locator="row 0"
+        )
     return "Alice" if found[1] == "Alice" else "Bob"
 
 
@@ -402,7 +404,7 @@ def _listed(value: Any) -> Any:
 
 
 def _calls(fields: Mapping[str, str]) -> list[dict[str, str]]:
-    """The replies in order; what the verifier rejected stands in the message list only."""
+    """The replies in order; what the verifier rejected is in the message list only."""
     thought = fields.get("Epistemic Information", "")
     found = _THOUGHT.search(thought)
     calls = [{"stage": "tom", "text": found[1] if found else thought}] if thought.strip() else []

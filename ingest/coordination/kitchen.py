@@ -44,7 +44,7 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
     """A game from its ticks.
 
     Raises:
-        BadInputError: the layout is unknown, or a cook stands where none can.
+        BadInputError: the layout is unknown, or a cook is where none can be.
     """
     first, last = steps[0], steps[-1]
     if first.layout not in LAYOUTS:
@@ -120,7 +120,7 @@ def _turn(
         after=shown[1],
         progress=min(1.0, entry.score / DELIVERY / (layout.pots * TICKS / COOKING_TICKS)),
         goal_reached=False,
-        said=[PrivateReply(action.player, action.response) for action in asked if action.response],
+        replies=[PrivateReply(action.player, action.response) for action in asked if action.response],
         acts=[_act(action, fault) for action, fault in zip(entry.actions, replay.faults, strict=True)],
         categories=own_moves([category for action in asked for category in _categories(replay.pots, action)]),
         injected={action.player: action.injected for action in asked},
@@ -142,7 +142,7 @@ def _fault(low: str, number: int, before: KitchenState, after: KitchenState) -> 
     """Why what a cook did came to nothing, if it did."""
     cook, then = before.cooks[number], after.cooks[number]
     if low in DIRECTIONS and then.spot == cook.spot and _is_partner_at(cook._replace(facing=low).front, number, before, after):
-        return "collision", "the partner is in the way: nobody moves"
+        return "collision", "the partner is in the way: no one moves"
     if low == "interact" and then.held == cook.held and before.objects.get(cook.front) == after.objects.get(cook.front):
         return "no_effect", "nothing to take, put or deliver there"
     return None

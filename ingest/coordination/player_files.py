@@ -28,7 +28,7 @@ _KITCHEN: Final = re.compile(rf"(?:.+)_ai_(.+)_player_([01]){_STAMP}")
 
 
 class PlayerFile(NamedTuple):
-    """What a name says."""
+    """What a name contains."""
 
     player: Player
     model: str
@@ -193,7 +193,7 @@ def player_of(rows: TextTable) -> Player:
     """
     found = next(filter(None, map(_DISTANCE.fullmatch, rows.names)), None)
     if found is None:
-        raise BadInputError("no column such as o0_distance_from_Alice: this is no Overcooked player's file")
+        raise BadInputError("no column such as o0_distance_from_Alice: this is not an Overcooked player's file")
     return "Alice" if found[2] == "Alice" else "Bob"
 
 
@@ -237,15 +237,15 @@ def _layout(rows: TextTable) -> Layout:
 
 
 def _state(layout: Layout, player: Player, row: Mapping[str, str], place: int) -> dict[str, Any]:
-    """What the row says of the kitchen, and of whose hands and ways the player was told."""
+    """The kitchen by the row, and whose hands and paths the player was shown."""
     cookers = {name: _cooker(name, row, place) for name in layout.names if name.startswith("c")}
     partner = partner_of(player)
-    told = f"{partner} is holding" in row["full_state_description"]
+    partner_known = f"{partner} is holding" in row["full_state_description"]
     distances = {who: {name: row[column] for name in layout.names if (column := f"{name}_distance_from_{who}") in row} for who in PLAYERS}
     return {
         "layout": layout.name,
         "player": player,
-        "held": {player: row["player_held_object"]} | ({partner: row["other_player_held_object"]} if told else {}),
+        "held": {player: row["player_held_object"]} | ({partner: row["other_player_held_object"]} if partner_known else {}),
         "cookers": cookers,
         "counters": {name: row[f"{name} object"] for name in layout.names if f"{name} object" in row},
         "distances": {who: found for who, found in distances.items() if found},
@@ -275,7 +275,7 @@ def _turn(player: Player, row: Mapping[str, str], before: Mapping[str, Any], aft
         after=state_text(after),
         progress=None,
         goal_reached=None,
-        said=[PrivateReply(player, reply)] if reply.strip() else [],
+        replies=[PrivateReply(player, reply)] if reply.strip() else [],
         acts=[done if fault else done._replace(accepted=None)],  # the file does not say what came of it
         categories=own_moves(
             [

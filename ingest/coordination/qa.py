@@ -44,7 +44,7 @@ class Response:
     """None: the call came to nothing."""
 
     intended: str | None
-    """The letter that a scripted respondent meant; None where it meant none or nobody knows."""
+    """The letter that a scripted respondent meant; None where it meant none or it is not known."""
 
     locator: str
     index: int
@@ -63,7 +63,7 @@ class Trial:
 
     respondent: str
     family: str | None
-    """Prompt template as the file's name says: openai, mistral, vicuna, ...; None if it does not."""
+    """Prompt template from the file's name: openai, mistral, vicuna, ...; None if it does not."""
 
     trial: int | None
     answers: tuple[Response, ...]
@@ -78,7 +78,7 @@ class Trial:
 
 
 def from_arrays(log: Mapping[str, Any], file_name: str) -> tuple[Trial, ...]:
-    """The trial of a published log; who answered stands in the file's name only.
+    """The trial of a published log; who answered is in the file's name only.
 
     Raises:
         BadInputError: an entry is not text.
@@ -240,10 +240,10 @@ def _differences(
         "correct": correct,
         "intended_correct": answer.intended in question.keyed_letters,
     }
-    for name, said in answer.claims.items():
+    for name, claimed in answer.claims.items():
         unknown = name == "intended_correct" and answer.intended is None
-        if said != due[name] and not (unknown and said is None):
-            yield LogDisagreement(identity, 1, name, dumps(said), dumps(due[name]))
+        if claimed != due[name] and not (unknown and claimed is None):
+            yield LogDisagreement(identity, 1, name, dumps(claimed), dumps(due[name]))
 
 
 def _details(trial: Trial, answer: Response, question: QaQuestion, extracted: Extraction, read: ReadAnswer) -> dict[str, object]:

@@ -21,7 +21,7 @@ MOST_FACTS: Final = 1024
 
 
 class RoomPlayer(NamedTuple):
-    """What a line of CollabCapture or CollabEscape says of a player, without its reply."""
+    """The player's facts of a line of CollabCapture or CollabEscape, without its reply."""
 
     player: Player
     observation_text: str | None
@@ -67,16 +67,16 @@ class EscapeFacts:
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def capture_facts(said: tuple[Any, ...]) -> CaptureFacts:
+def capture_facts(values: tuple[Any, ...]) -> CaptureFacts:
     """Facts from a line's values in their order, mappings as pairs, lists and players as tuples."""
-    turn, rooms_before, rooms_after, doors_before, doors_after, players, *others = said
+    turn, rooms_before, rooms_after, doors_before, doors_after, players, *others = values
     return CaptureFacts(turn, dict(rooms_before), dict(rooms_after), dict(doors_before), dict(doors_after), _two(players), *others)
 
 
 @lru_cache(maxsize=MOST_FACTS)
-def escape_facts(said: tuple[Any, ...]) -> EscapeFacts:
+def escape_facts(values: tuple[Any, ...]) -> EscapeFacts:
     """Facts from a line's values in their order, mappings as pairs, lists and players as tuples."""
-    rooms_before, rooms_after, counters_before, counters_after, fixed, players, *others = said
+    rooms_before, rooms_after, counters_before, counters_after, fixed, players, *others = values
     counters = dict(counters_before), dict(counters_after), None if fixed is None else dict(fixed)
     return EscapeFacts(dict(rooms_before), dict(rooms_after), *counters, _two(players), *others)
 
@@ -112,7 +112,7 @@ def _all(*names: str) -> AfterValidator:
 
 
 class _Line(Record, kw_only=True, tag_field="schema"):
-    """A line of a step log; its field `schema` says of which."""
+    """A line of a step log; its field `schema` names which."""
 
     game: str | None = None
     episode: str
@@ -185,7 +185,7 @@ class MoveRecord(Record, kw_only=True):
 
 
 class EffectRecord(Record, kw_only=True):
-    """What the engine says a move did."""
+    """The effect of a move, by the engine."""
 
     scored: bool | None = None
     information_token_gained: bool | None = None
@@ -291,7 +291,7 @@ class CapturePlayer(Record, kw_only=True):
     injected: list[str] = field(default_factory=list)
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def facts(self) -> tuple[Any, ...]:
         """All but the reply and who played, as `RoomPlayer` has it."""
         return (self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, self.grounding_ok)
 
@@ -318,7 +318,7 @@ class CaptureStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_capture_s
 
     @cached_property
     def facts(self) -> CaptureFacts:
-        """What it says of the game."""
+        """The game's facts."""
         alice, bob = self.players
         return capture_facts(
             (
@@ -327,7 +327,7 @@ class CaptureStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_capture_s
                 tuple(self.rooms_after.items()),
                 tuple(self.doors_before.items()),
                 tuple(self.doors_after.items()),
-                (alice.told, bob.told),
+                (alice.facts, bob.facts),
                 None if self.buttons_pressed is None else tuple(self.buttons_pressed),
                 self.captured,
                 self.capture_kind,
@@ -353,7 +353,7 @@ class EscapePlayer(Record, kw_only=True):
     injected: list[str] = field(default_factory=list)
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def facts(self) -> tuple[Any, ...]:
         """All but the reply and who played, as `RoomPlayer` has it."""
         return (self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, None)
 
@@ -384,7 +384,7 @@ class EscapeStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_escape_ste
 
     @cached_property
     def facts(self) -> EscapeFacts:
-        """What it says of the game."""
+        """The game's facts."""
         alice, bob = self.players
         return escape_facts(
             (
@@ -393,7 +393,7 @@ class EscapeStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_escape_ste
                 tuple(self.generators_before.items()),
                 tuple(self.generators_after.items()),
                 None if self.generators_fixed is None else tuple(self.generators_fixed.items()),
-                (alice.told, bob.told),
+                (alice.facts, bob.facts),
                 self.exit_gate_before,
                 self.exit_gate_after,
                 self.adversary_target,

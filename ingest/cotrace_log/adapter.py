@@ -51,7 +51,7 @@ from schemas.records import Turn as TurnRow
 
 
 def as_written(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
-    """Give what the log itself says; what it leaves out is not known.
+    """Give what the log itself states; what it leaves out is not known.
 
     Raises:
         BadTurnError: a turn's progress is not between 0 and 1, or one of its numbers is none.
@@ -106,13 +106,13 @@ _SCORES: Final = {"yes": 1.0, "no": 0.0}
 
 _CLAIM_ALWAYS: Final = ("episode_id", "reader", "words", "start_char", "end_char", "certain", "reason", "prompt_hash")
 _CLAIM_TEXT: Final = ("turn", "seq", "agent", "text_hash")
-_CLAIM_SAID: Final = ("kind", "claim")
+_CLAIM_FACTS: Final = ("kind", "claim")
 
 _LABEL_ALWAYS: Final = ("source", "episode_id", "imported_at")
 _LABEL_UNIT: Final = ("annotator", "unit_key", "turn", "agent")
 _Key = TypeVar("_Key", bound=Hashable)
 
-_LABEL_SAID: Final = ("rubric", "question", "answer", "score", "basis", "planted")
+_LABEL_FACTS: Final = ("rubric", "question", "answer", "score", "basis", "planted")
 
 
 def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
@@ -120,24 +120,24 @@ def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
     import numpy as np
 
     texts: list[tuple[object, ...]] = []
-    told: list[tuple[PlannedClaim, ...]] = []
+    planned: list[tuple[PlannedClaim, ...]] = []
     for turn in turns:
         for seq, utterance in enumerate(turn.utterances, start=1):
             claims = claims_in(utterance.claims)
             if claims is not None:
                 texts.append((turn.turn, seq, utterance.agent, text_hash(utterance.text)))
-                told.append(claims)
-    said = _numbering(PlannedClaim)
-    of_said = list(map(said.__getitem__, chain.from_iterable(told)))
-    counts = np.fromiter(map(len, told), np.int32, len(told))
-    numbers = np.arange(len(of_said)) - np.repeat(counts.cumsum() - counts, counts)
+                planned.append(claims)
+    distinct = _numbering(PlannedClaim)
+    positions = list(map(distinct.__getitem__, chain.from_iterable(planned)))
+    counts = np.fromiter(map(len, planned), np.int32, len(planned))
+    numbers = np.arange(len(positions)) - np.repeat(counts.cumsum() - counts, counts)
     always = (episode, PLANTED, None, None, None, True, None, None)
     return Coded(
         (
             Group(_CLAIM_ALWAYS, [always], np.zeros_like(numbers)),
             Group(_CLAIM_TEXT, texts, np.repeat(np.arange(len(texts)), counts)),
-            Group(("number",), [(number,) for number in range(max(map(len, told), default=0))], numbers),
-            Group(_CLAIM_SAID, list(said), of_said),
+            Group(("number",), [(number,) for number in range(max(map(len, planned), default=0))], numbers),
+            Group(_CLAIM_FACTS, list(distinct), positions),
         )
     )
 
@@ -146,18 +146,18 @@ def planted_labels(episode: str, turns: Sequence[Turn], personas: Mapping[str, s
     """Answers that the authors know to be true; ``personas``: who plays each agent, ``model``: who is evaluated."""
     import numpy as np
 
-    said = _numbering(PlantedLabel)
-    of_said = list(map(said.__getitem__, chain.from_iterable(turn.labels for turn in turns)))
-    agents = list(dict.fromkeys(label.agent for label in said))
-    of_agent = np.array([agents.index(label.agent) for label in said], np.int32)
+    distinct = _numbering(PlantedLabel)
+    positions = list(map(distinct.__getitem__, chain.from_iterable(turn.labels for turn in turns)))
+    agents = list(dict.fromkeys(label.agent for label in distinct))
+    of_agent = np.array([agents.index(label.agent) for label in distinct], np.int32)
     of_turn = np.repeat(np.arange(len(turns)), [len(turn.labels) for turn in turns])
     units = [_unit(episode, turn.turn, agent, personas, model) for turn in turns for agent in agents]
-    answers = [(each.rubric, each.question, each.answer, _SCORES.get(each.answer.lower()), each.basis, each.planted) for each in said]
+    answers = [(each.rubric, each.question, each.answer, _SCORES.get(each.answer.lower()), each.basis, each.planted) for each in distinct]
     return Coded(
         (
             Group(_LABEL_ALWAYS, [(PLANTED, episode, None)], np.zeros_like(of_turn)),
-            Group(_LABEL_UNIT, units, of_turn * len(agents) + of_agent[of_said]),
-            Group(_LABEL_SAID, answers, of_said),
+            Group(_LABEL_UNIT, units, of_turn * len(agents) + of_agent[positions]),
+            Group(_LABEL_FACTS, answers, positions),
         )
     )
 
@@ -197,7 +197,7 @@ _Found = tuple[str, Any, Any]
 def contradictions(
     header: Header, turns: Sequence[Turn], end: End | None, progress: Sequence[float | None], episode: str
 ) -> Iterator[LogDisagreement]:
-    """What a log says that its other lines rule out.
+    """What a log states although its other lines rule it out.
 
     Args:
         header: the first line.
@@ -227,14 +227,14 @@ def _disagreements(episode: str, turn: int | None, found: Iterator[_Found] | Seq
 def _of_header(header: Header) -> Iterator[_Found]:
     if header.started_at and read_time(header.started_at) is None:
         yield "started_at", header.started_at, None
-    for key, said in header.team.items():
+    for key, named in header.team.items():
         agents = [agent for agent in header.agents if key in {agent.agent, agent.agent.lower(), agent.role}]
         known = {name for agent in agents for name in (agent.model, agent.persona) if name is not None}
-        if not agents or (known and said not in known and not known.issuperset(said.split("+"))):
-            yield f"team.{key}", said, "+".join(sorted(known)) or None
+        if not agents or (known and named not in known and not known.issuperset(named.split("+"))):
+            yield f"team.{key}", named, "+".join(sorted(known)) or None
         for agent in agents:
-            if agent.model not in {None, said, *said.split("+")}:
-                yield f"agents.{agent.agent}.model", agent.model, said
+            if agent.model not in {None, named, *named.split("+")}:
+                yield f"agents.{agent.agent}.model", agent.model, named
 
 
 def _of_turn(turn: Turn, before: int, names: set[str], limit: int | None) -> Iterator[_Found]:
@@ -257,12 +257,12 @@ def _of_turn(turn: Turn, before: int, names: set[str], limit: int | None) -> Ite
 
 
 def _of_utterances(utterances: Sequence[UtteranceEntry], names: set[str]) -> Iterator[_Found]:
-    for seq, said in enumerate(utterances, start=1):
-        if said.agent not in names:
-            yield f"utterances[{seq}].agent", said.agent, None
-        elif said.audience is not None and (said.agent not in said.audience or not names.issuperset(said.audience)):
-            yield f"utterances[{seq}].audience", list(said.audience), sorted({said.agent, *said.audience} & names)
-        if said.superseded and not any((later.agent, later.channel) == (said.agent, said.channel) for later in utterances[seq:]):
+    for seq, uttered in enumerate(utterances, start=1):
+        if uttered.agent not in names:
+            yield f"utterances[{seq}].agent", uttered.agent, None
+        elif uttered.audience is not None and (uttered.agent not in uttered.audience or not names.issuperset(uttered.audience)):
+            yield f"utterances[{seq}].audience", list(uttered.audience), sorted({uttered.agent, *uttered.audience} & names)
+        if uttered.superseded and not any((later.agent, later.channel) == (uttered.agent, uttered.channel) for later in utterances[seq:]):
             yield f"utterances[{seq}].superseded", True, False
 
 
@@ -325,7 +325,7 @@ def read(data: bytes, place: Place) -> Reading:
 
 
 def _read(data: bytes, place: Place) -> Reading:
-    log = read_lines(data, _keeps)
+    log = read_lines(data, _leaves_text)
     _tell_agents(log.header)
     derivation: Derivation = getattr(_rules(log.header), "derive", as_written)
     episode = episode_id(log.header.benchmark, place.path)
@@ -342,7 +342,7 @@ def _rules(header: Header) -> ModuleType | None:
     return module(header.benchmark, "ingest", "native")
 
 
-def _keeps(header: Header) -> bool:
+def _leaves_text(header: Header) -> bool:
     return bool(getattr(_rules(header), "KEEPS", False))
 
 
@@ -483,23 +483,27 @@ def _turn(episode: str, turn: Turn, progress: float | None, *, replayed: bool) -
 
 
 def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[Utterance]:
-    for seq, said in enumerate(turn.utterances, start=1):
-        audience = _audience(said, everybody)
-        dropped = said.superseded and not _was_received(turn.utterances[seq - 1 :], everybody)
-        yield Utterance(episode, turn.turn, seq, said.agent, said.channel, audience, said.text, None, dropped)
+    for seq, uttered in enumerate(turn.utterances, start=1):
+        audience = _audience(uttered, everybody)
+        dropped = uttered.superseded and not _was_received(turn.utterances[seq - 1 :], everybody)
+        yield Utterance(episode, turn.turn, seq, uttered.agent, uttered.channel, audience, uttered.text, None, dropped)
 
 
 def _was_received(from_here: Sequence[UtteranceEntry], everybody: list[str]) -> bool:
     """Whether the first of these, marked as superseded, reached all agents all the same; a thought goes with the message after it."""
     first = from_here[0]
-    message = next((said for said in from_here if said.agent == first.agent and (said is not first or said.channel == "public")), first)
+    message = next(
+        (uttered for uttered in from_here if uttered.agent == first.agent and (uttered is not first or uttered.channel == "public")), first
+    )
     return message.channel == "public" and set(everybody) <= {*_audience(message, everybody)}
 
 
-def _audience(said: UtteranceEntry, everybody: list[str]) -> list[str]:
-    if said.audience is not None:
-        return everybody if said.audience == everybody else list(said.audience)  # the same texts, not equal ones: tables are made faster
-    return [said.agent] if said.channel == "private" else everybody
+def _audience(uttered: UtteranceEntry, everybody: list[str]) -> list[str]:
+    if uttered.audience is not None:
+        return (
+            everybody if uttered.audience == everybody else list(uttered.audience)
+        )  # the same texts, not equal ones: tables are made faster
+    return [uttered.agent] if uttered.channel == "private" else everybody
 
 
 def _as_logged(action: ActionEntry) -> ActionEntry:
@@ -531,17 +535,17 @@ def _calls(episode: str, turn: Turn, run: str) -> Iterator[Call]:
 
 
 def _surveys(episode: str, end: End | None) -> Iterator[Label]:
-    """What players said of their partners after the game."""
-    for said in () if end is None else end.survey:
+    """What players reply of their partners after the game."""
+    for reply in () if end is None else end.survey:
         yield Label(
             source=SURVEY,
-            annotator=f"player {said.agent}",
-            rubric=said.rubric,
-            question=said.question,
-            unit_key=f"{episode}/{said.agent}",
+            annotator=f"player {reply.agent}",
+            rubric=reply.rubric,
+            question=reply.question,
+            unit_key=f"{episode}/{reply.agent}",
             episode_id=episode,
             turn=None,
-            agent=said.agent,
-            answer=said.answer,
-            score=said.score,
+            agent=reply.agent,
+            answer=reply.answer,
+            score=reply.score,
         )

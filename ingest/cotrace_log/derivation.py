@@ -31,7 +31,7 @@ class Derived:
     """Progress after each turn, 0 to 1; None where it is not known."""
 
     success: bool | None
-    """The goal was reached: as the log's end says or, without one, as the rules ended the game. None: the end is not known."""
+    """The goal was reached: as the log's end states or, without one, as the rules ended the game. None: the end is not known."""
 
     score: float | None
     """The benchmark's main metric at the end; None if no turn was played or the end is not known."""

@@ -1,4 +1,4 @@
-"""The lines of cotrace's own log, typed: `schemas.game` says what they hold, here they are read back."""
+"""The lines of cotrace's own log, typed: `schemas.game` defines what they hold, here they are read back."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class PlannedClaim(NamedTuple):
     """Its JSON text."""
 
 
-def _fast(kind: type[Any], **kept: Any) -> Any:
-    """The record as a Struct, which msgspec reads in half the time of a dataclass; ``kept``: fields that are of another type in it."""
-    hints = get_type_hints(kind) | kept
+def _fast(kind: type[Any], **replaced: Any) -> Any:
+    """The record as a Struct, which msgspec reads in half the time of a dataclass; ``replaced``: fields that are of another type in it."""
+    hints = get_type_hints(kind) | replaced
     columns = [(entry.name, hints[entry.name], _default(entry)) for entry in fields(kind)]
     return msgspec.defstruct(kind.__name__, columns, kw_only=True, gc=False, eq=False)
 
@@ -72,14 +72,14 @@ def read_turn(line: bytes) -> Turn | None:
 
 
 def read_turn_keeping(line: bytes) -> Turn | None:
-    """The same, its states and claims kept as they stand in the file; equal labels are one object."""
+    """The same, its states and claims as in the file; equal labels are one object."""
     try:
         if not line.isascii():
             line.decode()  # what is stored is not looked into
         turn = _KEEPING.decode(line)
         turn.labels = list(map(_label, map(bytes, turn.labels)))
-        for said in turn.utterances:
-            claims_in(said.claims)
+        for uttered in turn.utterances:
+            claims_in(uttered.claims)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     read: Turn = turn
@@ -111,7 +111,7 @@ def _value(written: bytes) -> Any:
 
 
 def claims_in(claims: object) -> tuple[PlannedClaim, ...] | None:
-    """The claims of a text, before them the one that says of which kinds all are reported; None where nothing is known.
+    """The claims of a text, before them the one that lists the kinds of which all are reported; None where nothing is known.
 
     Raises:
         msgspec.ValidationError: they are no list of objects.
@@ -128,8 +128,8 @@ def _claims(written: bytes) -> tuple[PlannedClaim, ...] | None:
 
 
 def _planned(claims: Sequence[Mapping[str, Any]]) -> tuple[PlannedClaim, ...]:
-    says_so = claims and claims[0].get("kind") == "read"
-    return tuple(PlannedClaim(str(claim.get("kind")), dumps(claim)) for claim in (claims if says_so else (_READ, *claims)))
+    is_complete = claims and claims[0].get("kind") == "read"
+    return tuple(PlannedClaim(str(claim.get("kind")), dumps(claim)) for claim in (claims if is_complete else (_READ, *claims)))
 
 
 _END: Final = re.compile(rb'\s*\{\s*"end"\s*:')
@@ -175,24 +175,24 @@ class LogLines:
     """Why the rest could not be read."""
 
 
-def read_lines(data: bytes, keeps: Callable[[Header], bool] = lambda _: False) -> LogLines:
-    """Read the lines up to the first that cannot be read; a last one that breaks off without a line break is no fault.
+def read_lines(data: bytes, leaves_text: Callable[[Header], bool] = lambda _: False) -> LogLines:
+    """Read the lines up to the first that cannot be read; a last one without a line break is not a fault.
 
     Blank lines carry nothing, before the header either.
 
     Args:
         data: the file.
-        keeps: whether parts of turns may be kept as they stand in the file (`ingest.cotrace_log.lines`), by the header.
+        leaves_text: whether parts of turns may stay as they are in the file (`ingest.cotrace_log.lines`), by the header.
 
     Raises:
-        BadInputError: the header is not whole, or of a newer version; its locator calls the header `line 1`, wherever it stands.
+        BadInputError: the header is not whole, or of a newer version; its locator calls the header `line 1`, wherever it is.
     """
     refuse_spread_objects(data)
     lines = data.split(b"\n")
     last = len(lines)
     header = header_line(data)
     log = LogLines(_header(lines[header - 1]), [], [], last - (not lines[-1]))
-    reader = read_turn_keeping if keeps(log.header) else read_turn
+    reader = read_turn_keeping if leaves_text(log.header) else read_turn
     for number, line in enumerate(lines[header:], start=header + 1):
         if not line or line.isspace():
             continue
@@ -231,7 +231,7 @@ def _breaks_off(line: bytes) -> bool:
 
 def _take(log: LogLines, line: bytes, number: int, reader: Callable[[bytes], Turn | None]) -> None:
     if log.end is not None:
-        raise BadInputError("stands behind the line that ends the game", excerpt=excerpt(line[:200].decode(errors="replace")))
+        raise BadInputError("comes after the line that ends the game", excerpt=excerpt(line[:200].decode(errors="replace")))
     if _END.match(line):
         log.end = _entry(_END_LINE, line, "").end
         return

@@ -86,13 +86,13 @@ def _header(store: Store, episode: Mapping[str, Any]) -> Header:
 
 def _turns(store: Store, episode: str) -> list[Turn]:
     turns = _rows(store, "SELECT * FROM turns WHERE episode_id = ? ORDER BY turn", episode)
-    said, done = (_by_turn(store, table, episode) for table in ("utterances", "actions"))
+    spoken, done = (_by_turn(store, table, episode) for table in ("utterances", "actions"))
     return [
         Turn(
             turn=row["turn"],
             state_before=_json(row["state_before"]),
             state_after=_json(row["state_after"]),
-            utterances=[_utterance(one) for one in said[row["turn"]]],
+            utterances=[_utterance(one) for one in spoken[row["turn"]]],
             actions=[_action(one) for one in done[row["turn"]]],
             progress=row["progress"],
         )

@@ -98,7 +98,7 @@ def run_row(info: ExperimentInfo, place: Place) -> Run:
 
 
 def _folders(place: Place) -> tuple[str | None, str | None]:
-    """Provider group and condition as the published folders name them: only the folder says whether a model ran locally."""
+    """Provider group and condition as the published folders name them: only the folder shows whether a model ran locally."""
     *_, group, folder, _, _ = ("", "", "", "", *PurePath(place.path).parts)
     if not _CONDITION_FOLDER.fullmatch(folder):
         return None, None
@@ -168,7 +168,11 @@ def _heard_each_other(turns: LoggedTurns) -> bool | None:
     found: bool | None = None
     known: Sequence[str] = ()
     for turn, raw in zip(turns.typed, turns.raw, strict=True):
-        lines = {name: f"{name}: {said.public_message}" for name, said in turn.director_responses.items() if said.public_message.strip()}
+        lines = {
+            name: f"{name}: {response.public_message}"
+            for name, response in turn.director_responses.items()
+            if response.public_message.strip()
+        }
         for director in turn.director_responses:
             _, heading, talk = str(raw.get(f"director_prompt_{director}") or "").partition(_TALK)
             others = [line for name, line in lines.items() if name != director]
@@ -238,9 +242,9 @@ def _state(after: Board) -> str:
 
 
 def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], result: DerivedTurn) -> Iterator[Action]:
-    """The builder's move or question; none on a turn that broke off."""
+    """The builder's move or question; none on a truncated turn."""
     if turn.clarification is not None:
-        question = Json(dumps({"question": turn.clarification}))  # the log's own field, whatever stands in it
+        question = Json(dumps({"question": turn.clarification}))  # the log's own field, whatever it holds
         unread = is_complaint(turn.clarification) and not no_reply_came(turn.clarification)
         read: Read | None = "unreadable" if unread else None
         yield Action(
@@ -287,11 +291,11 @@ def utterances(episode: str, turn: TurnRecord, history: Sequence[str]) -> Iterat
         turn: the turn.
         history: the history after the turn before, as logged; empty before the first turn.
     """
-    for seq, (agent, channel, audience, text, superseded) in enumerate(_said(turn, history), start=1):
+    for seq, (agent, channel, audience, text, superseded) in enumerate(_utterances_of(turn, history), start=1):
         yield Utterance(episode, turn.turn_number, seq, agent, channel, audience, text, None, superseded)
 
 
-def _said(turn: TurnRecord, history: Sequence[str]) -> Iterator[tuple[str, str, list[str], str, bool]]:
+def _utterances_of(turn: TurnRecord, history: Sequence[str]) -> Iterator[tuple[str, str, list[str], str, bool]]:
     spoken = _director_lines(turn, history)
     for index, (director, message) in enumerate(spoken):
         superseded = any(later == director for later, _ in spoken[index + 1 :])
@@ -349,7 +353,7 @@ def read(data: bytes, place: Place) -> Reading:
     found = Reading()
     games = document["games"]
     if not games:
-        raise BadInputError("the list `games` is empty: the run broke off before its first game", locator="games")
+        raise BadInputError("the list `games` is empty: the run crashed before its first game", locator="games")
     for index, game in enumerate(games):
         if game in games[:index]:
             found.rejects.append(BadInputError("the same game as one before it in this file: counted once", locator=f"games[{index}]"))

@@ -1,4 +1,4 @@
-"""What a published CRAFT log says of a game as a whole and of its turns, and where the two differ (formats/craft.md, section 3.2)."""
+"""What a published CRAFT log states of a game as a whole and of its turns, and where the two differ (formats/craft.md, section 3.2)."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def turn_contradictions(turn: TurnRecord, before: TurnRecord | None) -> Iterator
     if turn.turn_number != due:
         yield Difference("turn_number", dumps(turn.turn_number), dumps(due))
     yield from _time(turn.timestamp, before.timestamp if before else None)
-    for director, said in turn.director_responses.items():
-        raw = said.raw_response
-        if raw and said.public_message != FAILED_CALL_MESSAGE:
+    for director, response in turn.director_responses.items():
+        raw = response.raw_response
+        if raw and response.public_message != FAILED_CALL_MESSAGE:
             answer = parse_director(raw)
-            if answer.message != said.public_message:
-                yield Difference(f"director_responses.{director}", dumps(said.public_message), dumps(answer.message))
-            elif answer.thinking != said.internal_thinking:
+            if answer.message != response.public_message:
+                yield Difference(f"director_responses.{director}", dumps(response.public_message), dumps(answer.message))
+            elif answer.thinking != response.internal_thinking:
                 field = f"director_responses.{director}.internal_thinking"
-                yield Difference(field, dumps(said.internal_thinking), dumps(answer.thinking))
+                yield Difference(field, dumps(response.internal_thinking), dumps(answer.thinking))
     if turn.clarification is not None and turn.move_executed:
         yield Difference("move_executed", "true", "false")
     if turn.failed_move is not None and turn.failed_move == turn.move_executed:
@@ -64,7 +64,9 @@ def _discussion(turn: TurnRecord) -> Iterator[Difference]:
     if turn.director_discussion_full is None:
         return
     lines = [
-        f"{director}: {said.public_message}" for director, said in turn.director_responses.items() if said.public_message != NO_MESSAGE
+        f"{director}: {response.public_message}"
+        for director, response in turn.director_responses.items()
+        if response.public_message != NO_MESSAGE
     ]
     if turn.director_discussion_full != "\n".join(lines):
         yield Difference("director_discussion_full", dumps(turn.director_discussion_full), dumps("\n".join(lines)))
@@ -97,10 +99,10 @@ def _history(turn: TurnRecord, before: TurnRecord | None) -> Iterator[Difference
         return
     known = trimmed((before.conversation_snapshot if before else None) or ())
     new, end = lines[len(known) :], _builder_lines(turn)
-    said = [line.partition(": ") for line in new[: len(new) - len(end)]]
+    response = [line.partition(": ") for line in new[: len(new) - len(end)]]
     last = {director: answer.public_message for director, answer in turn.director_responses.items()}
-    ends_alike = list(map(_without_empty_cells, new[len(said) :])) == list(map(_without_empty_cells, end))
-    if tuple(lines[: len(known)]) != known or not ends_alike or {name: text for name, _, text in said} != last:
+    ends_alike = list(map(_without_empty_cells, new[len(response) :])) == list(map(_without_empty_cells, end))
+    if tuple(lines[: len(known)]) != known or not ends_alike or {name: text for name, _, text in response} != last:
         yield Difference("conversation_snapshot", dumps(new), dumps([*(f"{name}: {text}" for name, text in last.items()), *end]))
 
 

@@ -37,8 +37,8 @@ _REASONS: Final = {True: "target_achieved", False: "max_turns_reached"}
 """Success -> why cotrace's own games end."""
 
 _ROLES: Final = dict.fromkeys(DIRECTORS, "director") | {BUILDER: "builder"}
-_NOT_SAID: Final = "agent"
-"""The role of an agent of which a log says none."""
+_NO_ROLE: Final = "agent"
+"""The role of an agent without a logged role."""
 
 
 def header_differences(header: Header, target: Board) -> Iterator[Difference]:
@@ -47,7 +47,7 @@ def header_differences(header: Header, target: Board) -> Iterator[Difference]:
     yield from target_differences(target, level if isinstance(level, str) else None)
     for agent in header.agents:
         role = _ROLES.get(agent.agent, agent.role)
-        if agent.role not in {role, _NOT_SAID}:
+        if agent.role not in {role, _NO_ROLE}:
             yield Difference(f"agents.{agent.agent}.role", dumps(agent.role), dumps(role))
         if agent.agent in DIRECTORS and (agent.private_view, agent.view_kind) != (None, None):
             yield from _view_differences(agent, target)
@@ -83,20 +83,20 @@ def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -
 
 def _utterance_differences(header: Header, turn: Turn) -> Iterator[Difference]:
     everybody = [agent.agent for agent in header.agents]
-    for seq, said in enumerate(turn.utterances):
-        due = everybody if said.channel == "public" else [said.agent]
-        hidden = said.channel == "public" and (said.superseded or said.text == NO_MESSAGE)  # the builder is not shown it
+    for seq, uttered in enumerate(turn.utterances):
+        due = everybody if uttered.channel == "public" else [uttered.agent]
+        hidden = uttered.channel == "public" and (uttered.superseded or uttered.text == NO_MESSAGE)  # the builder is not shown it
         possible = [sorted(due), *([sorted({*due} - {BUILDER})] if hidden else [])]
-        if said.audience is not None and sorted(said.audience) not in possible:
-            yield Difference(f"utterances[{seq + 1}].audience", dumps(list(said.audience)), dumps(sorted(due)))
-    thinking = {BUILDER, *(said.agent for said in turn.utterances if said.channel == "private")}
-    for number, (said, following) in enumerate(pairwise(turn.utterances), start=1):
-        if said.agent != following.agent:
+        if uttered.audience is not None and sorted(uttered.audience) not in possible:
+            yield Difference(f"utterances[{seq + 1}].audience", dumps(list(uttered.audience)), dumps(sorted(due)))
+    thinking = {BUILDER, *(uttered.agent for uttered in turn.utterances if uttered.channel == "private")}
+    for number, (uttered, following) in enumerate(pairwise(turn.utterances), start=1):
+        if uttered.agent != following.agent:
             continue
-        if said.channel == following.channel and said.agent in thinking:  # a thought before each message, one answer of the builder
+        if uttered.channel == following.channel and uttered.agent in thinking:  # a thought before each message, one answer of the builder
             yield Difference(f"utterances[{number + 1}].channel", dumps(following.channel), None)
-        if (said.channel, following.channel) == ("private", "public") and said.superseded != following.superseded:
-            yield Difference(f"utterances[{number}].superseded", dumps(said.superseded), dumps(following.superseded))
+        if (uttered.channel, following.channel) == ("private", "public") and uttered.superseded != following.superseded:
+            yield Difference(f"utterances[{number}].superseded", dumps(uttered.superseded), dumps(following.superseded))
 
 
 def _action_differences(action: ActionEntry, error_code: ErrorCode | None) -> Iterator[Difference]:

@@ -89,7 +89,7 @@ class GameRecord(_Record):
 
 
 class ResponseRecord(_Record):
-    """What a director thought and said last in a turn."""
+    """A director's last thought and message of a turn."""
 
     internal_thinking: str
     public_message: str

@@ -297,10 +297,10 @@ def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterato
 
 
 def _numbers(logged: Mapping[str, float], replayed: Metrics) -> Iterator[Difference]:
-    for name, said in logged.items():
+    for name, stated in logged.items():
         number = getattr(replayed, name, None)
-        if number is not None and not close(said, number):
-            yield Difference(name, _text(said), _text(number))
+        if number is not None and not close(stated, number):
+            yield Difference(name, _text(stated), _text(number))
 
 
 def _flags(turn: CraftTurn, step: ReplayedTurn) -> Iterator[Difference]:
@@ -457,7 +457,7 @@ def _error_code(turn: CraftTurn, step: ReplayedTurn) -> ErrorCode | None:
 
 
 OTHER_VIEW: Final = "other"
-"""A view that is no reading of the target."""
+"""A view that does not fit the target."""
 
 _HEADING: Final = re.compile(r"^[ \t]*#+[ \t]*YOUR TARGET VIEW\b[^\n]*\n\s*(?=\{)", re.MULTILINE)
 

@@ -57,7 +57,7 @@ class Manifest:
     """Names of the two players (`policy_p1`, `policy_p2`)."""
 
     row: Mapping[str, str] = field(default_factory=dict)
-    """The row as it stands; empty if there is none."""
+    """The row as written; empty if there is none."""
 
 
 def run_name(path: str) -> str:
@@ -67,7 +67,7 @@ def run_name(path: str) -> str:
 
 
 def manifest_of(path: str) -> Manifest:
-    """What a manifest says of the run that a dialog file belongs to; nothing known where there is no manifest.
+    """What a manifest states of the run that a dialog file belongs to; nothing known where there is no manifest.
 
     Raises:
         BadInputError: the nearest manifest cannot be read, or has an impossible value in the run's row.
@@ -108,7 +108,7 @@ def _typed(row: Mapping[str, str], run: str) -> Manifest:
         raise BadInputError(f"verifier {excerpt(repr(verifier))} is none of {known}", locator=where)
     limit = row.get("step_limit", "")
     if limit and not (limit.isascii() and limit.isdecimal() and 0 < len(limit) <= 6 and int(limit) > 0):  # noqa: PLR2004 - no game is longer
-        raise BadInputError(f"step_limit {excerpt(repr(limit))} is no count", locator=where)
+        raise BadInputError(f"step_limit {excerpt(repr(limit))} is not a count", locator=where)
     return Manifest(
         verifier=verifier,
         step_limit=int(limit) if limit else None,
@@ -162,8 +162,8 @@ class _Game:
     def success(self) -> bool | None:
         """Solved, by replay; None if neither the rules nor the file end the game with the last step that was replayed."""
         found, logged = success_by_rules(self.steps), self.dialog.logged
-        says_the_end = isinstance(logged.get("success"), bool) and logged.get("step_count", self.step_count) == len(self.steps)
-        return self.steps[-1].outcome.success if found is None and self.lost is None and says_the_end else found
+        has_end = isinstance(logged.get("success"), bool) and logged.get("step_count", self.step_count) == len(self.steps)
+        return self.steps[-1].outcome.success if found is None and self.lost is None and has_end else found
 
 
 def sniff(head: bytes) -> bool:
@@ -319,8 +319,8 @@ def _run(game: _Game) -> Run:
 
 def _reasoning(game: _Game) -> bool | None:
     """Whether reasoning was asked for: the prompts tell; where they do not, the manifest."""
-    said = {"0": False, "1": True}.get(game.manifest.row.get("use_cot", ""))
-    return said if game.dialog.reasoning is None else game.dialog.reasoning
+    reasons = {"0": False, "1": True}.get(game.manifest.row.get("use_cot", ""))
+    return reasons if game.dialog.reasoning is None else game.dialog.reasoning
 
 
 def _team(game: _Game) -> dict[str, str]:
@@ -395,9 +395,17 @@ def _turn(game: _Game, step: Step) -> Turn:
 
 
 def _utterances(game: _Game, step: Step) -> Iterator[Utterance]:
-    for seq, said in enumerate(utterances_of(AGENTS[step.before.player], step), start=1):
+    for seq, uttered in enumerate(utterances_of(AGENTS[step.before.player], step), start=1):
         yield Utterance(
-            game.episode, step.number + 1, seq, said.agent, said.channel, list(said.audience or ()), said.text, None, superseded=False
+            game.episode,
+            step.number + 1,
+            seq,
+            uttered.agent,
+            uttered.channel,
+            list(uttered.audience or ()),
+            uttered.text,
+            None,
+            superseded=False,
         )
 
 

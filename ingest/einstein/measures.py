@@ -167,5 +167,5 @@ def _brings_on(setting: Setting, table: Table, action: Action) -> bool:
     if not isinstance(action, Share):
         return isinstance(action, Move)
     held = items_mask(table.held[1 - table.player])
-    told = held | 1 << setting.puzzle.item_index[action.item]
-    return closure(setting.puzzle, told, table.placed) != closure(setting.puzzle, held, table.placed)
+    informed = held | 1 << setting.puzzle.item_index[action.item]
+    return closure(setting.puzzle, informed, table.placed) != closure(setting.puzzle, held, table.placed)

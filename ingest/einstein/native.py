@@ -80,7 +80,7 @@ def _samples(turn: Turn, index: int) -> Samples:
     if len(turn.actions) != 1 or turn.actions[0].raw is None:
         raise BadTurnError(BadInputError("a turn must have one action with the raw answer", locator=".actions"), index)
     if turn.turn != index + 1:
-        raise BadTurnError(BadInputError(f"turn {turn.turn} stands where turn {index + 1} is due", locator=".turn"), index)
+        raise BadTurnError(BadInputError(f"turn {turn.turn} is out of order, turn {index + 1} is due", locator=".turn"), index)
     if turn.samples is None:
         return Samples((turn.actions[0].raw,))
     if len(turn.samples.texts) != len(turn.samples.costs) or not turn.samples.texts:
@@ -128,14 +128,14 @@ def _turn_differences(setting: Setting, settings: GameSettings, turn: Turn, step
         "error_code": (action.error_code, code),
         "error_text": (action.error_text, refusal_text(code)),
         "goal_reached": (turn.goal_reached, step.outcome.terminated),
-        "utterances": ([_said(said) for said in turn.utterances], [_said(said) for said in utterances_of(agent, step)]),
+        "utterances": ([_as_list(uttered) for uttered in turn.utterances], [_as_list(uttered) for uttered in utterances_of(agent, step)]),
     }
     return _differing(facts | _sample_facts(settings, turn, step), episode, turn.turn)
 
 
-def _said(said: UtteranceEntry) -> list[Any]:
-    audience = said.audience or (AGENTS if said.channel == "public" else [said.agent])
-    return [said.agent, said.channel, list(audience), said.text]
+def _as_list(uttered: UtteranceEntry) -> list[Any]:
+    audience = uttered.audience or (AGENTS if uttered.channel == "public" else [uttered.agent])
+    return [uttered.agent, uttered.channel, list(audience), uttered.text]
 
 
 def _sample_facts(settings: GameSettings, turn: Turn, step: Step) -> dict[str, tuple[Any, Any]]:

@@ -92,7 +92,7 @@ _LISTED_KEYS: Final = 8
 _MOST_FAULTY_LINES: Final = 20
 """Lines on which a reader fails unforeseen, each of which costs some twelve readings of the file to find."""
 _LEFT_OVER: Final = 2_000_000
-"""So many objects that nobody gave back are looked through for cycles: more than a portion's rows and what is stored between portions."""
+"""So many unreleased objects are looked through for cycles: more than a portion's rows and what is stored between portions."""
 
 MOST_BYTES: Final = 1 << 30
 """Larger files are rejected: they would not fit into memory several times over."""
@@ -107,7 +107,7 @@ class KnownPath:
     adapter_version: int | None
     episodes: int = 0
     rejects: frozenset[tuple[str, str]] = frozenset()
-    """Locator and reason of each part that was refused: such a file is read again at every ingest, since its reader may be mended."""
+    """Locator and reason of each part that was refused: such a file is read again at every ingest, since its reader may be fixed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +308,9 @@ def _unread_messages(reading: Reading) -> Iterator[BadInputError]:
     """That messages came out empty although the log has something under other keys, or that most of a file's did."""
     if reading.unread or reading.empty * 2 > reading.messages > 1:
         keys = ", ".join(excerpt(key, 40) for key, _ in reading.unread.most_common(_LISTED_KEYS))
-        told = f"; keys not read: {keys}" if keys else ""
+        left = f"; keys not read: {keys}" if keys else ""
         yield BadInputError(
-            f"{reading.empty} of {reading.messages} messages have no text and no call{told}; the rest of the file was read; a mapping can "
+            f"{reading.empty} of {reading.messages} messages have no text and no call{left}; the rest of the file was read; a mapping can "
             "name the keys of rows of your own (docs/formats/chat_lines.md)"
         )
 
@@ -323,8 +323,8 @@ def _path_as_data(found: FoundFile, reader: Adapter) -> bytes:
 
 def _companions(found: FoundFile, reader: Adapter) -> bytes:
     """Hashes of the files that this one is read with: one that comes later, or changes, makes it another source."""
-    beside = companions(reader, Path(found.path))
-    return b"".join(hashlib.sha256(path.read_bytes()).digest() for path in beside)
+    files = companions(reader, Path(found.path))
+    return b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)
 
 
 def _guarded(data: bytes, reader: Adapter, place: Place) -> Reading:

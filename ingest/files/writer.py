@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-_KEPT: Final = frozenset({"verdicts", "labels", "notes", "claims"})
+_RETAINED: Final = frozenset({"verdicts", "labels", "notes", "claims"})
 """Verdicts and what models read hang on what they were shown, labels on people: they outlive a game's rows."""
 
-_DERIVED: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names and spec.name not in _KEPT)
+_DERIVED: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names and spec.name not in _RETAINED)
 
 
 @dataclass(slots=True)
@@ -295,7 +295,7 @@ rewrites the rest of each table with every transaction: half as many rows at onc
 
 
 class Writer:
-    """Gathers portions, writes them, and keeps the report."""
+    """Gathers portions, writes them, and makes the report."""
 
     def __init__(self, store: Store, report: Report) -> None:
         self._store = store
@@ -329,7 +329,7 @@ class Writer:
             self._report.others.append((printable(file.found.path), file.note))
 
     def flush(self, *, is_last: bool = False) -> None:
-        """Check and write what is waiting, in one transaction; ``is_last``: nobody reads meanwhile."""
+        """Check and write what is waiting, in one transaction; ``is_last``: no other process reads meanwhile."""
         if not self._files:
             return
         import pyarrow as pa

@@ -33,7 +33,7 @@ def rows_of(data: bytes, rejects: list[BadInputError], within: str | None = None
 
     Args:
         data: the file.
-        rejects: takes what is no row.
+        rejects: takes what is not a row.
         within: name, with points, under which objects of the file hold their rows; None: the objects are the rows.
 
     Raises:
@@ -247,5 +247,5 @@ def reader_for(log_format: str | None, mapping: Path | None) -> str | MappedChat
     if mapping is None:
         return log_format
     if log_format not in {None, FORMAT}:
-        raise UsageError(f"a mapping says which column of chat lines is what, it does not go with format {log_format}: leave one out")
+        raise UsageError(f"a mapping names the columns of chat lines and does not go with format {log_format}: leave one out")
     return MappedChat.of(mapping)

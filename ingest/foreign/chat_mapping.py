@@ -117,7 +117,7 @@ def _problem(error: ValidationError) -> str:
 
 _EVER: Final = frozenset({"conversation.id", "message.speaker", "message.text", "message.order"})
 """Entries without which not even one conversation can be read as it was meant."""
-_TOLD_BY_ITSELF: Final = frozenset({"conversation.messages", "conversation.rows", "message.turn"})
+_REPORTED_ELSEWHERE: Final = frozenset({"conversation.messages", "conversation.rows", "message.turn"})
 _WHOLE_FILE: Final = ("conversation.id", FILE)
 _RARE: Final = frozenset({"outcome.error"})
 """Entries whose column only some conversations have, by what they mean."""
@@ -129,7 +129,7 @@ _READ: Final = frozenset({
 })  # fmt: skip
 """Keys of messages that are read in whatever form they are in, next to those that hold facts about a message."""
 _LISTED: Final = 12
-_KEPT: Final = 1_000
+_MOST_COLUMNS: Final = 1_000
 """Columns; a file whose objects have names for keys has any number of them."""
 
 
@@ -145,7 +145,7 @@ class Unmet:
         self._read = _READ | {str(column).partition(".")[0] for column in named if column} | set(named)
         self._unread_keys: Counter[str] = Counter()
         self._unread: dict[tuple[str, str], list[Any]] = {}
-        """Entry and column of an outcome -> what stands there and cannot be read."""
+        """Entry and column of an outcome -> the value that cannot be read."""
 
     def look(self, rows: Iterable[Any], messages: Iterable[Any]) -> None:
         """Take note of the columns that the rows and the messages of a conversation have."""
@@ -162,7 +162,7 @@ class Unmet:
                     self._look_at(whose, values)
 
     def unread(self, entry: str, column: str, value: Any) -> None:
-        """Take note of a success or score that stands in a conversation's row, if it says anything."""
+        """Take note of a success or score of a conversation's row, if it has a value."""
         if value is not None:
             self._unread.setdefault((entry, column), []).append(value)
 
@@ -173,9 +173,9 @@ class Unmet:
             yield f"keys of messages that are not read, and in how many: {listed}; a mapping can name them (docs/formats/chat_lines.md)"
 
     def rejects(self) -> list[BadInputError]:
-        """What to tell of the file; that one conversation alone lacks an outcome is no mistake of the mapping."""
+        """What to tell of the file; that one conversation alone lacks an outcome is not a mistake of the mapping."""
         return [
-            self._told(whose, entry, column)
+            self._missing(whose, entry, column)
             for whose, left in self._left.items()
             for entry, column in left.items()
             if self._columns[whose] and (entry in _EVER or self._conversations > 1)
@@ -183,13 +183,13 @@ class Unmet:
 
     def _look_at(self, whose: str, values: Mapping[str, Any]) -> None:
         self._left[whose] = {entry: column for entry, column in self._left[whose].items() if _is_missing(values, column)}
-        if self._left[whose] and len(self._columns[whose]) < _KEPT:
+        if self._left[whose] and len(self._columns[whose]) < _MOST_COLUMNS:
             self._columns[whose] |= dict.fromkeys(_reached(values))
 
-    def _told(self, whose: str, entry: str, column: str) -> BadInputError:
+    def _missing(self, whose: str, entry: str, column: str) -> BadInputError:
         columns = list(self._columns[whose])
-        mend = near(column, columns, f"there are {', '.join(columns[:_LISTED])}; mend the mapping, or leave the entry out")
-        return BadInputError(f"no {whose} has {column}, which the mapping names as {entry}{mend}")
+        fix = near(column, columns, f"there are {', '.join(columns[:_LISTED])}; fix the mapping, or leave the entry out")
+        return BadInputError(f"no {whose} has {column}, which the mapping names as {entry}{fix}")
 
 
 def _not_read(entry: str, column: str, values: list[Any]) -> BadInputError:
@@ -208,12 +208,12 @@ def _named(mapping: ChatMapping, parts: tuple[str, ...]) -> dict[str, str]:
     return {
         entry: column
         for entry, column in named.items()
-        if column and entry not in _TOLD_BY_ITSELF | _RARE and (entry, column) != _WHOLE_FILE
+        if column and entry not in _REPORTED_ELSEWHERE | _RARE and (entry, column) != _WHOLE_FILE
     }
 
 
 def _reached(values: Mapping[str, Any]) -> Iterator[str]:
-    """The columns, and with a point what stands in those that are objects."""
+    """The columns, and with a point the keys of those that are objects."""
     for key, value in values.items():
         yield str(key)
         yield from (f"{key}.{inner}" for inner in value) if isinstance(value, Mapping) else ()
@@ -245,7 +245,7 @@ _MESSAGE_KEYS: Final = frozenset({
 
 
 class Row(NamedTuple):
-    """A row, and where it stands."""
+    """A row, and its place."""
 
     locator: str
     values: Mapping[str, Any]
@@ -294,7 +294,7 @@ def conversation_of(group: Group, file: str, unmet: Unmet) -> Conversation:
     """A conversation, which `unmet` has seen.
 
     Raises:
-        BadInputError: it cannot be read; says where in its row.
+        BadInputError: it cannot be read; the message names the place in its row.
     """
     mapping = group.mapping
     raw = _messages(group)
@@ -308,10 +308,10 @@ def conversation_of(group: Group, file: str, unmet: Unmet) -> Conversation:
 
 def _look_at_outcome(facts: Mapping[str, Any], mapping: ChatMapping, unmet: Unmet) -> None:
     success, score = mapping.outcome.success, mapping.outcome.score
-    if success and outcome({"success": (told := _get(facts, success))}).success is None:
-        unmet.unread("success", success, told)
-    if score and number(told := _get(facts, score)) is None:
-        unmet.unread("score", score, told)
+    if success and outcome({"success": (values := _get(facts, success))}).success is None:
+        unmet.unread("success", success, values)
+    if score and number(values := _get(facts, score)) is None:
+        unmet.unread("score", score, values)
 
 
 def _messages(group: Group) -> list[Any]:
@@ -377,7 +377,7 @@ def _stem(file: str) -> str:
 
 
 def _facts(group: list[Row]) -> dict[str, Any]:
-    """What the rows of a conversation say of it: the last value of each column that says anything."""
+    """What the rows of a conversation state of it: the last value of each column."""
     return {key: value for row in group for key, value in row.values.items() if value is not None}
 
 
@@ -389,35 +389,39 @@ def _name(values: Mapping[str, Any], mapping: ChatMapping) -> str | None:
 
 def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     mapping, facts = group.mapping, group.facts
-    said = _said(raw, mapping)
-    if not said:
+    messages = _mapped_messages(raw, mapping)
+    if not messages:
         raise BadInputError("no messages")
     columns = mapping.outcome
-    told = {
+    values = {
         "success": _get(facts, columns.success or "success"),
         "score": _get(facts, columns.score or "score"),
         "model": _get(facts, columns.model or "model"),
     }
-    says_success = columns.success is not None or told["success"] is not None
-    ended = outcome({"success": told["success"]} if says_success else {"score": told["score"]})
-    score = number(told["score"])
+    has_success = columns.success is not None or values["success"] is not None
+    ended = outcome({"success": values["success"]} if has_success else {"score": values["score"]})
+    score = number(values["score"])
     attempt = next((_whole(facts, column) for column in ([columns.attempt] if columns.attempt else _ATTEMPTS) if column in facts), None)
-    kept = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
+    read = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
     return Conversation(
         benchmark=mapping.benchmark,
         run=str(_get(facts, columns.run) if columns.run else _stem(file)),
         task=str(_text(facts, columns.task or "task_id") or group.task),
         level=_text(facts, columns.level),
-        messages=said,
-        models={one.agent: str(told["model"]) for one in said if isinstance(told["model"], str) and not {one.agent, one.role} & _NO_MODEL},
-        model=told["model"] if isinstance(told["model"], str) else None,
+        messages=messages,
+        models={
+            one.agent: str(values["model"])
+            for one in messages
+            if isinstance(values["model"], str) and not {one.agent, one.role} & _NO_MODEL
+        },
+        model=values["model"] if isinstance(values["model"], str) else None,
         success=ended.success,
         score=score if score is not None else ended.score,
-        by_number=ended.by_number and not says_success,
+        by_number=ended.by_number and not has_success,
         error=_text(facts, columns.error),
         attempt=attempt,
         seed=_whole(facts, columns.seed) if columns.seed else attempt,
-        details={key: value for key, value in facts.items() if key not in kept},
+        details={key: value for key, value in facts.items() if key not in read},
     )
 
 
@@ -439,7 +443,7 @@ def _text(facts: Mapping[str, Any], column: str | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _said(raw: list[Any], mapping: ChatMapping) -> list[LoggedMessage]:
+def _mapped_messages(raw: list[Any], mapping: ChatMapping) -> list[LoggedMessage]:
     order = mapping.message.order
     if order is not None:
         raw = sorted(raw, key=lambda message: _order(message, order))

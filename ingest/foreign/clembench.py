@@ -67,8 +67,8 @@ def read(data: bytes, place: Place) -> Reading:
     if not messages:
         raise BadInputError("turns is empty: it has no messages", locator=".turns")
     meta = raw["meta"] if isinstance(raw.get("meta"), dict) else {}
-    beside = _scores(place)
-    scores = _object(beside, "episode scores") | {name: raw[name] for name in ("Aborted", "Success", "Lose", "Main Score") if name in raw}
+    scored = _scores(place)
+    scores = _object(scored, "episode scores") | {name: raw[name] for name in ("Aborted", "Success", "Lose", "Main Score") if name in raw}
     found = {name: number(value) for name, value in scores.items()}
     ended = [name for name in ("Success", "Lose", "Aborted") if found.get(name) == 1]
     folders = Path(place.path).parts[-_PARTS_OF_PATH:-1]
@@ -85,7 +85,7 @@ def read(data: bytes, place: Place) -> Reading:
             success=ended == ["Success"] if ended else None,
             score=found.get("Main Score"),
             metrics=numbers(scores),
-            turn_metrics=_turn_metrics(_object(beside, "turn scores") or _object(beside, "round scores")),
+            turn_metrics=_turn_metrics(_object(scored, "turn scores") or _object(scored, "round scores")),
             stop_reason=ended[0].lower() if ended else None,
             started_at=messages[0].at,
             details={"meta": meta, "players": players, "scores": scores},
@@ -100,10 +100,10 @@ def _messages(rounds: list[Any]) -> Iterator[LoggedMessage]:
             where = f".turns[{index}][{place}]"
             if not isinstance(event, Mapping) or not isinstance(event.get("from"), str):
                 raise BadInputError("an event does not say from whom it is: the log is damaged", locator=where)
-            yield _said(event, index + 1)
+            yield _message(event, index + 1)
 
 
-def _said(event: Mapping[str, Any], turn: int) -> LoggedMessage:
+def _message(event: Mapping[str, Any], turn: int) -> LoggedMessage:
     """A message between two, or what the game master notes for itself, with the kind of the note as what it did."""
     action = event["action"] if isinstance(event.get("action"), Mapping) else {"content": event.get("action")}
     speaker, to = event["from"], event["to"] if isinstance(event.get("to"), str) else None
@@ -141,9 +141,9 @@ def _object(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _turn_metrics(scores: Mapping[str, Any]) -> dict[int, dict[str, float]]:
     """Turn, from 1 -> its scores; files count from 0 for the most part."""
-    found = {int(turn): numbers(told) for turn, told in scores.items() if turn.isdecimal() and isinstance(told, Mapping)}
+    found = {int(turn): numbers(named) for turn, named in scores.items() if turn.isdecimal() and isinstance(named, Mapping)}
     shift = 1 if 0 in found else 0
-    return {turn + shift: told for turn, told in found.items()}
+    return {turn + shift: named for turn, named in found.items()}
 
 
 def _as_they_speak(players: Mapping[str, Any], messages: Sequence[LoggedMessage]) -> dict[str, Any]:
@@ -161,13 +161,13 @@ def _game(players: Mapping[str, Any]) -> str | None:
 def _role(player: Any) -> str | None:
     """`WordGuesser, gpt-4`, or an object."""
     if isinstance(player, Mapping):
-        told = player.get("game_role") or player.get("class_name")
-        return None if told is None else str(told)
+        named = player.get("game_role") or player.get("class_name")
+        return None if named is None else str(named)
     return player.rpartition(", ")[0] or None if isinstance(player, str) else None
 
 
 def _model(name: str, player: Any) -> str | None:
     if isinstance(player, Mapping):
-        told = player.get("model_name") or player.get("model")
-        return None if told in (None, "programmatic") else str(told)
+        named = player.get("model_name") or player.get("model")
+        return None if named in (None, "programmatic") else str(named)
     return player.rpartition(", ")[2] if isinstance(player, str) and name != "GM" else None

@@ -166,14 +166,14 @@ def sample_of(raw: Any) -> EvalSample:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise BadInputError(f"Inspect does not read it: {first['msg']}; was it written by a newer version?", locator=f".{where}") from error
-    except Exception as error:  # what mends older logs there trips over damage in ways of its own
+    except Exception as error:  # what upgrades older logs there fails on damage in ways of its own
         raise BadInputError(f"Inspect does not read it ({excerpt(str(error))}): the log is damaged, copy it again") from error
 
 
 def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
     """A sample as a conversation; every message that it or a model's request holds is a turn."""
     found, lost = messages_of(sample)
-    said = logged_messages(found)
+    messages = logged_messages(found)
     scores = {name: score.value for name, score in (sample.scores or {}).items()}
     own = sample.metadata.get("cotrace") or {}
     success, score, by_number = (own.get("success"), own.get("score"), False) if own else outcome(scores)
@@ -181,8 +181,8 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
         benchmark=BENCHMARK,
         run=_run_name(log),
         task=str(sample.id),
-        messages=said,
-        models={agent["agent"]: agent["model"] for agent in own.get("agents", ()) if agent["model"]} or models_of(said, log.eval.model),
+        messages=messages,
+        models={agent["agent"]: agent["model"] for agent in own.get("agents", ()) if agent["model"]} or models_of(messages, log.eval.model),
         roles={agent["agent"]: agent["role"] for agent in own.get("agents", ())},
         received={agent["agent"]: agent["private_view"] for agent in own.get("agents", ()) if agent["private_view"] is not None},
         goal=_goal(sample),
@@ -202,11 +202,11 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
     )
 
 
-def models_of(said: list[LoggedMessage], evaluated: str) -> dict[str, str]:
+def models_of(messages: list[LoggedMessage], evaluated: str) -> dict[str, str]:
     """Agent -> model: as the requests tell, of those that only the conversation shows the evaluated one."""
-    found = {one.agent: one.call.model for one in said if one.call is not None}
+    found = {one.agent: one.call.model for one in messages if one.call is not None}
     if not found:
-        found = {one.agent: evaluated for one in said if one.agent not in {"user", "system", "tool"}}
+        found = {one.agent: evaluated for one in messages if one.agent not in {"user", "system", "tool"}}
     return found
 
 
@@ -219,15 +219,15 @@ def _metrics(scores: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, flo
 
 def _run_name(log: EvalLog) -> str:
     given = log.eval.task_args_passed or {}
-    told = ", ".join(f"{key}={value}" for key, value in given.items() if not isinstance(value, dict | list))
-    return f"{log.eval.task} ({told})" if told else log.eval.task
+    facts = ", ".join(f"{key}={value}" for key, value in given.items() if not isinstance(value, dict | list))
+    return f"{log.eval.task} ({facts})" if facts else log.eval.task
 
 
 def _condition(log: EvalLog) -> dict[str, Any]:
     spec = log.eval
     settings = spec.model_generate_config.model_dump(mode="json", exclude_none=True)
-    said = {"task_args": spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args, "generate": settings}
-    return {"task": spec.task} | {key: value for key, value in said.items() if value}
+    messages = {"task_args": spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args, "generate": settings}
+    return {"task": spec.task} | {key: value for key, value in messages.items() if value}
 
 
 def _goal(sample: EvalSample) -> dict[str, Any]:
@@ -250,7 +250,7 @@ def _stop_reason(sample: EvalSample) -> str | None:
 
 def _details(sample: EvalSample, log: EvalLog) -> Mapping[str, Any]:
     scores = {name: score.model_dump(mode="json", exclude_none=True, exclude={"history"}) for name, score in (sample.scores or {}).items()}
-    told = {
+    facts = {
         "eval_id": log.eval.eval_id,
         "run_id": log.eval.run_id,
         "created": str(log.eval.created),
@@ -265,7 +265,7 @@ def _details(sample: EvalSample, log: EvalLog) -> Mapping[str, Any]:
         "seconds": sample.total_time,
         "working_seconds": sample.working_time,
     }
-    return {key: value for key, value in told.items() if value not in (None, {}, [])}
+    return {key: value for key, value in facts.items() if value not in (None, {}, [])}
 
 
 FORMAT: Final = "inspect"
@@ -400,9 +400,13 @@ def _header(raw: dict[str, Any]) -> EvalLog:
         return EvalLog.model_validate(raw, context=DESERIALIZING)
     except ValidationError as error:
         first = error.errors()[0]
-        raise BadInputError(f"the header is no Inspect log: {first['msg']}", locator=".".join(map(str, first["loc"]))) from error
-    except Exception as error:  # what mends older logs there trips over damage in ways of its own
-        raise BadInputError(f"the header is no Inspect log ({excerpt(str(error))}): the log is damaged, copy it again") from error
+        raise BadInputError(
+            f"the header is not that of an Inspect log: {first['msg']}", locator=".".join(map(str, first["loc"]))
+        ) from error
+    except Exception as error:  # what upgrades older logs there fails on damage in ways of its own
+        raise BadInputError(
+            f"the header is not that of an Inspect log ({excerpt(str(error))}): the log is damaged, copy it again"
+        ) from error
 
 
 def _missing(archive: zipfile.ZipFile, names: list[str], held: list[str]) -> Iterator[BadInputError]:

@@ -101,7 +101,7 @@ _BEGINNINGS: Final = tuple(
 _FEWEST: Final = 2
 
 
-def said_in(trajectory: Any, system: str) -> list[LoggedMessage]:
+def messages_in(trajectory: Any, system: str) -> list[LoggedMessage]:
     """The messages of a trajectory.
 
     Raises:
@@ -118,7 +118,7 @@ def said_in(trajectory: Any, system: str) -> list[LoggedMessage]:
 
 
 def _listed(trajectory: Any) -> list[Any] | None:
-    """The list of messages, as it stands, or as JSON or Python text; None if the trajectory is not a list."""
+    """The list of messages, as it is, or as JSON or Python text; None if the trajectory is not a list."""
     if isinstance(trajectory, str) and trajectory.lstrip()[:1] in {"[", "{"}:
         trajectory = _parsed(trajectory)
     if isinstance(trajectory, Mapping):
@@ -144,13 +144,13 @@ def _cut(text: str, system: str) -> list[LoggedMessage]:
         return [LoggedMessage(agent=system, text=text)]
     ends = [*(match.start() for match in found[1:]), len(text)]
     before = text[: found[0].start()]
-    said = [LoggedMessage(agent=system, text=before)] if before.strip() else []
+    messages = [LoggedMessage(agent=system, text=before)] if before.strip() else []
     for match, end in zip(found, ends, strict=True):
         to = match.groupdict().get("to")
         name = match["who"].strip()
         heard = [name, to.strip()] if to and re.fullmatch(r"[\w .-]+", to.strip()) else None
-        said.append(LoggedMessage(agent=name, text=text[match.start() : end].rstrip("\n"), audience=heard))
-    return said
+        messages.append(LoggedMessage(agent=name, text=text[match.start() : end].rstrip("\n"), audience=heard))
+    return messages
 
 
 FORMAT: Final = "mast"
@@ -196,14 +196,14 @@ def _conversation(row: Mapping[str, Any], index: int) -> Conversation:
     trace = row.get("trace")
     inner = trace if isinstance(trace, Mapping) else {}
     model = row.get("llm_name")
-    said = said_in(inner.get("trajectory", trace), system)
+    messages = messages_in(inner.get("trajectory", trace), system)
     task = "/".join(str(part) for part in (row.get("benchmark_name"), row.get("trace_id", inner.get("index", index))) if part is not None)
     return Conversation(
         benchmark=BENCHMARK,
         run=system,
         task=task,
-        messages=said,
-        models={one.agent: str(model) for one in said} if model else {},
+        messages=messages,
+        models={one.agent: str(model) for one in messages} if model else {},
         model=str(model) if model else None,
         level=None if row.get("round") is None else str(row["round"]),
         details={"key": inner.get("key"), "mas_name": system, "mast_annotation": row.get("mast_annotation")},

@@ -65,8 +65,8 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
     own = [span for span in spans if span.id not in repeated]
     requests = [request for span in own if (request := _request(span, by_id, frames)) is not None]
     unanswered = [(_agent(span, by_id) or _MODEL_ROLE, _call(span, messages(span, "input"))) for span in own if _is_unanswered(span)]
-    said = logged_messages(_with_tools(thread_of([], requests), spans, by_id))
-    if not said:
+    spoken = logged_messages(_with_tools(thread_of([], requests), spans, by_id))
+    if not spoken:
         raise _without_messages(spans)
     scores = dict(_evaluations(spans))
     success, score, by_number = outcome(scores)
@@ -76,8 +76,8 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         benchmark=BENCHMARK,
         run=root.service or root.name or BENCHMARK,
         task=name,
-        messages=said,
-        models={agent: call.model for agent, call in unanswered} | {one.agent: one.call.model for one in said if one.call is not None},
+        messages=spoken,
+        models={agent: call.model for agent, call in unanswered} | {one.agent: one.call.model for one in spoken if one.call is not None},
         received={agent: {"system_instructions": text} for agent, text in _instructions(spans, by_id)},
         success=success,
         score=score,
@@ -104,7 +104,7 @@ def _unread_requests(spans: Sequence[Span]) -> list[str]:
 
 
 def _without_messages(spans: Sequence[Span]) -> BadInputError:
-    """Why nothing was said: content was recorded in a form that is not read, or not at all."""
+    """Why there are no messages: content was recorded in a form that is not read, or not at all."""
     held = list(dict.fromkeys(name for span in spans for name in with_content(span)))
     if held:
         return BadInputError(
@@ -145,11 +145,11 @@ def _repeated(spans: Sequence[Span], by_id: Mapping[str, Span]) -> set[str]:
     """Ids of spans that tell a request again: a client and its wrapper, traced both, are one request, with what both tell of it."""
     found: set[str] = set()
     requests = [span for span in spans if _tells_request(span)]
-    beside: dict[tuple[str, str | None, str], list[Span]] = defaultdict(list)
+    neighbours: dict[tuple[str, str | None, str], list[Span]] = defaultdict(list)
     for span in requests:
-        beside[_neighbour(span)].append(span)
+        neighbours[_neighbour(span)].append(span)
     for span in reversed(requests):  # those inside first
-        others = beside[_neighbour(span)]
+        others = neighbours[_neighbour(span)]
         others.remove(span)
         for outer in (*filter(_tells_request, _around(span, by_id)), *(other for other in others if _is_same_neighbour(other, span))):
             if outer.id not in found and _has_same_messages(outer, span):

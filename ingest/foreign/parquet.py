@@ -107,7 +107,7 @@ PATH_PARTS: Final = 0
 
 
 def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether this is Parquet; what is in it is told by its columns."""
+    """Tell from a file's first bytes whether this is Parquet; its columns show what is in it."""
     return head.startswith(PARQUET)
 
 

@@ -221,7 +221,7 @@ def whole(record: Record, name: str, *, least: int = 0) -> int | None:
 
 
 def score(answer: str, stated: str) -> float | None:
-    """The stated number, or that of an answer every rubric has; None for N/A and for answers whose number nobody said.
+    """The stated number, or that of an answer every rubric has; None for N/A and for answers without a stated number.
 
     Raises:
         BadInputError: it is not a number from 0 to 1.

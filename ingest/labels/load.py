@@ -99,10 +99,10 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         return labels, rejects, replaced, notes, _one(transaction.execute(_JUDGED, [source]).fetchone())
 
     labels, rejects, replaced, notes, judged = store.transact(write)
-    told = [f"{reject.locator}: {reject.reason}" for reject in rejects]
+    reported = [f"{reject.locator}: {reject.reason}" for reject in rejects]
     joined = sum(label.episode_id is not None for label in labels)
     return LabelReport(
-        labels=len(labels), joined=joined, judged=judged, refused=told, replaced=replaced, notes=notes, unanswered=lines.unanswered
+        labels=len(labels), joined=joined, judged=judged, refused=reported, replaced=replaced, notes=notes, unanswered=lines.unanswered
     )
 
 
@@ -114,11 +114,11 @@ def _wrong(labels: list[Label], games: _KnownGames, known: Answers) -> Iterator[
         return
     frame = pl.DataFrame(to_arrow({"labels": labels})["labels"])
     found = [*faults({"labels": frame}, games.frames(labels)), *refused("labels", _with_answers(frame, known), _of_rubric())]
-    told: set[int] = set()
+    reported: set[int] = set()
     for fault in found:
         for place in fault.rows["row"]:
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 one = fault._replace(rows=fault.rows.filter(pl.col("row") == place))
                 yield place, BadInputError(f"{one.reason}; {_possible(fault.column, labels[place], games, known)}")
 
@@ -182,7 +182,7 @@ def _unknown_rubrics(labels: list[Label], known: Answers | None) -> Iterator[str
 
 
 def _contradictions(connection: duckdb.DuckDBPyConnection, source: str) -> Iterator[str]:
-    """What annotators of this source said otherwise in another one."""
+    """Labels of annotators of this source that differ in another one."""
     found = connection.execute(_CONTRADICTIONS, [source]).fetchall()
     for annotator, other, count in found:
         yield f"{excerpt(annotator, 40)} answered {count} questions otherwise in {excerpt(other, 200)}: reports use what was imported last"
@@ -340,7 +340,7 @@ class _Known(NamedTuple):
 
 
 class _KnownGames:
-    """The games of a store, to be found by what a label says of them."""
+    """The games of a store, to be found by what a label states of them."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection

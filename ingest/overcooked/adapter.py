@@ -122,7 +122,7 @@ def _pictured(order: str, picture: str) -> Task:
 
 
 def _grid(picture: str) -> list[str]:
-    """Rows of a picture of cells with eight characters: symbols, and arrows with an agent's number where one stands."""
+    """Rows of a picture of cells with eight characters: symbols, and arrows with an agent's number where it is."""
     rows = [line for line in picture.split("\n") if line.strip()]
     return ["".join(_symbol(row[at : at + WIDTH].strip()) for at in range(0, len(row.rstrip()), WIDTH)) for row in rows]
 
@@ -139,7 +139,7 @@ PATH_PARTS: Final = 0
 
 _FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
 _DEFAULT_HORIZON: Final = 120
-"""Steps the published engine plays unless told otherwise; logs do not say what it was told."""
+"""Steps the published engine plays by default; logs do not state what it was given."""
 
 _UNKNOWN_MODEL: Final = "unknown"
 
@@ -313,10 +313,10 @@ def _started(place: Place) -> datetime | None:
 
 
 def _has_ended(log: _Log) -> bool:
-    """Whether the log holds its game's end: delivered, at the time limit, or said to be complete; that of a killed run is shorter."""
+    """Whether the log holds its game's end: delivered, at the time limit, or logged as complete; that of a killed run is shorter."""
     own = log.record.cotrace
-    said = bool(log.record.total_order_finished) or (own is not None and own.complete)
-    return log.reject is None and (said or len(log.steps) >= log.task.time_limit)
+    is_complete = bool(log.record.total_order_finished) or (own is not None and own.complete)
+    return log.reject is None and (is_complete or len(log.steps) >= log.task.time_limit)
 
 
 def _episode(log: _Log, place: Place, run: Run, evaluation: Evaluation, details: dict[str, object]) -> Episode:

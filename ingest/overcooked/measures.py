@@ -33,7 +33,7 @@ from schemas.text import excerpt
 
 
 def utterances_of(episode: str, step: StepRecord) -> Iterator[Utterance]:
-    """Each message as up to three rows: analysis and plan, which only its author sees, and what it said to the partner.
+    """Each message as up to three rows: analysis and plan, which only its author sees, and its message to the partner.
 
     The tokens of a message, where the log has as many counts as messages, stand at its say.
     """
@@ -149,7 +149,7 @@ class Advance(NamedTuple):
 
 
 def advances(game: GameRecord) -> list[list[Advance]]:
-    """Per agent where it stands before the first step, after each, and by all that was recorded whenever.
+    """Per agent where it is before the first step, after each, and by all that was recorded whenever.
 
     All references count, and the recording's defects are repaired, so that every legal way of playing advances.
     """
@@ -187,7 +187,7 @@ class _Walk:
         return done[: len(self._done)] == self._done
 
     def on(self, done: list[str]) -> int:
-        """Go on until this is done, and give where it stands."""
+        """Go on until this is done, and give where it is."""
         more = self._repair.repaired(done[len(self._done) :])
         self._done, self._reached = done, self._own.after_all(history(tuple(more), self._layout), self._reached)
         return self._reached
@@ -390,13 +390,13 @@ def _of_step(episode: str, step: StepRecord, result: ReplayedStep, waits: Mappin
             yield Failure(episode, turn, agent, "overcooked_engine", "format", None)
         if agent in acted and not codes and not errors.format_error.error_num:
             yield Failure(episode, turn, agent, "overcooked_engine", "accepted", None)
-        told = "; ".join(errors.validator_error.error_message).strip()
+        message = "; ".join(errors.validator_error.error_message).strip()
         for place, code in enumerate(codes):
             if place == 0 and agent in waits:
-                evidence = f"the plan began with {waits[agent]}, which these rules drop, so the next action was tried at once: {told}"
+                evidence = f"the plan began with {waits[agent]}, which these rules drop, so the next action was tried at once: {message}"
                 yield Failure(episode, turn, agent, "overcooked_harness", "dropped_wait", evidence)
             else:
-                yield Failure(episode, turn, agent, "overcooked_engine", code, told)
+                yield Failure(episode, turn, agent, "overcooked_engine", code, message)
     for notice in result.notices:
         yield Failure(episode, turn, None, "overcooked_engine", "wrong_synthesis", notice)
 

@@ -84,7 +84,7 @@ class StatisticsRecord(Record, kw_only=True):
 
 
 class ContentRecord(Record, kw_only=True):
-    """What was shown and said in a step."""
+    """Texts shown and messages of a step."""
 
     observation: list[Any] = field(default_factory=list)
     reflection: list[Any] = field(default_factory=list)
@@ -175,7 +175,7 @@ def read_step(raw: Any) -> StepRecord:
 
 
 _Compared = tuple[str, Any, Any]
-"""A field, what it says, and what would have to stand there (None if nothing could): a difference, if the two differ."""
+"""A field, its value, and the value that it should have (None if nothing could): a difference, if the two differ."""
 
 _SILENT: Final = CommunicationRecord()
 _FAULTLESS: Final = ErrorRecord()
@@ -188,11 +188,11 @@ _ONE_EACH: Final = (0, len(AGENTS))
 """How many entries a list of one for each agent has, if there is such a list."""
 
 _SCENE: Final = re.compile(r"^Scene \d+: <\w+> holds", re.MULTILINE)
-"""Where a text that an agent was shown says in which step, and who: the agent itself stands first."""
+"""The step and the agents of a text that an agent was shown: the agent itself comes first."""
 
 _ORDER: Final = re.compile(r"^Order:(\w+)$", re.MULTILINE)
 _HANDS: Final = re.compile(r"<(\w+)> holds (nothing|one \w+|a dish with \w+ and needs to deliver it)\. The planned")
-"""What a text says of the order, and of both agents' hands; other words are not compared."""
+"""What a text states of the order, and of both agents' hands; other words are not compared."""
 
 _RULES: Final = get_args(Rules)
 _VERSION: Final = 1
@@ -260,7 +260,7 @@ def _of_step(ordered: list[str], step: StepRecord, result: ReplayedStep, earned:
 
 
 def _of_agent(step: StepRecord, agent: int) -> Iterator[_Compared]:
-    """Of one who said nothing and did nothing wrong nothing is listed that could differ: most agents in most steps."""
+    """An agent without a message and without a mistake has nothing listed that could differ: most agents in most steps."""
     statistics = step.statistical_data
     if step.content.content[agent] or statistics.communication[agent] != _SILENT:
         yield from _differing(_of_conversation(step, agent))
@@ -278,16 +278,16 @@ def _of_agent(step: StepRecord, agent: int) -> Iterator[_Compared]:
 
 
 def _of_scene(timestamp: int, agent: int, shown: str, result: ReplayedStep) -> Iterator[_Compared]:
-    """The text says which step it is of, whom it was shown, what is cooked, and what both hold."""
+    """The text names its step, whom it was shown, what is cooked, and what both hold."""
     due = f"Scene {timestamp}: <{AGENTS[agent]}> holds"
     if due not in shown and (scene := _SCENE.search(shown)):
         yield "observation.scene", scene[0], due
         return
     if f"Order:{result.order}\n" not in shown and (order := _ORDER.search(shown)):
         yield "observation.order", order[1], result.order
-    told = dict(_HANDS.findall(shown))
+    hands = dict(_HANDS.findall(shown))
     for name, body in zip(AGENTS, result.before["agents"], strict=True):
-        held, words = body["held"], told.get(name)
+        held, words = body["held"], hands.get(name)
         if words is not None and words not in ("nothing" if held is None else f"one {held}", f"a dish with {held} and needs to deliver it"):
             yield f"observation.{name}", words, held
 
@@ -309,8 +309,8 @@ def _of_conversation(step: StepRecord, agent: int) -> Iterator[_Compared]:
     refused = step.statistical_data.error[agent].validator_error.error_num
     if len(messages) > refused and not counted.turn and _NO_TALK not in messages[0].say:  # what corrects a refused action opens no talk
         yield "content.say", messages[0].say or NOTHING, NOTHING
-    says = iter([message.say for message in messages])
-    if not all(said in says for said in counted.turn):
+    messages_left = iter([message.say for message in messages])
+    if not all(message in messages_left for message in counted.turn):
         yield "communication.turn", counted.turn, [message.say for message in messages]
     if speakers and not len(spoken) <= len(speakers) <= len(spoken) + refused:
         yield "content", len(speakers), len(spoken) + refused

@@ -1,4 +1,4 @@
-"""Records of a JSON log: msgspec reads them, and of those that it refuses Pydantic says what is wrong.
+"""Records of a JSON log: msgspec reads them, and of those that it refuses Pydantic names the fault.
 
 One declaration serves both: msgspec goes by the metadata `Meta`, Pydantic by all other. msgspec reads in a fifth of the time, but names
 faults less well and refuses a few things that logs hold: ``NaN``, halves of surrogate pairs, large numbers.

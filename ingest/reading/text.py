@@ -51,7 +51,7 @@ def loads(data: bytes) -> Any:
 def dumps(value: object, *, finite: bool = False) -> str:
     """JSON text of a value that `loads` gave; ``NaN`` and ``Infinity``, which JSON has not, become strings.
 
-    ``finite`` says that there are none in it, which is then not looked after.
+    ``finite``: there are none in it, and it is not checked.
     """
     try:
         text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
@@ -92,7 +92,7 @@ def _not_json(text: str, error: json.JSONDecodeError) -> BadInputError:
 
 
 def _is_surely_finite(value: Any) -> bool:
-    """Whether nothing in it reads like NaN or an infinity: told in one go, where looking at every value takes longer than writing it."""
+    """Whether nothing in it reads like NaN or an infinity: one search is faster than a look at every value."""
     shown = repr(value)
     return "nan" not in shown and "inf" not in shown
 
@@ -140,7 +140,7 @@ def refuse_spread_objects(data: bytes) -> None:
     """Refuse a file whose first object is whole, but spread over several lines: one fault, not one a line.
 
     Raises:
-        BadInputError: it is so; says how to write the file again.
+        BadInputError: it is so; the message states how to write the file again.
     """
     first, _, rest = data.lstrip().partition(b"\n")
     if not rest or is_whole(first):
@@ -148,7 +148,7 @@ def refuse_spread_objects(data: bytes) -> None:
     text = data.decode(errors="replace").lstrip()
     try:
         _, end = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):  # cut or damaged: told line by line
+    except (ValueError, RecursionError):  # truncated or damaged: reported line by line
         return
     if "\n" in text[:end]:
         raise BadInputError(
@@ -168,7 +168,7 @@ def is_whole(line: bytes) -> bool:
 
 
 _MOST_BYTES: Final = 1 << 26
-"""Larger documents are told by their beginning alone."""
+"""Larger documents are recognised by their beginning alone."""
 
 
 def top_keys(data: bytes) -> frozenset[str]:
@@ -237,7 +237,7 @@ _SECONDS = (1e8, 1e11)
 
 
 def read_time(logged: object) -> datetime | None:
-    """A logged time as the clock stood, ISO or ``YYYYMMDD_HHMMSS``; None if there is none, or what stands there is none."""
+    """A logged time as the clock stood, ISO or ``YYYYMMDD_HHMMSS``; None if there is none, or it is not a time."""
     return _read(logged) if isinstance(logged, str) else None
 
 

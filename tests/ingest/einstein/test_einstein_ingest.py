@@ -104,7 +104,7 @@ def test_names_of_models_and_players_come_from_the_manifest(store: Store, run: P
     ("manifest", "reason"),
     [
         (MANIFEST.replace("none", "wise_verifier"), "wise"),
-        (MANIFEST.replace(",30", ",soon"), "step_limit 'soon' is no count"),
+        (MANIFEST.replace(",30", ",soon"), "step_limit 'soon' is not a count"),
         ("name,verifier\nmine,none\n", "no column `run`"),
         ("run\n\udcff".encode("utf-8", "surrogateescape"), "write it again as CSV"),
     ],
