@@ -196,7 +196,7 @@ def test_answers_without_questions_are_rejected(tmp_path: Path) -> None:
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path], store)
     reasons = query(store, "select reason from rejects")["reason"].to_list()
-    assert reasons == [f"answers without questions: put {QUESTION_FILE} of the benchmark beside the log or in a folder above"]
+    assert reasons == [f"answers without questions: put {QUESTION_FILE} of the benchmark next to the log or in a folder above"]
 
 
 def test_a_log_under_way_gives_the_answers_that_are_there(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_logs_of_other_peoples_kitchens(own: Layout, tmp_path: Path) -> None:
     store = str(tmp_path / "s.duckdb")
     first = cotrace("ingest", str(tmp_path), "--store", store)
     assert first.returncode == 1
-    assert "order 'pesto_toast' is not one of the benchmark's thirty: put the kitchen it was played in beside the log" in first.stderr
+    assert "order 'pesto_toast' is not one of the benchmark's thirty: put its kitchen next to the log" in first.stderr
     shutil.copy(KITCHEN, tmp_path / "b" / "kitchen.yaml")
     assert cotrace("ingest", str(tmp_path), "--store", store).returncode == 0
     found = query(Store(Path(store)), "SELECT split_part(task_id, '@', 1) AS one, model, success FROM episodes ORDER BY 1").rows()
