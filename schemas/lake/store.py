@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from schemas.lake.transaction import Actions
 
-__all__ = ["LakeStore"]
+__all__ = ["LakeStore", "rename_values"]
 
 T = TypeVar("T")
 
@@ -171,7 +171,7 @@ class LakeStore(Store):
             delta.alter.add_columns(new)
         version = self._check_kind(delta)
         if version < SCHEMA_VERSION:
-            self.transact(lambda transaction: _rename_values(transaction, version))
+            self.transact(lambda transaction: rename_values(transaction, version))
             with place.told():
                 self._now()[0].alter.set_table_description(f"{_KIND}{SCHEMA_VERSION}")
         self._make_views()
@@ -350,8 +350,8 @@ class LakeStore(Store):
         return int(version)
 
 
-def _rename_values(transaction: Transaction, version: int) -> None:
-    """Give the rows of a lake of an older version the values of this one; a lake has no columns to rename yet."""
+def rename_values(transaction: Transaction, version: int) -> None:
+    """Give rows of an older version the values of this one; a lake has no columns to rename yet."""
     for since, table, old, new, column in RENAMES:
         if since > version and column is not None:
             transaction.update(table, f'"{column}" = {in_sql(new)}', f'"{column}" = {in_sql(old)}')

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from schemas.errors import UsageError
 from schemas.lake.files import DataFile, Snapshot, selection
 from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, is_partitioned
-from schemas.lake.store import LakeStore
+from schemas.lake.store import LakeStore, rename_values
 from schemas.lake.transaction import removed, scratch, written
 from schemas.store import Store
 from schemas.tables import Table
 from schemas.text import in_sql
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -60,7 +61,9 @@ def copy_from(lake: LakeStore, store: Store) -> int:
                     rows += count
         return rows, actions
 
-    return lake.commit(write)
+    count = lake.commit(write)
+    lake.transact(lambda transaction: rename_values(transaction, 0))  # the store may be of an older version
+    return count
 
 
 def _stored(spec: Table) -> str:
@@ -88,6 +91,7 @@ def copy_to(lake: LakeStore, store: Store) -> int:
             raise UsageError(f"{store.path} holds games already: name a new file")
         for spec in LAKE_TABLES:
             connection.execute(f"INSERT INTO {spec.name} {selection(spec, snapshot.paths(spec.name))}")
+        rename_values(Transaction(connection), 0)  # the lake may be of an older version
         return sum(_count(connection, spec.name) for spec in LAKE_TABLES)
 
 

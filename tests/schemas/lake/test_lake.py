@@ -232,6 +232,19 @@ def test_a_lake_of_an_older_version_gets_new_values_when_it_is_written(tmp_path:
         assert again.place.delta().metadata().description == f"cotrace lake, schema version {SCHEMA_VERSION}"
 
 
+def test_copies_of_an_older_version_have_the_new_values(tmp_path: Path) -> None:
+    """From a store into a lake, and back."""
+    store, lake, back = Store(tmp_path / "s.duckdb"), LakeStore(tmp_path / "lake"), Store(tmp_path / "back.duckdb")
+    old = to_arrow({"attributions": [Attribution("game", 1, "D1", "said_wrong", 0.5, None, "", "engine", "answered")]})
+    store.create()
+    store.transact(lambda transaction: transaction.insert(old))
+    copy_from(lake, store)
+    assert contents(lake)["attributions"][0][3] == "wrong_instruction"
+    lake.transact(lambda transaction: transaction.insert(old))
+    copy_to(lake, back)
+    assert [row[3] for row in contents(back)["attributions"]] == ["wrong_instruction"] * 2
+
+
 def test_a_writer_killed_before_its_commit_leaves_nothing(logs: Path, tmp_path: Path) -> None:
     """SIGKILL when the files are written: no reader sees a row of them, and the next start takes in all."""
     lake = LakeStore(tmp_path / "lake")
