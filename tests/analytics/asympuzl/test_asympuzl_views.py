@@ -92,7 +92,7 @@ def test_a_game_that_lost_turns_is_cut(tmp_path: Path) -> None:
     other = Store(tmp_path / "store.duckdb")
     report = ingest_paths([write(tmp_path / "logs.jsonl", [*whole, *shuffled])], other, workers=1)
     ensure_installed(other)
-    assert [reject.reason.partition(", ")[2] for reject in report.rejected] == ["4 lines of game shuffled are lost"]
+    assert [reject.reason.rpartition(", ")[2] for reject in report.rejected] == ["4 lines of game shuffled are lost"]
     found = row(other, "select games, games_cut, solved, success_pct, writes_per_position from asympuzl_configurations")
     alone = row(other, "select writes_per_position from asympuzl_games where complete")
     assert found == {"games": 1, "games_cut": 1, "solved": 1, "success_pct": 100.0, **alone}
