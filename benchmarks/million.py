@@ -3,7 +3,7 @@
 At 1 there are 10,000 games of 100 turns, and 50,000 of 20; a tenth of each share is measured before all of it, so that growth shows: the
 exponent e is that of CPU time ~ turns^e between the two. Every step runs in a process of its own, whose memory is told (its workers'
 apart); what is compiled or imported once has been so by a few games before. With `--keep FOLDER` logs, stores and the figures of each step
-stay there, and the same command goes on where it was stopped. `--write` puts the table into docs/scale.md.
+stay there, and the same command goes on where it was stopped. `--write` puts the table into docs/dev/scale.md.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--judged", type=float, default=1.0, help="of the games, which the engine judges")
     parser.add_argument("--length", type=int, choices=_LENGTHS, action="append", help="turns of a game; may be given again; all by default")
     parser.add_argument("--keep", type=Path, help="a folder: work goes on there where it was stopped")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/dev/scale.md")
     asked = parser.parse_args()
     folder: Path = asked.keep or scratch()
     folder.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ def main() -> None:
             before = taken
     if asked.write:
         machine = f"(`python -m benchmarks.million --share {asked.share:g}`; {os.cpu_count()} cores, load average {load:.1f} before)"
-        written(Path("docs/scale.md"), "million", "\n".join([*lines, "", machine]))
+        written(Path("docs/dev/scale.md"), "million", "\n".join([*lines, "", machine]))
 
 
 def _measured(folder: Path, steps: Steps, length: int, games: int, judged: float) -> dict[str, Step]:

@@ -3,7 +3,7 @@
 The same logs, read into a new store each time and judged by the engine. Nodes are processes of this machine, so what a cluster costs
 shows, and not what it brings; the base is a pool of as many processes. Both are warm: what they need has been imported in a round before
 those that count. CPU is that of all processes, those of Ray itself included. Ray's part is left out where Ray is not installed (`make
-test-scale` installs it). `python -m benchmarks.scale --write` puts the table into docs/scale.md.
+test-scale` installs it). `python -m benchmarks.scale --write` puts the table into docs/dev/scale.md.
 """
 
 from __future__ import annotations
@@ -155,13 +155,13 @@ def _two_nodes() -> Iterator[None]:
 def main() -> None:
     """Measure and print; with `--write`, into the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description="Lake and Ray beside a file and a pool.")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/dev/scale.md")
     asked = parser.parse_args()
     load = os.getloadavg()[0]
     figures = run()
     print(table(figures))
     if asked.write:
-        written(Path("docs/scale.md"), "ray", f"{markdown(figures)}\n\n({_CORES} cores, load average {load:.1f} before)")
+        written(Path("docs/dev/scale.md"), "ray", f"{markdown(figures)}\n\n({_CORES} cores, load average {load:.1f} before)")
 
 
 if __name__ == "__main__":

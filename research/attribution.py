@@ -1,7 +1,7 @@
 """How well attribution finds planted faults, and how well judges and rules of thumb name decisive errors.
 
 `python -m research attribution` plays games with exactly one faulty player of every family, attributes them, and prints the tables of
-docs/attribution.md; `--write` puts them there, `--games N` plays N games a family instead of 120, `--seed S` others. Labelled runs of
+docs/dev/attribution.md; `--write` puts them there, `--games N` plays N games a family instead of 120, `--seed S` others. Labelled runs of
 Who&When are scored where `../shared/data/whoandwhen` is, or where `--labelled PATH` says. It takes some four minutes on two free cores.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-_PAGE: Final = Path("docs/attribution.md")
+_PAGE: Final = Path("docs/dev/attribution.md")
 _MARKS: Final = ("<!-- proven: begin -->", "<!-- proven: end -->")
 _LABELLED: Final = Path("../shared/data/whoandwhen")
 _WHO: Final = (

@@ -1,4 +1,4 @@
-"""Writes the figures of docs/engine_judge.md anew: the engine judge by reader, voice and question, and what errors of a reader do to it.
+"""Writes the figures of docs/dev/engine_judge.md: the engine judge by reader, voice and question, and the effect of a reader's errors.
 
     python -m research engine_figures [--voices FILE...]
 
@@ -35,8 +35,8 @@ from schemas.store import Store
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 
 ROOT = Path(__file__).resolve().parents[1]
-DOC = ROOT / "docs" / "engine_judge.md"
-CHART = ROOT / "docs" / "engine_reading.svg"
+DOC = ROOT / "docs" / "dev" / "engine_judge.md"
+CHART = ROOT / "docs" / "dev" / "engine_reading.svg"
 BORDERS = ("<!-- Figures: made by `python -m research engine_figures`. Do not edit. -->", "<!-- End of the figures. -->")
 ERRORS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
 _LEFT, _TOP, _WIDTH, _HEIGHT = 56, 20, 300, 220

@@ -1,7 +1,8 @@
 """Games with a planted fault in which attribution does not name the faulty player: what they lost, and whether the fault was in it.
 
 `python -m research unfound FAMILY ...` plays the games of `research.attribution` of these families and prints the table of
-docs/attribution.md, "What the other games are"; `--games N` and `--seed S` as there. It takes about half a minute a family on a free core.
+docs/dev/attribution.md, "What the other games are"; `--games N` and `--seed S` as there.
+It takes about half a minute a family on a free core.
 """
 
 from __future__ import annotations

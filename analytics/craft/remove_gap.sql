@@ -43,7 +43,7 @@ where episodes.benchmark = 'craft';
 
 -- remove_gap_by: attempted against oracle removal, turn by turn, in a chosen reading, over the targets of some tiers; a table macro: `from remove_gap_by('any')`.
 -- One row is (condition, model, builder, turn).
--- Parameters: reading: any, first or share, what counts as the oracle's removal rate on a turn (docs/remove_gap.md); levels: list of the tiers that count, null for all.
+-- Parameters: reading: any, first or share, what counts as the oracle's removal rate on a turn (docs/dev/remove_gap.md); levels: list of the tiers that count, null for all.
 --   condition, model, builder, turn
 --   n  count  games that had listed candidates on this turn
 --   n_attempted  count  games that had a recorded move on this turn
@@ -206,7 +206,7 @@ group by all;
 -- One row is (condition, model, builder, reading).
 -- Parameters: levels: list of the tiers that count, null for all.
 --   condition, model, builder
---   reading  text  any, first or share (docs/remove_gap.md)
+--   reading  text  any, first or share (docs/dev/remove_gap.md)
 --   is_default  flag  the reading that the view remove_gap uses
 --   games  count  games that have a gap (a recorded move, and a turn with candidates)
 --   n_attempted, n_attempted_remove, n_oracle_turns
@@ -308,7 +308,7 @@ left join over_targets
     and summed.builder is not distinct from over_targets.builder
     and summed.reading = over_targets.reading;
 
--- remove_gap: attempted against oracle removal, turn by turn, in the default reading, `share` (argued in docs/remove_gap.md).
+-- remove_gap: attempted against oracle removal, turn by turn, in the default reading, `share` (argued in docs/dev/remove_gap.md).
 -- One row is (condition, model, builder, turn).
 -- Columns as in: remove_gap_by.
 -- Report: remove-gap-turns, ordered by model, condition, builder, turn

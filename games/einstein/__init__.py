@@ -1,7 +1,7 @@
 """Einstein Puzzles on a tabletop: two players, each with part of the rules, sort objects into bins.
 
 Source of the rules: arXiv 2510.25595 and the behaviour of its released code. Where the two differ, ``engine.rules`` names the
-difference; the sane reading is the default, the published one is what logs were written by (docs/einstein.md).
+difference; the sane reading is the default, the published one is what logs were written by (docs/dev/benchmark_rules.md).
 
 From facts to play:
 

@@ -2,7 +2,7 @@
 
 Each file has what its player saw, so a hand is in the partner's file only. Merged in turn, beginning with Bob, and replayed from the
 first deal, the two give the whole game. Of a game that was cut they lack the card that was drawn after its last turn. Format:
-docs/coordination.md.
+docs/dev/benchmark_rules.md.
 """
 
 from __future__ import annotations

@@ -285,7 +285,7 @@ def turn_metrics(episode: str, steps: Sequence[StepRecord], found: Evaluation, r
 
 
 def _is_verified(result: ReplayedStep, done: WorldChange) -> bool:
-    """The engine records a filling at the oven as putting in (docs/overcooked.md)."""
+    """The engine records a filling at the oven as putting in (docs/dev/benchmark_rules.md)."""
     text = normalised(done.text)
     filling = result.before["agents"][done.agent]["held"] == DISH
     return (text.replace("put_obj_in_utensil", "fill_dish_with_food") if filling else text) in result.verified[done.agent]

@@ -62,8 +62,8 @@ def test_an_empty_store_has_the_columns_and_the_page_a_section(empty: Store, nam
     page = (DOCS / "statistics.md").read_text()
     section = re.search(rf"\n## {name.removesuffix('-curves')}\n(.*?)(?=\n## |\Z)", page, re.DOTALL)
     assert section is not None
-    assert "**When to use it.**" in section[1]
-    assert "**When not.**" in section[1]
+    assert "**Use it**" in section[1]
+    assert "**Do not use it**" in section[1]
 
 
 @pytest.mark.sampled(10)

@@ -221,7 +221,7 @@ def test_stalls_agree_with_the_longest_unchanged_run(engine_store: Store, shared
 
 
 def test_the_argument_for_the_default_holds(shared: Path) -> None:
-    """The numbers in docs/remove_gap.md for turns on which advice was followed to the letter are those of the reference's turns."""
+    """The numbers in docs/dev/remove_gap.md for turns on which advice was followed to the letter are those of the reference's turns."""
     turns = [row for row in reference(shared, "craft_engine_turns_expected.csv") if row["followed_full"] == "True"]
     as_number = {"True": 1.0, "False": 0.0}
 
@@ -229,7 +229,7 @@ def test_the_argument_for_the_default_holds(shared: Path) -> None:
         return sum(as_number[row[column]] if row[column] in as_number else float(row[column]) for row in turns) / len(turns)
 
     tried = mean("attempted_remove")
-    page = (DOCS / "remove_gap.md").read_text(encoding="utf-8").replace("*", "")
+    page = (DOCS / "dev" / "remove_gap.md").read_text(encoding="utf-8").replace("*", "")
     assert f"Take the {len(turns)} turns" in page
     assert f"On {100 * tried:.1f} %" in page
     for reading in ("any", "first", "share"):

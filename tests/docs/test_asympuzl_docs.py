@@ -14,12 +14,13 @@ from ingest.asympuzl.records import GameRecord, ResultRecord, TurnRecord
 from tests.places import DOCS
 
 PAGE = (DOCS / "asympuzl.md").read_text(encoding="utf-8")
+PLANTED = (DOCS / "dev/planted_labels.md").read_text(encoding="utf-8")
 
 
-def names_under(heading: str) -> set[str]:
-    """First cells of the table rows under a heading."""
-    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+def names_under(heading: str, page: str = PAGE) -> set[str]:
+    """First cells of the table rows, or names of the list items, under a heading."""
+    section = page.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return set(re.findall(r"^(?:\||-) `(\w+)`(?: \||:)", section, re.MULTILINE))
 
 
 def test_every_label_has_its_line() -> None:
@@ -29,7 +30,7 @@ def test_every_label_has_its_line() -> None:
 
 def test_every_persona_has_its_line() -> None:
     """One row per scripted player."""
-    assert names_under("Scripted players") == set(PERSONAS)
+    assert names_under("AsymPuzl: scripted players", PLANTED) == set(PERSONAS)
 
 
 def test_every_mode_is_named() -> None:

@@ -11,11 +11,13 @@ from games.einstein.players.personas import PERSONAS
 from tests.places import DOCS
 
 PAGE = (DOCS / "einstein.md").read_text(encoding="utf-8")
+RULES = (DOCS / "dev/benchmark_rules.md").read_text(encoding="utf-8")
+PLANTED = (DOCS / "dev/planted_labels.md").read_text(encoding="utf-8")
 
 
-def table_after(heading: str) -> set[str]:
+def table_after(heading: str, page: str = PAGE) -> set[str]:
     """First cells of the table rows between a marker and the next heading or table."""
-    lines = PAGE.partition(heading)[2].lstrip("\n").split("\n")
+    lines = page.partition(heading)[2].lstrip("\n").split("\n")
     start = next(number for number, line in enumerate(lines) if line.startswith("|---"))
     rows = lines[start + 1 :]
     end = next((number for number, line in enumerate(rows) if not line.startswith("|")), len(rows))
@@ -24,7 +26,7 @@ def table_after(heading: str) -> set[str]:
 
 def test_every_difference_of_the_rules_has_its_line() -> None:
     """One row per field of ``Rules``."""
-    assert {field.name for field in fields(Rules)} == table_after("## Two readings of the rules")
+    assert {field.name for field in fields(Rules)} == table_after("## Einstein Puzzles", RULES)
 
 
 def test_every_label_has_its_line() -> None:
@@ -35,7 +37,7 @@ def test_every_label_has_its_line() -> None:
 
 def test_every_persona_has_its_line() -> None:
     """One row per scripted player."""
-    assert set(PERSONAS) == table_after("never from the text")
+    assert set(PERSONAS) == table_after("## Einstein Puzzles: scripted players", PLANTED)
 
 
 def test_the_example_runs() -> None:

@@ -49,8 +49,8 @@ PRINTS = {
 
 
 def commands() -> list[str]:
-    """The lines of all sh blocks."""
-    blocks = [part.partition("\n```")[0] for part in PAGE.split("```sh\n")[1:]]
+    """The commands of all sh blocks; a line that ends with a backslash goes on in the next."""
+    blocks = [part.partition("\n```")[0].replace("\\\n", "") for part in PAGE.split("```sh\n")[1:]]
     return [line for block in blocks for line in block.splitlines()]
 
 

@@ -39,8 +39,8 @@ def part(page: str, beginning: str, end: str = "\n#") -> str:
 
 
 def first_cells(text: str) -> set[str]:
-    """Names in the first column of the tables, several with commas apart; code marks left out."""
-    cells = re.findall(r"^\| ([^|]+?) \|", text, re.MULTILINE)
+    """Names in the first column of tables, or before the colon of list items; several with commas apart; code marks left out."""
+    cells = re.findall(r"^(?:\| |- )([^|:\n]+?)(?: \||: )", text, re.MULTILINE)
     return {name.strip(" `") for cell in cells for name in cell.split(", ")} - {""}
 
 
@@ -61,7 +61,7 @@ def choices(command: Any, option: str) -> set[str]:
 
 def entries() -> set[str]:
     """The mapping's entries as the page of chat lines spells them: `message.speaker, text` are two."""
-    rows = re.findall(r"^\| (\w+)\.([\w, ]+?) \|", part("formats/chat_lines.md", "| entry |"), re.MULTILINE)
+    rows = re.findall(r"^- (\w+)\.([\w, ]+?): ", part("formats/chat_lines.md", "Entries:"), re.MULTILINE)
     return {f"{room}.{name}" for room, names in rows for name in names.split(", ")}
 
 
@@ -74,13 +74,13 @@ LISTED: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
         {"cotrace_log", *names_of(Header)},
     ),
     "turn of a log": (first_cells(part("formats/cotrace_log.md", "## One line a turn")) - {"field"}, names_of(Turn)),
-    "personas of CRAFT": (first_cells(part("formats/cotrace_log.md", "| persona |", "\n\n")), set(PERSONAS)),
-    "builders of CRAFT": (first_cells(part("formats/cotrace_log.md", "| builder |", "\n\n")), set(BUILDERS)),
+    "personas of CRAFT": (first_cells(part("dev/planted_labels.md", "| persona |", "\n\n")), set(PERSONAS)),
+    "builders of CRAFT": (first_cells(part("dev/planted_labels.md", "| builder |", "\n\n")), set(BUILDERS)),
     "entries of a mapping": (entries(), {f"{room}.{name}" for room, kind in MAPPING.items() for name in names_of(kind)}),
-    "formats of others": (first_cells(part("formats/foreign.md", "| format |", "\n\n")), {name for name, _ in formats()} - OF_FAMILIES),
-    "forms of export": (first_cells(part("formats/foreign.md", "| form |", "\n\n")), choices(export, "--format")),
+    "formats of others": (first_cells(part("formats/foreign.md", "Formats:\n\n", "\n\n")), {name for name, _ in formats()} - OF_FAMILIES),
+    "forms of export": (first_cells(part("formats/foreign.md", "Forms:\n\n", "\n\n")), choices(export, "--format")),
     "extras": (first_cells(part("index.md", "| extra |", "\n\n")) - {"(none)"}, set(EXTRAS) - {"docs", "dev", "mutants"}),
-    "keys of a rubric": (first_cells(part("rubric_files.md", "| key |", "\n\n")), names_of(Rubric)),
+    "keys of a rubric": (first_cells(part("rubric_files.md", "Keys:\n\n", "\n\n")), names_of(Rubric)),
     "columns of labels": (first_cells(part("labels.md", "## cotrace's own columns")) - {"column"}, {*COLUMNS, "score"}),
     "optimisers": (first_cells(part("optimize.md", "| optimiser |", "\n\n")), choices(optimize, "--optimizer")),
     "papers": (coded(part("papers.md", "Families: ", ".")), {path.parent.name for path in ROOT.glob("analytics/*/paper.py")}),
@@ -89,7 +89,7 @@ LISTED: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
 
 NAMED: dict[str, tuple[str, AbstractSet[str]]] = {
     "last line of a log": (part("formats/cotrace_log.md", "## Last line"), names_of(End)),
-    "keys of a question": (part("rubric_files.md", "| questions |", "\n|"), names_of(Question)),
+    "keys of a question": (part("rubric_files.md", "\n- questions: ", "\n- "), names_of(Question)),
     "metrics": (part("compare.md", "Any number will do", "\n##"), {name.replace("remove_gap_", "_") for name in METRICS} - {"_share"}),
     "kinds of probes": (
         part("judges.md", "`cotrace probe NAME --kind list` lists the kinds:", "Verdicts on perturbed"),
@@ -118,17 +118,18 @@ def test_a_page_names_what_there_is(what: str) -> None:
 def test_the_page_of_players_names_tasks_and_conditions_of_experiments(family: str) -> None:
     """Each key that an experiment file may have, and no other."""
     room = importlib.import_module(f"games.{family}.experiment")
-    (row,) = re.findall(rf"^\| {family} \| (.*?) \| (.*?) \|$", part("players.md", "| game | `tasks` |", "\n\n"), re.MULTILINE)
+    listed = part("players.md", "Keys of `tasks` and `conditions`:", "\n# ")
+    (row,) = re.findall(rf"^- {family}\n  tasks: (.*?)\n  conditions: (.*?)(?=\n- |\n*\Z)", listed, re.MULTILINE | re.DOTALL)
     assert [coded(row[0]), coded(row[1])] == [set(room.Tasks.by_key()), set(room.Condition.by_key())]
 
 
 def test_numbers_of_things_are_counted() -> None:
     """Questions in SQL, tables of a lake."""
     questions = len(re.findall(r"^\*\*\d+\. ", (DOCS / "sql.md").read_text(encoding="utf-8"), re.MULTILINE))
-    assert f"| {questions} questions and their SQL |" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"[{questions} questions and their SQL]" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert (questions, len(LAKE_TABLES)) == (22, 22)
     assert "# Twenty-two questions in SQL" in (DOCS / "sql.md").read_text(encoding="utf-8")
-    assert "One table and not twenty-two" in (DOCS / "scale.md").read_text(encoding="utf-8")
+    assert "One table and not twenty-two" in (DOCS / "dev/scale.md").read_text(encoding="utf-8")
 
 
 def pointed_at(page: Path) -> set[str]:
@@ -153,7 +154,7 @@ def test_what_a_page_points_at_is_there(page: Path) -> None:
 
 def test_the_readme_leads_users_to_every_page_and_contributing_leads_developers() -> None:
     """Pages of `docs/dev` are linked in CONTRIBUTING.md, all others in README.md."""
-    pages = {page.relative_to(ROOT) for page in DOCS.rglob("*.md")}
+    pages = {page.relative_to(ROOT) for page in DOCS.rglob("*.md") if page != DOCS / "index.md"}
     for_developers = {page for page in pages if page.is_relative_to("docs/dev")}
     for document, linked in (("README.md", pages - for_developers), ("CONTRIBUTING.md", for_developers)):
         text = (ROOT / document).read_text(encoding="utf-8")

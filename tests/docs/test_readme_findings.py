@@ -13,7 +13,7 @@ from schemas.store import Store
 from tests.masters import published_store
 from tests.places import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
 @pytest.mark.shared
@@ -28,7 +28,7 @@ def test_findings_are_what_the_reports_say(shared: Path, tmp_path: Path) -> None
     assert f"{sum(row['games'] for row in board.values())} games of {len(board)} scripted teams" in README
     runs = query(store, "SELECT count(*) AS n FROM episodes WHERE benchmark = 'whoandwhen'")["n"][0]
     odd = query(store, "SELECT count(*) AS n FROM log_disagreements WHERE field = 'mistake_agent'")["n"][0]
-    assert f"{runs} failed runs | in {odd} of them" in README
+    assert f"{runs} failed runs: in {odd} of them" in README
 
 
 @pytest.mark.shared
@@ -40,7 +40,7 @@ def test_the_share_that_an_inspect_log_got_right(shared: Path, tmp_path: Path) -
     (row,) = query(store, "SELECT games, success_rate, success_low, success_high FROM leaderboard WHERE games > 2").to_dicts()
     assert row["games"] == query(store, "SELECT count(*) AS n FROM episodes")["n"].item()
     low, high = (f"{100 * row[name]:.0f} %" for name in ("success_low", "success_high"))
-    said = f"{row['games']} samples of one model | right in {100 * row['success_rate']:.0f} %, [{low}, {high}]"
+    said = f"{row['games']} samples of one model: right in {100 * row['success_rate']:.0f} %, [{low}, {high}]"
     assert said in README
 
 

@@ -1,4 +1,4 @@
-"""The correlations in docs/remove_gap.md are those of the published engine's games, inside teams and over all of them."""
+"""The correlations in docs/dev/remove_gap.md are those of the published engine's games, inside teams and over all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def games(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> pl.DataFram
 @pytest.mark.parametrize("reading", ["any", "first", "share"])
 def test_the_page_tells_correlations_between_teams_from_those_inside(games: pl.DataFrame, reading: str) -> None:
     """Each number as the page prints it, and no claim that rests on the pooled one alone."""
-    text = (DOCS / "remove_gap.md").read_text(encoding="utf-8")
+    text = (DOCS / "dev/remove_gap.md").read_text(encoding="utf-8")
     gap, progress = f"remove_gap_{reading}", "overall_progress"
     inside = [stats.pearsonr(part[gap], part[progress])[0] for team in TEAMS for part in [games.filter(pl.col("model") == team)]]
     centred = games.select((pl.col(name) - pl.col(name).mean().over("model")).alias(name) for name in (gap, progress))

@@ -46,7 +46,7 @@ def test_the_check_would_find_it(sentence: str) -> None:
 
 def test_the_pooled_correlation_of_the_remove_gap_is_never_said_alone() -> None:
     """Over all games r is -0.50, and inside the teams it is not: wherever the number stands, so does what it is a difference of."""
-    paragraphs = (DOCS / "remove_gap.md").read_text(encoding="utf-8").split("\n\n")
+    paragraphs = (DOCS / "dev/remove_gap.md").read_text(encoding="utf-8").split("\n\n")
     with_it = [paragraph for paragraph in paragraphs if re.search(r"[-−]0?\.50\b", paragraph)]
     assert with_it
     assert [

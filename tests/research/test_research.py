@@ -30,7 +30,7 @@ def test_the_page_lists_every_name() -> None:
 
 @pytest.mark.long
 def test_games_whose_fault_is_not_named_are_those_that_the_proof_counts_as_not_found(tmp_path: Path) -> None:
-    """Each stands in one column; both tables of docs/attribution.md are of the same games."""
+    """Each stands in one column; both tables of docs/dev/attribution.md are of the same games."""
     played = planted_games(planted, tmp_path, 10, 2026)
     title, costly, rest, *kinds, _, _, _ = unfound(played, "einstein")
     proof = proof_of(played)

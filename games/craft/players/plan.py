@@ -32,7 +32,7 @@ class Plan:
     """The message points at a place without naming one."""
 
     defects: tuple[str, ...] = ()
-    """Names as in docs/formats/cotrace_log.md."""
+    """Names as in docs/dev/planted_labels.md."""
 
     endorses: Director | None = None
     """The message names this director as the one who asked for the same."""

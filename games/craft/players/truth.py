@@ -1,7 +1,7 @@
 """All labels of a turn: the questions whose answers follow from the plans, the geometry or the engine.
 
 Nothing is read out of texts. What each answer rests on, and what is left out as a matter of taste, is
-the table in docs/formats/cotrace_log.md.
+the table in docs/dev/planted_labels.md.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Which reading of the rules is played: the sane one, or the published code with its defects.
 
-Each field is one point where the paper's words and the published code differ (docs/einstein.md has a line for each).
+Each field is one point where the paper's words and the published code differ (docs/dev/benchmark_rules.md has a line for each).
 Source: formats/einstein.md section 13.
 """
 

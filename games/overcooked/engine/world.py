@@ -15,7 +15,7 @@ from games.overcooked.engine.layout import (
 )
 
 Rules = Literal["sane", "published"]
-"""``published`` has the engine defects that published logs show; ``sane`` has not. docs/overcooked.md lists them."""
+"""``published`` has the engine defects that published logs show; ``sane`` has not. docs/dev/benchmark_rules.md lists them."""
 
 _OPEN_KITCHEN: Final = "pot0"
 

@@ -21,7 +21,7 @@ from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 
 REAL = SHARED / "data" / "craft" / "real_utterances"
 NOT_READ = ("gemini-3-flash", "Qwen72B", "gpt-4.1-mini", "Mistral-7B", "Llama-8B")
-"""The models whose texts nobody read who worked on the rules (docs/engine_judge.md)."""
+"""The models whose texts nobody read who worked on the rules (docs/dev/engine_judge.md)."""
 FIRST = {"verb": ("0.976", "0.930"), "color": ("1.000", "0.953"), "cells": ("0.923", "0.837"), "layer": ("0.949", "0.902")}
 BOARD = {"(0,0)": ["rs"]}
 RED: dict[str, Any] = {"verb": "place", "color": "r", "size": "s", "cells": ["(0,0)"], "layer": 0, "first": True}
@@ -57,7 +57,7 @@ def rows(printed: str) -> dict[tuple[str, str, str], Mapping[str, str]]:
 
 @pytest.mark.skipif(not REAL.exists(), reason="needs the shared data")
 def test_the_rules_are_measured_on_messages_of_models(tmp_path: Path) -> None:
-    """On the models that were not read, the figures of docs/engine_judge.md, each with an interval over games."""
+    """On the models that were not read, the figures of docs/dev/engine_judge.md, each with an interval over games."""
     texts = [json.loads(line) for line in (REAL / "utterances.jsonl").read_text().splitlines()]
     unread = lines(tmp_path / "unread.jsonl", *(text for text in texts if text["model"].startswith(NOT_READ)))
     ids = {text["id"] for text in texts if text["model"].startswith(NOT_READ)}
