@@ -39,14 +39,18 @@ class Gate:
         return time.monotonic()
 
     def limited(self, sent_at: float, retry_after_s: float | None) -> None:
-        """The server answered 429 to a request sent at that time; it may have said how long to wait."""
-        now = time.monotonic()
+        """The server answered 429 to a request sent at that time; it may have named a pause.
+
+        Requests that were sent before the gate last closed name the same pause: it counts from then, or each reply that comes late, out of
+        the server's queue, would close the gate anew.
+        """
+        is_new = sent_at >= self._closed_at
+        if is_new:
+            self._closed_at = time.monotonic()
         if retry_after_s is not None:
-            self._opens_at = max(self._opens_at, now + retry_after_s)
-            self._closed_at = now
-        elif sent_at >= self._closed_at:
-            self._opens_at = max(self._opens_at, now + self._next_pause_s)
-            self._closed_at = now
+            self._opens_at = max(self._opens_at, self._closed_at + retry_after_s)
+        elif is_new:
+            self._opens_at = max(self._opens_at, self._closed_at + self._next_pause_s)
             self._next_pause_s = min(2 * self._next_pause_s, _LONGEST_LIMIT_PAUSE_S)
 
     def succeeded(self) -> None:

@@ -62,3 +62,16 @@ def test_a_limit_a_minute_spreads_what_it_lets_through() -> None:
         return time.monotonic() - began
 
     assert 0.39 <= asyncio.run(five()) < 0.8
+
+
+def test_a_late_reply_closes_an_open_gate_only_for_a_longer_pause() -> None:
+    """Both requests were sent before the gate closed: the pause counts from then."""
+    gate = Gate()
+    sent_at = time.monotonic()
+    gate.limited(sent_at, 0.1)
+    time.sleep(0.15)
+    gate.limited(sent_at, 0.1)
+    assert waited(gate) < 0.05
+
+    gate.limited(sent_at, 0.5)
+    assert 0.2 <= waited(gate) < 0.6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -232,3 +233,25 @@ def test_a_server_that_turns_every_request_down_still_stops_the_run() -> None:
     """Where it is not for their length."""
     with refusing(lambda _: (400, error("no such field"))) as (url, _), pytest.raises(HopelessError, match="turns every request down"):
         ask_all(settings(url), [Request(messages=said(n)) for n in range(20)])
+
+
+def test_late_429s_of_requests_sent_together_name_one_pause() -> None:
+    """A server's queue turns six requests down one after the other: calls go out after the pause of the first."""
+    began, again = time.monotonic(), []
+    seen: set[str] = set()
+
+    async def answer(request: web.Request) -> web.Response:
+        prompt = (await request.json())["messages"][-1]["content"]
+        if prompt in seen:
+            again.append(time.monotonic() - began)
+            return json_reply(text("Action: C"))
+        seen.add(prompt)
+        await asyncio.sleep(0.2 * len(seen))
+        return web.Response(status=429, headers={"Retry-After-Ms": "300"}, body=json.dumps(error("Too many requests.")).encode())
+
+    app = application()
+    app.router.add_post("/v1/chat/completions", answer)
+    with served(app) as url:
+        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(6)])
+    assert all(reply.answered for reply in replies)
+    assert len([at for at in again if at < 1.2]) >= 3, again
