@@ -24,7 +24,7 @@ from analytics.reports import report
 from benchmarks.marked import written
 from benchmarks.timing import Measured, held_mb, measured
 from benchmarks.workload import scratch
-from games.craft.players.personas import PERSONAS
+from games.craft.players.directors import PERSONAS
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import find

@@ -15,8 +15,8 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.timing import forget, medians
 from benchmarks.workload import craft_games as own_games
 from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.replay import replay
+from games.craft.engine.rules import Move
+from games.craft.game import replay
 
 __all__ = ["CraftGame", "craft_games", "replay_craft", "run"]
 

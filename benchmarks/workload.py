@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from games.craft.players.personas import PERSONAS
+from games.craft.players.directors import PERSONAS
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report

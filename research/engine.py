@@ -25,7 +25,8 @@ import numpy as np
 import yaml
 
 from analytics.statistics.intervals import share_interval
-from games.craft.players import grammar, speech
+from games.craft.players import speech
+from games.craft.players import speech as grammar
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.craft.checks import CHECKS

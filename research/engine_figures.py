@@ -22,7 +22,8 @@ from unittest import mock
 import yaml
 
 from analytics.readers import ALL, readers_report
-from games.craft.players import grammar, speech
+from games.craft.players import speech
+from games.craft.players import speech as grammar
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.claims.job import read_texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analytics.installation import ensure_installed
-from games.craft.targets.generator import StructureRules
+from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find

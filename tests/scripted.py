@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from games.craft.engine.blocks import DIRECTORS
+from games.craft.engine.board import DIRECTORS
 from games.craft.game import Game
 from games.craft.game import GameSettings as CraftSettings
-from games.craft.players.facts import TurnFacts
 from games.craft.players.team import ScriptedTeam
+from games.craft.players.truths import TurnFacts
 from games.craft.setup import GameSetup, course_of
-from games.craft.targets.generator import StructureRules
-from games.craft.targets.structures import Structure
-from games.craft.text.archetypes import archetypes
+from games.craft.targets import Structure, StructureRules
+from games.craft.text.prompts import archetypes
 from games.einstein.engine.puzzle import OBJECT_COUNTS
 from games.einstein.game import GameSettings as EinsteinSettings
 from games.experiments.plan import play as play_short

@@ -9,7 +9,7 @@ from typing import Final
 from benchmarks.replay import CraftGame, craft_games, replay_craft
 from benchmarks.timing import forget
 from benchmarks.values import ValueWork
-from games.craft.replay import ReplayedTurn, replay
+from games.craft.game import ReplayedTurn, replay
 from games.craft.value.reach import BoardTurn, turn_values
 
 __all__ = ["work"]

@@ -9,10 +9,9 @@ from typing import Any, Final
 from dash import html
 
 from dashboards.parts import Part
-from games.craft.engine.blocks import CELLS, COLOR_LETTERS, COLORS, HIDDEN_CELLS, SIZES, WALLS, is_large
-from games.craft.engine.views import views_json
+from games.craft.engine.board import CELLS, COLOR_LETTERS, COLORS, HIDDEN_CELLS, SIZES, WALLS, is_large, views_json
 from games.craft.setup import state_json
-from games.craft.text.observations import BuilderObservation, DirectorObservation
+from games.craft.text.prompts import BuilderObservation, DirectorObservation
 from games.players.player import Observation
 from judges.evidence.transcript import ActionView, AgentView, JsonObject, Transcript, TurnView
 from schemas.text import printable

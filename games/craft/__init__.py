@@ -12,8 +12,7 @@ From facts to play:
 ``measures``     scores of a board, readings of following, failure categories
 ``value``        what a board is still worth
 ``claims``       what a director's text can claim, whoever reads it
-``game``         the environment: who acts next, what an agent may see, what its text does
-``replay``       a logged game, recomputed
+``game``         the environment: who acts next, what an agent may see, what its text does; a logged game, recomputed
 ``players``      scripted players
 ``planted``      games with exactly one faulty player
 ``setup``        games of models, scripts and people

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
-from games.craft.engine.blocks import CELLS, COLORS, SIZES, WALLS, Cell, Director
+from games.craft.engine.board import CELLS, COLORS, SIZES, WALLS, Cell, Director
 
 _DOMINO: Final = 2
 _QUOTE_LIMIT: Final = 160

@@ -8,17 +8,13 @@ from typing import Any, cast
 
 import orjson
 
-from games.craft.engine.blocks import DIRECTORS, Director
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
+from games.craft.engine.board import DIRECTORS, Board, Director
+from games.craft.engine.rules import Move
 from games.craft.game import GameSettings
 from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of
-from games.craft.targets.start_boards import START_BOARDS
-from games.craft.targets.structures import Structure
-from games.craft.text.archetypes import ARCHETYPES, Archetype, archetypes
-from games.craft.text.builder import Clarification, ParsedMove, builder_line, parse_answer
-from games.craft.text.director_output import director_text
-from games.craft.text.replies import Unreadable, read_answer
+from games.craft.targets import START_BOARDS, Structure
+from games.craft.text.prompts import ARCHETYPES, Archetype, archetypes
+from games.craft.text.replies import Clarification, ParsedMove, Unreadable, builder_line, director_text, parse_answer, read_answer
 from games.players.course import Course
 from games.players.setup import PlayerSetup
 from games.playing import DEFAULT_START

@@ -13,9 +13,8 @@ from games.craft.forms import forms
 from games.craft.game import GameSettings as Condition
 from games.craft.players.team import CASTS
 from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of, header_of, scripted_course
-from games.craft.targets.generator import StructureRules, generate_structures
-from games.craft.targets.structures import Complexity, Structure, load_structures
-from games.craft.text.archetypes import archetypes
+from games.craft.targets import Complexity, Structure, StructureRules, generate_structures, load_structures
+from games.craft.text.prompts import archetypes
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.running import Job
 from games.players.setup import PlayerSetup

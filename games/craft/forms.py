@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from games.craft.engine.blocks import BLOCKS, CELLS, MAX_HEIGHT, is_large
-from games.craft.text.builder import builder_line
-from games.craft.text.observations import BuilderObservation
+from games.craft.engine.board import BLOCKS, CELLS, MAX_HEIGHT, is_large
+from games.craft.text.prompts import BuilderObservation
+from games.craft.text.replies import builder_line
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 

@@ -11,30 +11,48 @@ end                     progress >= 0.95 after an accepted move, or ``max_turns`
 
 The turn order follows the published loop, drawn from a generator of the game's own: the same
 structure, settings and seed give the same game for the same texts.
+
+A logged game, recomputed move by move.
 """
 
+from __future__ import annotations
+
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
+from msgspec import Struct
 from pydantic import AliasChoices, Field
 
-from games.craft.engine.blocks import DIRECTORS, Director
-from games.craft.engine.board import Board
-from games.craft.engine.flags import Flags, placement_flags
-from games.craft.engine.move import Move
+from games.craft.engine.board import DIRECTORS, Board, Director, View, ViewKind, all_views, director_view
 from games.craft.engine.oracle import DEFAULT_SAMPLE, candidates, sample
-from games.craft.engine.rules import Outcome, execute
-from games.craft.engine.views import View, ViewKind, all_views, director_view
-from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics, progress
-from games.craft.targets.start_boards import StartBoard, start_board
-from games.craft.targets.structures import Structure
-from games.craft.text.builder import Clarification, is_complaint, no_reply_came, parse_answer
-from games.craft.text.director_output import NO_MESSAGE, DirectorAnswer, parse_director
-from games.craft.text.history import UNREADABLE, builder_said, director_said, discussion, result_line, trimmed
-from games.craft.text.observations import BuilderObservation, DirectorObservation
-from games.craft.text.replies import Answer, Unreadable, read_answer, read_director
+from games.craft.engine.rules import Flags, Move, MoveError, Outcome, execute, placement_flags
+from games.craft.measures import COMPLETION_THRESHOLD, Metrics, progress
+from games.craft.targets import StartBoard, Structure, start_board
+from games.craft.text.prompts import (
+    UNREADABLE,
+    BuilderObservation,
+    DirectorObservation,
+    builder_said,
+    director_said,
+    discussion,
+    result_line,
+    trimmed,
+)
+from games.craft.text.replies import (
+    NO_MESSAGE,
+    Answer,
+    Clarification,
+    DirectorAnswer,
+    Unreadable,
+    is_complaint,
+    no_reply_came,
+    parse_answer,
+    parse_director,
+    read_answer,
+    read_director,
+)
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
@@ -372,3 +390,67 @@ class Game:
         else:
             self._history = trimmed(self._history)
             self._turn = self._begin_turn()
+
+
+class ReplayedTurn(Struct, frozen=True, kw_only=True):
+    """A turn, recomputed."""
+
+    turn: int
+    """From 1."""
+
+    board_before: Board
+    board_after: Board
+    attempted: Move | None
+    """The move as the engine logs it; None where the log has none (clarification, crash)."""
+
+    error: MoveError | None
+    """Why the engine refused the move; None if it did not, and without a move."""
+
+    candidates: tuple[Move, ...]
+    """All candidates before the move, in cell order, also on turns without a move."""
+
+    metrics: Metrics
+    """Scores of ``board_after``."""
+
+    flags: Flags | None
+    """None unless a move was accepted."""
+
+    target_achieved: bool
+    """Whether progress after the last accepted move so far is at least 0.95."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether there was a move and the engine carried it out."""
+        return self.attempted is not None and self.error is None
+
+
+def replay(start: Board, target: Board, moves: Iterable[Move | None]) -> Iterator[ReplayedTurn]:
+    """Recompute a game, one turn at a time.
+
+    Args:
+        start: the board before turn 1.
+        target: the goal with its spans.
+        moves: one entry a turn, as the builder wrote it (``builder_move_raw``: the tidied move of a log
+            has lost the blanks that make ghost cells); None for a turn without a move.
+    """
+    board, metrics, achieved = start, progress(start, target), False
+    for turn, move in enumerate(moves, start=1):
+        found = candidates(board, target)
+        before, attempted, error, flags = board, None, None, None
+        if move is not None:
+            outcome = execute(board, move)
+            board, attempted, error = outcome.board, outcome.move, outcome.error
+            if error is None:
+                metrics, flags = progress(board, target), placement_flags(outcome, target)
+                achieved = metrics.overall_progress >= COMPLETION_THRESHOLD
+        yield ReplayedTurn(
+            turn=turn,
+            board_before=before,
+            board_after=board,
+            attempted=attempted,
+            error=error,
+            candidates=found,
+            metrics=metrics,
+            flags=flags,
+            target_achieved=achieved,
+        )

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from games.craft.engine.blocks import DIRECTORS
+from games.craft.engine.board import DIRECTORS
 from games.craft.players.builders import BUILDERS
-from games.craft.players.personas import PERSONAS
+from games.craft.players.directors import PERSONAS
 from games.craft.players.team import FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
 from games.experiments.plan import play
 from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one

@@ -7,30 +7,30 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from games.craft.engine.blocks import DIRECTORS, Director
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.engine.views import all_views, views_json
+from games.craft.engine.board import DIRECTORS, Board, Director, all_views, views_json
+from games.craft.engine.rules import Move
 from games.craft.game import Agent, Game, GameSettings, Rules, TurnRecord, kept
-from games.craft.measures.adherence import followed_action_position_layer
-from games.craft.measures.metrics import COMPLETION_THRESHOLD
+from games.craft.measures import COMPLETION_THRESHOLD, followed_action_position_layer
 from games.craft.players import plain
 from games.craft.players.team import ScriptedTeam
-from games.craft.targets.structures import Structure
-from games.craft.text.archetypes import Archetype
-from games.craft.text.builder import FAILED_CALL
-from games.craft.text.director_output import FAILED_CALL_MESSAGE, NO_MESSAGE, DirectorAnswer, director_text
-from games.craft.text.history import UNREADABLE
-from games.craft.text.observations import BuilderObservation
-from games.craft.text.prompts import builder_messages, director_messages, simulated_note
+from games.craft.targets import Structure
+from games.craft.text.prompts import UNREADABLE, Archetype, BuilderObservation, builder_messages, director_messages, simulated_note
 from games.craft.text.replies import (
+    FAILED_CALL,
+    FAILED_CALL_MESSAGE,
+    NO_MESSAGE,
+    TOOL,
+    DirectorAnswer,
     answer_reading,
+    asked_for,
     director_reading,
+    director_text,
     published_answer_reading,
     published_director_reading,
+    simulated,
     without_tags,
+    written_call,
 )
-from games.craft.text.simulation import TOOL, asked_for, simulated, written_call
 from games.players.cast import played_by
 from games.players.course import Course, Reply, Step, ask
 from games.players.player import Observation

@@ -16,12 +16,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from games.craft.engine.blocks import DIRECTORS
-from games.craft.engine.board import Board
-from games.craft.targets.start_boards import START_BOARDS, start_board
-from games.craft.text.builder import is_complaint, no_reply_came
-from games.craft.text.director_output import NO_MESSAGE
-from games.craft.text.history import trimmed
+from games.craft.engine.board import DIRECTORS, Board
+from games.craft.targets import START_BOARDS, start_board
+from games.craft.text.prompts import trimmed
+from games.craft.text.replies import NO_MESSAGE, is_complaint, no_reply_came
 from ingest.craft.consistency import game_contradictions, turn_contradictions
 from ingest.craft.records import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord
 from ingest.craft.replay import (

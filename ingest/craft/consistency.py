@@ -9,13 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from games.craft.engine.blocks import BLOCKS, CELLS, NEIGHBORS, is_large
-from games.craft.engine.board import Board
-from games.craft.engine.views import VIEW_KINDS, all_views, views_json
-from games.craft.measures.metrics import COMPLETION_THRESHOLD
-from games.craft.targets.structures import COMPLEXITIES, complexity_of
-from games.craft.text.director_output import FAILED_CALL_MESSAGE, NO_MESSAGE, parse_director
-from games.craft.text.history import trimmed
+from games.craft.engine.board import BLOCKS, CELLS, NEIGHBORS, VIEW_KINDS, Board, all_views, is_large, views_json
+from games.craft.measures import COMPLETION_THRESHOLD
+from games.craft.targets import COMPLEXITIES, complexity_of
+from games.craft.text.prompts import trimmed
+from games.craft.text.replies import FAILED_CALL_MESSAGE, NO_MESSAGE, parse_director
 from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord
 from ingest.craft.replay import close
 from ingest.reading.adapter_types import Difference

@@ -10,16 +10,11 @@ from typing import Annotated, Any, Final
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from games.craft.engine.blocks import CELLS, DIRECTORS, MAX_HEIGHT
-from games.craft.engine.board import Board
-from games.craft.engine.errors import ErrorCode
-from games.craft.engine.move import Move
+from games.craft.engine.board import CELLS, DIRECTORS, MAX_HEIGHT, VIEW_KINDS, Board, ViewKind, all_views, views_json
 from games.craft.engine.oracle import DEFAULT_SAMPLE
-from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
-from games.craft.targets.start_boards import START_BOARDS, start_board
-from games.craft.text.builder import Clarification, ParsedMove, is_complaint, parse_answer
-from games.craft.text.director_output import NO_MESSAGE
-from games.craft.text.replies import read_answer
+from games.craft.engine.rules import ErrorCode, Move
+from games.craft.targets import START_BOARDS, start_board
+from games.craft.text.replies import NO_MESSAGE, Clarification, ParsedMove, is_complaint, parse_answer, read_answer
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.cotrace_log.lines import json_of
 from ingest.craft.consistency import target_differences

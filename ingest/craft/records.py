@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from games.craft.engine.blocks import CELLS, MAX_HEIGHT
-from games.craft.engine.move import Move
+from games.craft.engine.board import CELLS, MAX_HEIGHT
+from games.craft.engine.rules import Move
 
 Int = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 

@@ -16,20 +16,23 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from games.craft.engine.blocks import DIRECTORS, Director
-from games.craft.engine.board import Board
-from games.craft.engine.errors import ErrorCode, MoveError, code_of, same_message
-from games.craft.engine.flags import Flags
-from games.craft.engine.move import Move
+from games.craft.engine.board import DIRECTORS, VIEW_KINDS, Board, Director, ViewKind, all_views, views_json
 from games.craft.engine.oracle import sample
-from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
-from games.craft.measures.adherence import followed_action_position_layer, followed_full, followed_physical
-from games.craft.measures.metrics import COMPLETION_THRESHOLD, METRICS, Metrics, progress
-from games.craft.measures.taxonomy import published_category, repaired_category
-from games.craft.replay import ReplayedTurn, replay
-from games.craft.targets.reachability import StructureFacts, structure_facts
-from games.craft.targets.structures import Structure
-from games.craft.text.builder import no_reply_came
+from games.craft.engine.rules import ErrorCode, Flags, Move, MoveError, code_of, same_message
+from games.craft.game import ReplayedTurn, replay
+from games.craft.measures import (
+    COMPLETION_THRESHOLD,
+    METRICS,
+    Metrics,
+    followed_action_position_layer,
+    followed_full,
+    followed_physical,
+    progress,
+    published_category,
+    repaired_category,
+)
+from games.craft.targets import Structure, StructureFacts, structure_facts
+from games.craft.text.replies import no_reply_came
 from ingest.reading.adapter_types import Difference
 from ingest.reading.text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, LogDisagreement, OracleAction, TurnMetric, TurnValue

@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import Final
 
 from games.craft.claims import Request, compatible
-from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Director
-from games.craft.engine.move import Move
+from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Director
+from games.craft.engine.rules import Move
 from judges.claims.reading import Open, Shown, TextClaims, find_in
 from judges.craft.checks.pragmatic_sufficiency import describes_candidate_block, suffices
 from judges.craft.checks.prepared import PreparedGame, game_of

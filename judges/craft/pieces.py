@@ -10,8 +10,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from games.craft.engine.blocks import CELLS, WALLS
-from games.craft.text.builder import is_complaint
+from games.craft.engine.board import CELLS, WALLS
+from games.craft.text.replies import is_complaint
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import ActionView, JsonObject, TurnView

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from games.craft.claims import TYPES, CraftClaim
-from games.craft.engine.blocks import CELLS, DIRECTORS, WALLS
-from games.craft.text.director_output import FAILED_CALL_MESSAGE, NO_MESSAGE, NO_THINKING
+from games.craft.engine.board import CELLS, DIRECTORS, WALLS
+from games.craft.text.replies import FAILED_CALL_MESSAGE, NO_MESSAGE, NO_THINKING
 from judges.claims.reading import Read
 from judges.craft.language.typed import read_text
 from judges.craft.resolution import blocks_of, board_of, resolved

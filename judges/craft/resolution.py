@@ -13,8 +13,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple, cast
 
 from games.craft.claims import CraftClaim, Layer, Named, Relation, Remark, Request, Stance, View, compatible
-from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Cell, Director
-from games.craft.engine.board import Board
+from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Board, Cell, Director
 from judges.claims.reading import Read, Told, Unread
 
 __all__ = ["Standing", "blocks_of", "board_of", "resolved"]

@@ -13,7 +13,7 @@ from games.coordination.escape import moves as escape_moves
 from games.coordination.hanabi import moves as hanabi_moves
 from games.coordination.kitchen import macros
 from games.coordination.players import READS
-from games.craft.measures.taxonomy import RepairedCategory
+from games.craft.measures import RepairedCategory
 from games.einstein.labels import CATEGORIES
 from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES
 from games.overcooked.measures.taxonomy import INITIATING, RESPONDING

@@ -16,7 +16,7 @@ from analytics.comparison.game_values import METRICS
 from cotrace.commands.export import command as export
 from cotrace.commands.optimize import command as optimize
 from games.craft.players.builders import BUILDERS
-from games.craft.players.personas import PERSONAS
+from games.craft.players.directors import PERSONAS
 from ingest.adapters import formats
 from ingest.foreign.chat_mapping import ConversationColumns, MessageColumns, OutcomeColumns
 from ingest.labels.files import COLUMNS

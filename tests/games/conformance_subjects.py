@@ -13,8 +13,7 @@ from games.asympuzl import game as asympuzl
 from games.asympuzl.puzzle import generate as generate_asympuzl
 from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.craft import game as craft
-from games.craft.targets.generator import generate_structures
-from games.craft.targets.structures import Structure
+from games.craft.targets import Structure, generate_structures
 from games.einstein import game as einstein
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table_json import table_json

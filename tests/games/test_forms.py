@@ -14,9 +14,8 @@ import pytest
 from games.asympuzl.answer import parse_answer as asympuzl_answer
 from games.asympuzl.puzzle import generate
 from games.coordination.players import ground
-from games.craft.text.builder import ParsedMove
-from games.craft.text.builder import parse_answer as craft_answer
-from games.craft.text.director_output import parse_director
+from games.craft.text.replies import ParsedMove, parse_director
+from games.craft.text.replies import parse_answer as craft_answer
 from games.einstein.engine.actions import parse_answer as einstein_answer
 from games.experiments.family import Match, game_of
 from games.overcooked.engine.layout import kitchen

@@ -8,7 +8,7 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from games.craft.measures.taxonomy import RepairedCategory
+from games.craft.measures import RepairedCategory
 from games.einstein.game import GameSettings
 from games.einstein.labels import CATEGORIES
 from ingest.files.run import ingest_paths

@@ -11,10 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from games.craft.engine.blocks import CELLS, Cell, is_large
-from games.craft.engine.board import EMPTY_BOARD, Board, Span, Stack
-from games.craft.engine.move import Move
-from games.craft.engine.rules import accepts
+from games.craft.engine.board import CELLS, EMPTY_BOARD, Board, Cell, Span, Stack, is_large
+from games.craft.engine.rules import Move, accepts
 
 DEFAULT_SAMPLE: Final = 5
 """Candidates listed per turn in the published runs."""

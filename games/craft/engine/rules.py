@@ -2,16 +2,429 @@
 
 Two coordinates are in play. Checks read the tidied one (``(0, 1)`` becomes ``(0,1)``); the board is
 changed under the text as the builder wrote it. ``board`` tells about the ghost cells this makes.
+
+The checks a move has to pass, in the order of the released engine.
+
+Every check is a function that gives the fields of its message if the move fails. Checks read the tidied
+coordinate: ``(0, 1)`` becomes ``(0,1)``. Nothing compares a placed block with the target, and support is
+implied: the layer must equal the height of the stack.
+
+The engine's error messages: code, text, and what the published taxonomy makes of the text.
+
+The texts are those of the released engine, because logs hold nothing else. Codes are ours and
+stable: C coordinates, P place, L large block, R remove, X execution, A action.
+
+The builder's move as a typed record, and its form in logs.
+
+The three flags the released engine attaches to an accepted move.
 """
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from games.craft.engine.blocks import is_large
-from games.craft.engine.board import Board
-from games.craft.engine.checks import examine
-from games.craft.engine.errors import MESSAGES, MoveError
-from games.craft.engine.move import Move
+from games.craft.engine.board import BLOCKS, CELL_INDEX, HIDDEN_CELLS, MAX_HEIGHT, NEIGHBORS, SEEN_BY, Board, Cell, Stack, is_large
+
+
+class Move(Struct, frozen=True, cache_hash=True):
+    """One PLACE or REMOVE, as the builder wrote it or as the engine tidied it."""
+
+    action: str
+    """``place`` or ``remove``; logs of other engines could hold anything."""
+
+    block: str | None
+    """Block code. None for a removal whose block was not (or could not be) looked up."""
+
+    position: str
+    """Cell, ``"(i,j)"``; any text in moves that were rejected or that made ghost cells."""
+
+    layer: int
+    """Layer from 0 (bottom)."""
+
+    span_to: str | None = None
+    """Second cell of a large block; any text that the builder wrote is kept."""
+
+    @classmethod
+    def from_log(cls, move: Mapping[str, Any]) -> Move:
+        """Read ``builder_move_raw``, ``move_attempted`` or an entry of ``oracle_moves``.
+
+        Raises:
+            KeyError: action, position or layer is missing.
+            TypeError: one of them, the block or the second cell has a type that no log writes.
+        """
+        fields = move["action"], move.get("block"), move["position"], move["layer"], move.get("span_to")
+        match fields:
+            case [str(), str() | None, str(), int(), str() | None]:
+                return cls(*fields)
+        raise TypeError(f"{dict(move)!r} is no move: action and position are texts, layer is an integer, block and span_to texts or null")
+
+    def to_log(self) -> dict[str, Any]:
+        """Give the dictionary logs hold; ``block`` is left out where it is unknown."""
+        log: dict[str, Any] = {"action": self.action}
+        if self.block is not None:
+            log["block"] = self.block
+        return log | {"position": self.position, "layer": self.layer, "span_to": self.span_to}
+
+    def covered(self) -> frozenset[Cell]:
+        """Give the cells the block covers: one, or two of a large block whose second cell is named."""
+        if self.span_to is None or not is_large(self.block or ""):
+            return frozenset((self.position,))
+        return frozenset((self.position, self.span_to))
+
+
+ErrorCode = Literal[
+    "C1", "C2", "C3", "C4", "C5", "A1",
+    "P1", "P2", "P3",
+    "L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8",
+    "R1", "R2", "R3", "R4", "R5",
+    "X1", "X2",
+]  # fmt: skip
+
+ERROR_CODES: Final[tuple[ErrorCode, ...]] = get_args(ErrorCode)
+
+ErrorCategory = Literal["layer", "span", "other"]
+
+MESSAGES: Final[dict[ErrorCode, str]] = {
+    "C1": "Missing fields: action={action}, position={position}",
+    "C2": "Bad coordinate format: {parts}",
+    "C3": "Invalid position format: {position}",
+    "C4": "Coordinates out of bounds: ({row},{column})",
+    "C5": "Coordinate parsing failed: {reason}",
+    "A1": "Unknown action: '{action}'",
+    "P1": "Block '{block}' not in available blocks",
+    "P2": "Wrong layer at {position}: got {layer}, expected {height} (stack has {height} blocks)",
+    "P3": "Stack full at {position} (3 blocks already)",
+    "L1": "span_to cannot be same as position: {position}",
+    "L2": "Large block '{block}' needs span_to — specify which adjacent cell it extends into",
+    "L3": "Illegal span into invisible cell: {position}↔{span_to}. Large blocks cannot include {hidden}.",
+    "L4": "Invalid span_to format: {span_to}",
+    "L5": "span_to {span_to} is not adjacent to {position} — valid neighbors: {neighbors}",
+    "L6": "span_to {span_to} has {partner_height} blocks, {position} has {height} — both must be at same height to place on same layer",
+    "L7": "Neighbor {span_to} stack is already full",
+    "L8": "{position} or {span_to} already occupied by another span at layer {layer}",
+    "R1": "Cannot remove from {position} — stack is empty",
+    "R2": "Cannot remove layer {layer} at {position} — must remove top block first (layer {top})",
+    "R3": "Large block at {position} layer {layer} has no recorded span partner",
+    "R4": "Cannot remove large block at {position} layer {layer} alone — must also specify span_to={partner}",
+    "R5": "Incorrect span_to for large block removal at {position} layer {layer}: got {span_to}, expected {partner}",
+    "X1": "Move execution failed",
+    "X2": "Move execution error: {reason}",
+}
+"""Message templates. X2 (an exception inside the released engine) occurs only in foreign logs."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveError:
+    """Why the engine refused a move."""
+
+    code: ErrorCode
+    message: str
+
+    @property
+    def category(self) -> ErrorCategory:
+        """What the published taxonomy files the message under."""
+        return category_of(self.message)
+
+
+def category_of(message: str) -> ErrorCategory:
+    """File a message by substring, ``layer`` before ``span``, as the published taxonomy does."""
+    lowered = message.lower()
+    if "layer" in lowered:
+        return "layer"
+    return "span" if "span" in lowered else "other"
+
+
+_FIELD = re.compile(r"\\{\w+\\}")
+_PATTERNS: Final = tuple((code, re.compile(_FIELD.sub("(?:.*)", re.escape(template)), re.DOTALL)) for code, template in MESSAGES.items())
+
+
+@lru_cache(maxsize=4096)
+def code_of(message: str) -> ErrorCode | None:
+    """Recognise a logged message; None if no message of the engine reads like it."""
+    return next((code for code, pattern in _PATTERNS if pattern.fullmatch(message)), None)
+
+
+_HIDDEN_SET, _HIDDEN_SET_REVERSED = (f"{{{first!r}, {second!r}}}" for first, second in (HIDDEN_CELLS, HIDDEN_CELLS[::-1]))
+
+
+def same_message(first: str, second: str) -> bool:
+    """Compare two messages; the printed set of hidden cells may be in either order."""
+    return first == second or _ordered(first) == _ordered(second)
+
+
+def _ordered(message: str) -> str:
+    return message.replace(_HIDDEN_SET_REVERSED, _HIDDEN_SET)
+
+
+_Fields = Mapping[str, object]
+_Check = tuple[ErrorCode, Callable[[Board, Move], _Fields | None]]
+"""A code, and a function that gives the fields of its message if the move fails the check."""
+
+_COORDINATE: Final = re.compile(r"\(\d,\d\)")
+"""Matched at the start only: the released engine lets text after the bracket pass."""
+
+_DIGIT: Final = re.compile(r"\d")
+_ACTIONS: Final = ("place", "remove")
+_AXES: Final = 2
+"""Numbers in a coordinate."""
+
+
+def examine(board: Board, move: Move) -> tuple[Move, MoveError | None]:
+    """Check a move; give it with tidied coordinates, and the first rule it breaks."""
+    if move.position in CELL_INDEX and move.action in _ACTIONS:  # passes all checks of the coordinate, and needs no tidying
+        return _examine_place(board, move) if move.action == "place" else _examine_remove(board, move)
+    error = _first_failure(_WRITTEN_CHECKS, board, move)
+    if error is not None:
+        return move, error
+    tidied = _tidied(move, position=_tidy_cell(move.position))
+    error = _first_failure(_POSITION_CHECKS, board, tidied)
+    if error is not None:
+        return tidied, error
+    return _examine_place(board, tidied) if move.action == "place" else _examine_remove(board, tidied)
+
+
+def _first_failure(checks: tuple[_Check, ...], board: Board, move: Move) -> MoveError | None:
+    for code, failing_fields in checks:
+        fields = failing_fields(board, move)
+        if fields is not None:
+            return MoveError(code, MESSAGES[code].format_map(fields))
+    return None
+
+
+# -- coordinates ---------------------------------------------------------------------------------
+
+
+def _parts(text: str) -> list[str]:
+    return text.strip("()").replace(" ", "").split(",")
+
+
+def _tidy_cell(text: str) -> str:
+    if text in CELL_INDEX or "(" not in text:
+        return text
+    return _tidy_pair(text)
+
+
+def _tidy_pair(text: str) -> str:
+    parts = _parts(text)
+    return f"({parts[0]},{parts[1]})" if len(parts) == _AXES else text
+
+
+def _tidied(move: Move, *, position: str) -> Move:
+    return move if position == move.position else replace(move, position=position)
+
+
+def _missing(_: Board, move: Move) -> _Fields | None:
+    if move.action and move.position:
+        return None
+    return {"action": move.action, "position": move.position}
+
+
+def _bad_coordinate(_: Board, move: Move) -> _Fields | None:
+    if move.position in CELL_INDEX or "(" not in move.position:
+        return None
+    parts = _parts(move.position)
+    return None if len(parts) == _AXES else {"parts": parts}
+
+
+def _invalid_position(_: Board, move: Move) -> _Fields | None:
+    return None if _COORDINATE.match(move.position) else {"position": move.position}
+
+
+def _unreadable_digits(_: Board, move: Move) -> _Fields | None:
+    if move.position in CELL_INDEX or len(_DIGIT.findall(move.position)) == _AXES:
+        return None
+    return {"reason": "too many values to unpack (expected 2)"}
+
+
+def _out_of_bounds(_: Board, move: Move) -> _Fields | None:
+    if move.position in CELL_INDEX:
+        return None
+    row, column = map(int, _DIGIT.findall(move.position))
+    return None if f"({row},{column})" in CELL_INDEX else {"row": row, "column": column}
+
+
+def _unknown_action(_: Board, move: Move) -> _Fields | None:
+    return None if move.action in _ACTIONS else {"action": move.action}
+
+
+_WRITTEN_CHECKS: Final[tuple[_Check, ...]] = (("C1", _missing), ("C2", _bad_coordinate))
+_POSITION_CHECKS: Final[tuple[_Check, ...]] = (
+    ("C3", _invalid_position),
+    ("C5", _unreadable_digits),
+    ("C4", _out_of_bounds),
+    ("A1", _unknown_action),
+)
+
+
+# -- place ---------------------------------------------------------------------------------------
+
+
+def _unknown_block(_: Board, move: Move) -> _Fields | None:
+    return None if move.block in BLOCKS else {"block": move.block}
+
+
+def _wrong_layer(board: Board, move: Move) -> _Fields | None:
+    height = board.height(move.position)
+    if move.layer == height:
+        return None
+    return {"position": move.position, "layer": move.layer, "height": height}
+
+
+def _full(board: Board, move: Move) -> _Fields | None:
+    return {"position": move.position} if board.height(move.position) >= MAX_HEIGHT else None
+
+
+def _spans_itself(_: Board, move: Move) -> _Fields | None:
+    return {"position": move.position} if move.span_to == move.position else None
+
+
+def _no_span(_: Board, move: Move) -> _Fields | None:
+    return None if move.span_to else {"block": move.block}
+
+
+def _hidden_span(_: Board, move: Move) -> _Fields | None:
+    if move.position not in HIDDEN_CELLS and move.span_to not in HIDDEN_CELLS:
+        return None
+    hidden = "{" + ", ".join(map(repr, HIDDEN_CELLS)) + "}"
+    return {"position": move.position, "span_to": move.span_to, "hidden": hidden}
+
+
+def _invalid_span(_: Board, move: Move) -> _Fields | None:
+    return None if _COORDINATE.match(_span_to(move)) else {"span_to": move.span_to}
+
+
+def _not_adjacent(_: Board, move: Move) -> _Fields | None:
+    neighbors = NEIGHBORS.get(move.position, ())
+    if move.span_to in neighbors:
+        return None
+    return {"span_to": move.span_to, "position": move.position, "neighbors": list(neighbors)}
+
+
+def _uneven(board: Board, move: Move) -> _Fields | None:
+    height, partner_height = board.height(move.position), board.height(_span_to(move))
+    if height == partner_height:
+        return None
+    return {
+        "span_to": move.span_to,
+        "partner_height": partner_height,
+        "position": move.position,
+        "height": height,
+    }
+
+
+def _partner_full(board: Board, move: Move) -> _Fields | None:
+    return {"span_to": move.span_to} if board.height(_span_to(move)) >= MAX_HEIGHT else None
+
+
+def _span_taken(board: Board, move: Move) -> _Fields | None:
+    cells = {move.position, move.span_to}
+    if not any(cells.intersection(span) for span in board.layer_spans(move.layer)):
+        return None
+    return {"position": move.position, "span_to": move.span_to, "layer": move.layer}
+
+
+_PLACE_CHECKS: Final[tuple[_Check, ...]] = (
+    ("P1", _unknown_block),
+    ("P2", _wrong_layer),
+    ("P3", _full),
+)
+_SPAN_NAMED_CHECKS: Final[tuple[_Check, ...]] = (("L1", _spans_itself), ("L2", _no_span))
+_SPAN_FITS_CHECKS: Final[tuple[_Check, ...]] = (
+    ("L3", _hidden_span),
+    ("L4", _invalid_span),
+    ("L5", _not_adjacent),
+    ("L6", _uneven),
+    ("L7", _partner_full),
+    ("L8", _span_taken),
+)
+
+
+def _examine_place(board: Board, move: Move) -> tuple[Move, MoveError | None]:
+    error = _first_failure(_PLACE_CHECKS, board, move)
+    if error is not None or not is_large(_block(move)):
+        return move, error
+    error = _first_failure(_SPAN_NAMED_CHECKS, board, move)
+    if error is not None:
+        return move, error
+    tidied = _with_span(move, _tidy_cell(_span_to(move)))
+    return tidied, _first_failure(_SPAN_FITS_CHECKS, board, tidied)
+
+
+# -- remove --------------------------------------------------------------------------------------
+
+
+def _nothing_there(board: Board, move: Move) -> _Fields | None:
+    return None if board.height(move.position) else {"position": move.position}
+
+
+def _not_the_top(board: Board, move: Move) -> _Fields | None:
+    top = board.height(move.position) - 1
+    if move.layer == top:
+        return None
+    return {"layer": move.layer, "position": move.position, "top": top}
+
+
+def _unrecorded(board: Board, move: Move) -> _Fields | None:
+    if board.partner(move.position, move.layer) is not None:
+        return None
+    return {"position": move.position, "layer": move.layer}
+
+
+def _half_named(board: Board, move: Move) -> _Fields | None:
+    if move.span_to:
+        return None
+    partner = board.partner(move.position, move.layer)
+    return {"position": move.position, "layer": move.layer, "partner": partner}
+
+
+def _other_half(board: Board, move: Move) -> _Fields | None:
+    partner = board.partner(move.position, move.layer)
+    if move.span_to == partner:
+        return None
+    return {
+        "position": move.position,
+        "layer": move.layer,
+        "span_to": move.span_to,
+        "partner": partner,
+    }
+
+
+_REMOVE_CHECKS: Final[tuple[_Check, ...]] = (("R1", _nothing_there), ("R2", _not_the_top))
+_PARTNER_NAMED_CHECKS: Final[tuple[_Check, ...]] = (("R3", _unrecorded), ("R4", _half_named))
+_PARTNER_CHECKS: Final[tuple[_Check, ...]] = (("R5", _other_half),)
+
+
+def _examine_remove(board: Board, move: Move) -> tuple[Move, MoveError | None]:
+    error = _first_failure(_REMOVE_CHECKS, board, move)
+    if error is not None or not is_large(board.stack(move.position)[-1]):
+        return move, error
+    error = _first_failure(_PARTNER_NAMED_CHECKS, board, move)
+    if error is not None:
+        return move, error
+    tidied = _with_span(move, _tidy_pair(_span_to(move)))
+    return tidied, _first_failure(_PARTNER_CHECKS, board, tidied)
+
+
+# -- fields that earlier checks have made sure of -------------------------------------------------
+
+
+def _block(move: Move) -> str:
+    return move.block or ""
+
+
+def _span_to(move: Move) -> str:
+    return move.span_to or ""
+
+
+def _with_span(move: Move, span_to: str) -> Move:
+    return move if span_to == move.span_to else replace(move, span_to=span_to)
 
 
 class Outcome(Struct, frozen=True):
@@ -102,3 +515,40 @@ def _with_named_cells(board: Board, move: Move) -> Board:
     for cell in (move.position, move.span_to or ""):
         board = board.with_stack(cell, board.stack(cell))
     return board
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What an accepted move did for the target, by the released engine's tests."""
+
+    correct_structure_placement: bool
+    """Placed: the target has this block there. Removed: it has not. Only ``position`` counts."""
+
+    correct_side_placement: bool
+    """The same, seen by a director; always False on cells that nobody sees."""
+
+    overall_structure_correctness: bool
+    """Every block on the board equals the target's at its cell and layer; true for an empty board."""
+
+
+def placement_flags(outcome: Outcome, target: Board) -> Flags:
+    """Judge an accepted move. The block is the one placed or removed."""
+    move = outcome.move
+    right = suits_target(target, action=move.action, cell=outcome.named_cell, layer=move.layer, block=move.block)
+    seen = bool(SEEN_BY.get(outcome.named_cell))
+    return Flags(right, right and seen, overall_structure_correctness(outcome.board, target))
+
+
+def suits_target(target: Board, *, action: str, cell: str, layer: int, block: str | None) -> bool:
+    """Tell whether placing (or removing) a block there agrees with the target at that one cell."""
+    index = CELL_INDEX.get(cell)
+    stack: Stack = () if index is None else target.stacks[index]
+    wanted = layer < len(stack) and stack[layer] == block
+    return wanted if action == "place" else not wanted
+
+
+def overall_structure_correctness(board: Board, target: Board) -> bool:
+    """Tell whether every stack is the lower part of the target's; missing blocks do not matter."""
+    return not any(stack for _, stack in board.ghosts) and all(
+        stack == wanted[: len(stack)] for stack, wanted in zip(board.stacks, target.stacks, strict=True)
+    )

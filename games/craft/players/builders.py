@@ -9,14 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, Director
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.players.grammar import wording
-from games.craft.players.instruction import Instruction, Verb
-from games.craft.players.slips import LINE_SLIPS, MOVE_SLIPS, SlipScene
-from games.craft.players.speech import confirmation
-from games.craft.text.builder import builder_line
+from games.craft.engine.board import CELLS, COLORS, MAX_HEIGHT, Board, Director
+from games.craft.engine.rules import Move
+from games.craft.players.sight import Instruction, Verb
+from games.craft.players.speech import LINE_SLIPS, MOVE_SLIPS, SlipScene, confirmation, wording
+from games.craft.text.replies import builder_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from games.craft.engine.blocks import COLORS, DIRECTORS, MAX_HEIGHT, NEIGHBORS, WALLS, Cell, Director, is_large
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.engine.views import View
-from games.craft.text.builder import Clarification, builder_line, parse_answer
-from games.craft.text.director_output import director_text
-from games.craft.text.observations import BuilderObservation, DirectorObservation
-from games.craft.text.simulation import CALL
+from games.craft.engine.board import COLORS, DIRECTORS, MAX_HEIGHT, NEIGHBORS, WALLS, Board, Cell, Director, View, is_large
+from games.craft.engine.rules import Move
+from games.craft.text.prompts import BuilderObservation, DirectorObservation
+from games.craft.text.replies import CALL, Clarification, builder_line, director_text, parse_answer
 
 FINISHED: Final = "My wall is finished."
 """What a director says who has nothing to ask for."""

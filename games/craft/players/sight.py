@@ -1,12 +1,69 @@
-"""What a director may see and has heard: its own target wall, the three walls of the board, the conversation."""
+"""What a director may see and has heard: its own target wall, the three walls of the board, the conversation.
+
+A director's answer before it is put into words: what is thought, what is said, what is wrong with it.
+
+What a director wants done, or the part of it that a message says.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-from games.craft.engine.blocks import COLOR_LETTERS, MAX_HEIGHT, SEEN_BY, WALLS, Cell, Director
-from games.craft.engine.move import Move
-from games.craft.engine.views import View, ViewedBlock
-from games.craft.players.instruction import Instruction, Verb
+from games.craft.engine.board import COLOR_LETTERS, MAX_HEIGHT, SEEN_BY, WALLS, Cell, Director, View, ViewedBlock
+from games.craft.engine.rules import Move
+
+Verb = Literal["place", "remove"]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One action. In a message None means: not said, or not said exactly."""
+
+    verb: Verb
+    color: str | None
+    """Colour letter."""
+
+    size: str | None
+    """Size letter. A director who sees half of a large block takes it for a small one."""
+
+    cell: Cell | None
+    layer: int | None
+    span_to: Cell | None = None
+    """Second cell of a large block."""
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        """The cells named: none, one or two."""
+        return frozenset(cell for cell in (self.cell, self.span_to) if cell is not None)
+
+    @property
+    def block(self) -> str | None:
+        """Block code; None unless colour and size are given."""
+        return None if self.color is None or self.size is None else self.color + self.size
+
+    @property
+    def complete(self) -> bool:
+        """Whether colour, size, place, layer and, of a large block, the second cell are given."""
+        whole = self.size != "l" or self.span_to is not None
+        return whole and None not in (self.color, self.size, self.cell, self.layer)
+
+    def says_what(self, move: Move) -> bool:
+        """Tell whether a move is exactly this instruction; the ends of a large block may be swapped."""
+        same_block = (move.action, move.block, move.layer) == (self.verb, self.block, self.layer)
+        return self.complete and same_block and move.covered() == self.cells
+
+    def allows(self, move: Move) -> bool:
+        """Tell whether nothing that is said speaks against a move."""
+        block = move.block or ""
+        given = (
+            (self.color, block[:1]),
+            (self.size, block[1:]),
+            (self.layer, move.layer),
+        )
+        agrees = move.action == self.verb and all(said is None or said == is_ for said, is_ in given)
+        return agrees and self.cells <= move.covered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +170,48 @@ def _entry(view: View, owner: Director, cell: Cell, layer: int) -> ViewedBlock |
         return None
     block = view[layer][WALLS[owner].index(cell)]
     return None if block.color == "none" else block
+
+
+Kind = Literal["request", "filler", "done"]
+"""``done``: the director takes its wall for complete and says so."""
+
+Perspective = Literal["explicit", "possessive", "bare"]
+"""Explicit remark on who sees the place; mere "my"; no marker at all."""
+
+OutputFault = Literal[
+    "output_empty_message", "output_no_close", "output_no_tags", "output_unclosed_think", "output_blank", "output_api_error"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One answer of a director."""
+
+    kind: Kind = "request"
+    thought: Instruction | None = None
+    """What the reasoning arrives at; None if nothing."""
+
+    said: Instruction | None = None
+    """What the message says of it; None for filler and "all done"."""
+
+    vague_place: bool = False
+    """The message points at a place without naming one."""
+
+    defects: tuple[str, ...] = ()
+    """Names as in docs/dev/planted_labels.md."""
+
+    endorses: Director | None = None
+    """The message names this director as the one who asked for the same."""
+
+    disputes: Director | None = None
+    """The message acknowledges that this director wants something else there."""
+
+    right_block: tuple[Cell, int, str] | None = None
+    """A block in place (cell, layer, colour letter) that the reasoning mentions."""
+
+    other_wall: Cell | None = None
+    """A cell of another wall that the reasoning wanders to."""
+
+    perspective: Perspective = "possessive"
+    fault: OutputFault | None = None
+    """How the raw answer breaks the output format."""

@@ -1,17 +1,86 @@
-"""The messages with which a language model plays CRAFT (after CRAFT, arXiv 2603.25268, appendix; the wording, in prompts.yaml, is ours)."""
+"""The messages with which a language model plays CRAFT (after CRAFT, arXiv 2603.25268, appendix; the wording, in prompts.yaml, is ours).
+
+What an agent may see when it is its turn to speak or act; nothing else reaches a player.
+
+The shared conversation history: one line a message, an answer of the builder, or a result.
+
+Director personalities and how a game draws them (paper, appendix; draw as in the released code).
+"""
+
+from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal, get_args
 
-from games.craft.engine.blocks import WALLS
-from games.craft.engine.move import Move
-from games.craft.engine.views import View, views_json
-from games.craft.text.archetypes import Archetype
-from games.craft.text.observations import BuilderObservation, DirectorObservation
+from games.craft.engine.board import DIRECTORS, WALLS, Board, Director, View, views_json
+from games.craft.engine.rules import Move, Outcome
+from games.craft.text.replies import NO_MESSAGE, DirectorAnswer
 from games.players.texts import texts_of
 from providers.messages import Message
+
+Archetype = Literal["assertive", "cautious", "observant", "skeptical", "synthesizer"]
+ARCHETYPES: Final[tuple[Archetype, ...]] = get_args(Archetype)
+
+
+def archetypes(structure_index: int, run: int) -> dict[Director, Archetype]:
+    """Draw the three personalities of a game.
+
+    The draw depends on the structure's index (from 0) and the run index alone: CPython hashes a
+    tuple of integers the same way in every process.
+    """
+    return {
+        director: random.Random(hash((structure_index, number, run)) % 2**32).choice(ARCHETYPES)
+        for number, director in enumerate(DIRECTORS)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorObservation:
+    """All that a director may see when asked to speak."""
+
+    director: Director
+    turn: int
+    target_view: View
+    """The director's own wall of the target."""
+
+    board_views: dict[Director, View]
+    """All three walls of the current board; no view shows the hidden cells."""
+
+    history: tuple[str, ...]
+    """The conversation before this turn, and this turn's messages if the settings say so.
+
+    Its result lines quote the whole board, hidden cells included, as in the published loop.
+    """
+
+    said: tuple[str, ...] = ()
+    """The director's own earlier messages of this turn; empty under the published rules, which do not tell."""
+
+    unread: bool = False
+    """Whether nothing of the director's last reply could be read; not under the published rules, which do not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuilderObservation:
+    """All that the builder may see when asked to act."""
+
+    turn: int
+    board: Board
+    discussion: str
+    """This turn's messages, one line each; the builder sees no earlier ones."""
+
+    listed: tuple[Move, ...]
+    """Verified candidates; empty without oracle or when there are none."""
+
+    simulated: tuple[str, ...] = ()
+    """What the tool answered in this turn, one JSON text a call."""
+
+    unread: str | None = None
+    """Why the builder's reply of the turn before could not be read; None if it could, and under the published rules, which do not tell."""
+
 
 _NOBODY: Final = "(nobody has said anything yet)"
 _SILENT: Final = "(no director has said anything)"
@@ -107,3 +176,40 @@ def _view_text(view: View) -> str:
 def _joined(texts: Mapping[str, str]) -> str:
     """A JSON object of values that are JSON already."""
     return "{" + ", ".join(f"{json.dumps(key)}: {text}" for key, text in texts.items()) + "}"
+
+
+UNREADABLE: Final = "My reply could not be read, so nothing was moved."
+"""What all see of a builder's reply that could not be read."""
+
+_LONGEST: Final = 50
+_KEPT: Final = 40
+
+
+def director_said(director: Director, answer: DirectorAnswer) -> str:
+    """Give the line for a director's message; a missing message gets its stand-in text."""
+    return f"{director}: {answer.message}"
+
+
+def builder_said(text: str) -> str:
+    """Give the line for the builder's confirmation or question."""
+    return f"Builder: {text}"
+
+
+def result_line(outcome: Outcome) -> str:
+    """Give the line for what the engine did. It says "Placed" after a removal too, as in the logs."""
+    board = json.dumps(outcome.board.structure_json(ghosts=True))
+    if outcome.error is not None:
+        return f"Builder: FAILED — {outcome.error.message}. Board unchanged: {board}"
+    move = outcome.move
+    span = f"↔{move.span_to}" if move.span_to else ""
+    return f"Builder: Placed {move.block} at {move.position}{span} layer {move.layer}. Current board: {board}"
+
+
+def discussion(answers: Iterable[tuple[Director, DirectorAnswer]]) -> str:
+    """Give what the builder reads of a turn: one line a message, missing messages left out."""
+    return "\n".join(director_said(director, answer) for director, answer in answers if answer.message != NO_MESSAGE)
+
+
+def trimmed(history: Sequence[str]) -> tuple[str, ...]:
+    """Cut a history of more than 50 lines to its last 40; done between turns."""
+    return tuple(history[-_KEPT:] if len(history) > _LONGEST else history)

@@ -3,21 +3,250 @@
 Thoughts come off first, whatever tag they stand in: with an opening tag, with a closing one alone, or with an opening one alone (a reply
 that breaks off inside them). The builder's action may follow a sentence and stand in markdown. What cannot be read is unreadable, and
 never a question; so is a reply that repeats an example of its prompt.
+
+The builder's tool: moves that are tried on a copy of the board (agents of CRAFT, section 1.6).
+
+The builder calls it by lines that begin with `SIMULATE:` and go on with a JSON object; so it works with every model, and with people. The
+answer says how near the target the move would come: as published, that leaks the target.
+
+Reads a director's raw answer: private reasoning and public message.
+
+Directors are asked for ``<think>...</think><message>...</message>``. What becomes of answers that keep
+to it only in part is that of the released parser, oddities included, because logs hold its results.
+The readers below are tried in order; tags are matched in any case.
+
+Reads the builder's answer: one PLACE, REMOVE or CLARIFY line.
+
+The grammar, and what becomes of lines that do not keep to it, are those of the released parser::
+
+    PLACE:<block>:<position>:<layer>:CONFIRM:<text>
+    PLACE:<block>:<position>:<layer>:<span_to>:CONFIRM:<text>
+    REMOVE:<position>:<layer>:CONFIRM:<text>
+    REMOVE:<position>:<layer>:<span_to>:CONFIRM:<text>
+    CLARIFY:<question>
+
+Parts are not trimmed. Whatever cannot be read becomes a clarification; `is_complaint` tells it from a question.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from games.craft.engine.move import Move
-from games.craft.text.builder import Clarification, ParsedMove, builder_line, is_complaint, parse_answer, parse_line
-from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer, parse_director
+from games.craft.engine.board import Board
+from games.craft.engine.rules import Move, execute, placement_flags
+from games.craft.measures import progress
 from games.players.texts import texts_of
+from providers.messages import Tool, ToolCall
 from schemas.replies import Reading, is_echo
+from schemas.text import without_half_pairs
+
+FAILED_CALL: Final = "Error in move generation:"
+"""Begins the text that stands for a call that failed."""
+_NO_REPLY: Final = (FAILED_CALL, "No response from API")
+_COMPLAINTS: Final = (
+    *_NO_REPLY,
+    "Could not parse response:",
+    "Parse error:",
+    "Builder produced no final text",
+    "Builder loop did not execute",
+)
+"""How texts of the released code begin that its logs hold in the place of a question."""
+
+_LONGEST_CODE: Final = 3
+"""Longer text behind REMOVE is not taken for a block code."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMove:
+    """A line that was read as a move."""
+
+    move: Move
+    confirmation: str
+    """Text after CONFIRM; generated where the line had none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clarification:
+    """A question of the builder, or the parser's complaint about a line it could not read."""
+
+    text: str
+
+
+def parse_answer(answer: str) -> ParsedMove | Clarification:
+    """Read a model's answer: its first line counts."""
+    return parse_line(answer.strip().split("\n")[0].strip())
+
+
+def parse_line(line: str) -> ParsedMove | Clarification:
+    """Read one line."""
+    text = line.strip().strip("[]")
+    try:
+        return _parsed(text)
+    except ValueError as error:  # the layer is no integer; the log holds Python's own words
+        return Clarification(f"Parse error: {error}")
+
+
+def is_complaint(clarification: str) -> bool:
+    """Whether the released code wrote this itself, as no reply came or it could not be read: the builder asked nothing."""
+    return clarification.lstrip().startswith(_COMPLAINTS)
+
+
+def no_reply_came(text: str) -> bool:
+    """Whether a complaint, or the reason why a reply is unreadable, is that the call failed: nothing that an agent wrote was at fault."""
+    return text.lstrip().startswith(_NO_REPLY)
+
+
+def builder_line(move: Move, confirmation: str) -> str:
+    """Write a move in the builder's grammar; removals leave the block out."""
+    parts = ["PLACE", move.block or ""] if move.action == "place" else ["REMOVE"]
+    parts += [move.position, str(move.layer)]
+    if move.span_to is not None:
+        parts.append(move.span_to)
+    return ":".join([*parts, "CONFIRM", confirmation])
+
+
+def _parsed(text: str) -> ParsedMove | Clarification:
+    if text.startswith("PLACE:"):
+        return _place(text)
+    if text.startswith("REMOVE:"):
+        return _remove(_without_block(text))
+    if text.startswith("CLARIFY:"):
+        return Clarification(text.removeprefix("CLARIFY:"))
+    return _unreadable(text)
+
+
+def _place(text: str) -> ParsedMove | Clarification:
+    match text.split(":", 6):
+        case [_, block, position, layer, span_to, "CONFIRM", confirmation]:
+            return ParsedMove(Move("place", block, position, int(layer), span_to), confirmation)
+        case [_, block, position, layer, "CONFIRM", confirmation, *_]:  # cut at its first colon
+            return ParsedMove(Move("place", block, position, int(layer)), confirmation)
+        case [_, block, position, layer, *_]:
+            return ParsedMove(Move("place", block, position, int(layer)), f"Placing {block} at {position}")
+    return _unreadable(text)
+
+
+def _remove(text: str) -> ParsedMove | Clarification:
+    match text.split(":", 5):
+        case [_, position, layer, span_to, "CONFIRM", confirmation]:
+            return ParsedMove(Move("remove", None, position, int(layer), span_to), confirmation)
+    match text.split(":", 4):
+        case [_, position, layer, "CONFIRM", confirmation]:
+            return ParsedMove(Move("remove", None, position, int(layer)), confirmation)
+    return _unreadable(text)
+
+
+def _without_block(text: str) -> str:
+    """Drop a block code that the grammar does not ask for: ``REMOVE:bl:(0,0):...``."""
+    verb, first, *rest = text.split(":")
+    code = first.strip()
+    is_code = len(code) <= _LONGEST_CODE and not code.startswith("(")
+    return ":".join([verb, *rest]) if is_code else text
+
+
+def _unreadable(text: str) -> Clarification:
+    return Clarification(f"Could not parse response: {text}")
+
+
+NO_THINKING: Final = "No thinking provided"
+NO_MESSAGE: Final = "No message provided"
+"""Stands in for a missing message; the builder is not shown it."""
+
+FAILED_CALL_MESSAGE: Final = "I need a moment to analyze the situation."
+"""The message that published logs hold where the model call failed."""
+
+_SHORTEST_INSTRUCTION: Final = 5
+"""Words a line of unclosed reasoning needs to be taken for the message."""
+
+_FLAGS: Final = re.DOTALL | re.IGNORECASE
+_THINK: Final = re.compile(r"<think>\s*(.*?)\s*</think>", _FLAGS)
+_DIRECTOR_MESSAGE: Final = re.compile(r"<message>\s*(.*?)\s*</message>", _FLAGS)
+_OPEN_THINK: Final = re.compile(r"<think>\s*(.*?)(?=<message>|$)", re.IGNORECASE | re.DOTALL)
+_OPEN_MESSAGE: Final = re.compile(r"<message>\s*(.*)", _FLAGS)
+_THINK_TAG: Final = re.compile(r"<think>", re.IGNORECASE)
+_DIRECTOR_MESSAGE_TAG: Final = re.compile(r"<message>", re.IGNORECASE)
+_CUT_TAG: Final = re.compile(r"<[^>]*$")
+_BRACKETED: Final = re.compile(r"\[.*?\]", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorAnswer:
+    """What a director thought and said."""
+
+    thinking: str
+    """Private reasoning; ``NO_THINKING`` where there is none."""
+
+    message: str
+    """Public message; ``NO_MESSAGE`` where there is none, empty where its tags are empty."""
+
+
+def parse_director(raw: str) -> DirectorAnswer:
+    """Read a raw answer."""
+    answers = (reader(raw) for reader in _READERS)
+    return next((answer for answer in answers if answer is not None), DirectorAnswer(NO_THINKING, NO_MESSAGE))
+
+
+def director_text(thinking: str, message: str) -> str:
+    """Write an answer as directors are asked to."""
+    return f"<think>\n{thinking}\n</think>\n\n<message>\n{message}\n</message>"
+
+
+def _well_formed(raw: str) -> DirectorAnswer | None:
+    think, message = _THINK.search(raw), _DIRECTOR_MESSAGE.search(raw)
+    return DirectorAnswer(think[1].strip(), message[1].strip()) if think and message else None
+
+
+def _text_after_thinking(raw: str) -> DirectorAnswer | None:
+    think = _THINK.search(raw)
+    if think is None or _DIRECTOR_MESSAGE.search(raw):
+        return None
+    rest = raw[think.end() :].strip()
+    return DirectorAnswer(think[1].strip(), _DIRECTOR_MESSAGE_TAG.sub("", rest).strip()) if rest else None
+
+
+def _message_never_closed(raw: str) -> DirectorAnswer | None:
+    think, message = _THINK.search(raw), _OPEN_MESSAGE.search(raw)
+    if message is None or _DIRECTOR_MESSAGE.search(raw):
+        return None
+    return DirectorAnswer(think[1].strip() if think else NO_THINKING, message[1].strip())
+
+
+def _thinking_never_closed(raw: str) -> DirectorAnswer | None:
+    """The message keeps its closing tag here, as in the logs."""
+    think, message = _OPEN_THINK.search(raw), _OPEN_MESSAGE.search(raw)
+    if message is None or not message[1].strip():
+        return None
+    return DirectorAnswer(think[1].strip() if think else NO_THINKING, message[1].strip())
+
+
+def _thinking_only(raw: str) -> DirectorAnswer | None:
+    if not _THINK_TAG.search(raw) or "</think>" in raw.lower():
+        return None
+    thinking = _THINK_TAG.sub("", raw).strip()
+    lines = [line.strip() for line in thinking.split("\n") if len(line.split()) >= _SHORTEST_INSTRUCTION]
+    return DirectorAnswer(thinking, _CUT_TAG.sub("", lines[-1] if lines else NO_MESSAGE).strip())
+
+
+def _plain_text(raw: str) -> DirectorAnswer | None:
+    paragraphs = (paragraph.strip() for paragraph in _BRACKETED.sub("", raw).strip().split("\n\n"))
+    text = "\n\n".join(dict.fromkeys(filter(None, paragraphs)))
+    return DirectorAnswer(NO_THINKING, text) if text else None
+
+
+_READERS: Final[tuple[Callable[[str], DirectorAnswer | None], ...]] = (
+    _well_formed,
+    _text_after_thinking,
+    _message_never_closed,
+    _thinking_never_closed,
+    _thinking_only,
+    _plain_text,
+)
+
 
 _TAGS: Final = r"(?:think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad)"
 _OPEN: Final = re.compile(rf"[<\[◁]\|?{_TAGS}\|?[>\]▷]", re.IGNORECASE)
@@ -230,3 +459,90 @@ def _split(rest: str) -> tuple[str, bool, str]:
 def _core(answer: ParsedMove | Clarification) -> object:
     """What makes two answers different: a move, whatever its confirmation says."""
     return answer.move if isinstance(answer, ParsedMove) else answer
+
+
+CALL: Final = "SIMULATE:"
+_HEAD: Final = re.compile(rf"^\s*{CALL}\s*", re.MULTILINE)
+_SPAN: Final = re.compile(r"must also specify span_to=(\S+)|expected (\(\d,\d\))$")
+
+
+TOOL: Final = Tool(
+    "simulate_move",
+    "Try a move on a copy of the board as it is now: whether it is possible, and how near the structure is to its target afterwards.",
+    {
+        "type": "object",
+        "properties": {
+            "move": {
+                "type": "object",
+                "properties": {
+                    "action": {"type": "string", "enum": ["place", "remove", "clarify"]},
+                    "block": {"type": ["string", "null"], "description": "block code, such as rs"},
+                    "position": {"type": "string", "description": "cell, such as (1,0)"},
+                    "layer": {"type": "integer"},
+                    "span_to": {"type": ["string", "null"], "description": "second cell of a large block"},
+                },
+                "required": ["action", "position", "layer"],
+            }
+        },
+        "required": ["move"],
+    },
+)
+"""The same for models that call tools in their provider's protocol."""
+
+
+def written_call(call: ToolCall) -> str:
+    """A call of the tool as a line."""
+    return f"{CALL} {call.arguments}"
+
+
+class SimulationCall(NamedTuple):
+    """A call of the tool."""
+
+    written: str
+    """What stood behind the mark."""
+    move: Move | None
+    """None if it is no move."""
+
+
+def asked_for(answer: str) -> tuple[SimulationCall, ...]:
+    """Give the calls in an answer."""
+    found = []
+    for head in _HEAD.finditer(answer):
+        rest = answer[head.end() :]
+        try:
+            value, end = json.JSONDecoder().raw_decode(rest)
+        except (ValueError, RecursionError):
+            found.append(SimulationCall(rest.split("\n", 1)[0], None))
+            continue
+        found.append(SimulationCall(rest[:end], _move(without_half_pairs(value))))
+    return tuple(found)
+
+
+def _move(value: Any) -> Move | None:
+    facts: Mapping[str, Any] = value.get("move", value) if isinstance(value, dict) else {}
+    try:
+        return Move.from_log(facts)
+    except (KeyError, TypeError):
+        return None
+
+
+def simulated(asked: SimulationCall, board: Board, target: Board) -> str:
+    """Give the tool's answer, as JSON: every call begins with the real board."""
+    if asked.move is None or asked.move.action not in ("place", "remove"):
+        return json.dumps({"ok": False, "error": "no move that can be tried", "hint": "give action place or remove, position and layer"})
+    outcome = execute(board, asked.move)
+    if outcome.error is not None:
+        partner = _SPAN.search(outcome.error.message)
+        named = next((cell for cell in partner.groups() if cell), None) if partner else None
+        hint = f"fix this move: span_to is {named}" if named else "fix this move"
+        return json.dumps({"ok": False, "error": outcome.error.message, "hint": hint})
+    scores, flags = progress(outcome.board, target), placement_flags(outcome, target)
+    correct = {"structurePlacement": flags.correct_structure_placement, "sidePlacement": flags.correct_side_placement}
+    result = {
+        "ok": True,
+        "blocks_correct": scores.blocks_placed_correctly,
+        "blocks_total": scores.blocks_total_target,
+        "overall_progress": scores.overall_progress,
+        "correctness": correct,
+    }
+    return json.dumps(result)

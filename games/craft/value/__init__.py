@@ -1,9 +1,7 @@
 """What a CRAFT board is still worth: the highest progress that a number of moves can reach.
 
-``stacks``    stacks as numbers, for compiled functions
 ``position``  a board and its target as numbers, along the path of cells
-``fills``     the ways to fill one cell, behind what the cell before hands on
-``bounds``    what the cells to come can add at most
+``fills``     the ways to fill one cell, and what the cells to come can add at most
 ``search``    the dynamic program over that path
 ``reach``     values of boards and of a game's turns
 """

@@ -10,7 +10,7 @@ kinds and worth.
 Four things make it fast and change no result. A first pass tries few blocks: where a cell wants a small one in a layer, that one, and
 dominoes only where one of their cells wants them; what it finds is nearly always the best. The second pass tries every block, and
 drops plans that cannot beat the first pass: what the cells to come can still add is bounded by treating each on its own
-(`games.craft.value.bounds`). Boards of a game come together: what the first pass and the bounds found for the cells that a board has in
+(`games.craft.value.fills`). Boards of a game come together: what the first pass and the bounds found for the cells that a board has in
 common with the one before is used again. And two boards that are one move apart differ in value by no more than that move: where the first
 pass reaches what another board allows, there is no second one.
 
@@ -26,10 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from games.compiled import compiled, compiled_inside
-from games.craft.value.bounds import Bounds, bound, new_bounds
-from games.craft.value.fills import FILL_FIELDS, MOST_FILLS, PLAN_BITS, STATE_NUMBERS, Cell, fill_cell
-from games.craft.value.position import ALONE, Wanted
-from games.craft.value.stacks import CELLS, LAYERS, Floats, Ints, Positions, first_difference, is_one_move
+from games.craft.value.fills import FILL_FIELDS, MOST_FILLS, PLAN_BITS, STATE_NUMBERS, Bounds, Cell, bound, fill_cell, new_bounds
+from games.craft.value.position import ALONE, CELL_COUNT, LAYERS, Floats, Ints, Positions, Wanted, first_difference, is_one_move
 
 _STATES: Final = 259
 """States a cell can have: kept height 0 with six choices (no domino, five codes) in three layers; 1 with two; 2 with one; 3."""
@@ -123,20 +121,20 @@ def highest_progress(boards: Positions, target: Wanted, low: Sequence[int], high
 
 @lru_cache(maxsize=8)
 def _scratch(moves: int, width: int) -> _Scratch:
-    per_state = CELLS + 1, _STATES
+    per_state = CELL_COUNT + 1, _STATES
     return _Scratch(
         _Best(
             np.empty((*per_state, moves), np.int64),
             np.empty((*per_state, moves), np.int64),
             np.empty(per_state, np.int64),
             np.empty(per_state, np.int64),
-            np.empty(CELLS + 1, np.int64),
+            np.empty(CELL_COUNT + 1, np.int64),
         ),
         _Fronts(
             np.empty((*per_state, moves, width), np.int64),
             np.empty((*per_state, moves), np.int32),
             np.empty(per_state, np.int64),
-            np.empty(CELLS + 1, np.int64),
+            np.empty(CELL_COUNT + 1, np.int64),
         ),
         np.empty((MOST_FILLS, LAYERS), np.int64),
         np.empty((MOST_FILLS, FILL_FIELDS), np.int64),
@@ -154,7 +152,7 @@ def _search(boards: Positions, target: Wanted, low: Ints, high: Ints, start: int
     for row in range(start, len(low)):
         floors[row] = -1.0
         known = row > start and high[row] <= high[row - 1]
-        first, last = first_difference(boards, row) if known else (0, CELLS - 1)
+        first, last = first_difference(boards, row) if known else (0, CELL_COUNT - 1)
         bound(boards, target, row, first, last, high[row] + 1, scratch.rows, scratch.bounds)
         _try_few(boards, target, row, first, high[row], floors, scratch)
         least, most = _aimed(boards, row, low, high, floors, aims)
@@ -191,7 +189,7 @@ def _try_few(boards: Positions, target: Wanted, row: int, first: int, high: int,
         used[0], states[0, 0], fewest[0, 0] = 1, 0, 0
         _clear(best, 0, 0, high)
         ranks[0, 0, 0] = plans[0, 0, 0] = 0
-    for cell in range(first, CELLS):
+    for cell in range(first, CELL_COUNT):
         here = _cell(boards, target, row, cell, True)
         after = 0
         for slot in range(used[cell]):
@@ -207,17 +205,17 @@ def _try_few(boards: Positions, target: Wanted, row: int, first: int, high: int,
                 _extend_best(best, cell, slot, goal, fills[way, 1], fills[way, 3], _rank(fills[way, 3], kinds, entries), high)
         _free_slots(slots, states, cell + 1, after)
         used[cell + 1] = after
-    for slot in range(used[CELLS]):
-        for moves in range(fewest[CELLS, slot], high + 1):
-            if ranks[CELLS, slot, moves] >= 0:
-                _raise(floors, row, high, moves, plans[CELLS, slot, moves], kinds, entries)
+    for slot in range(used[CELL_COUNT]):
+        for moves in range(fewest[CELL_COUNT, slot], high + 1):
+            if ranks[CELL_COUNT, slot, moves] >= 0:
+                _raise(floors, row, high, moves, plans[CELL_COUNT, slot, moves], kinds, entries)
 
 
 @compiled_inside
 def _cell(boards: Positions, target: Wanted, row: int, cell: int, few: bool) -> Cell:
     """What there is to know of a cell."""
     stacks, links, goals, masks = boards.stacks, boards.links, target.stacks, target.masks
-    joined = ALONE <= cell < CELLS - 1
+    joined = ALONE <= cell < CELL_COUNT - 1
     return Cell(
         stacks[row, cell],
         links[row, cell],
@@ -241,7 +239,7 @@ def _free_slots(slots: Ints, states: Ints, cell: int, count: int) -> None:
 @compiled_inside
 def _rank(plan: int, kinds: int, entries: int) -> int:
     """How good a plan is if extra kinds did not count; that of two plans together is the sum of theirs."""
-    return (plan >> PLAN_BITS & _FIELD) * CELLS * entries + (plan & _FIELD) * kinds
+    return (plan >> PLAN_BITS & _FIELD) * CELL_COUNT * entries + (plan & _FIELD) * kinds
 
 
 @compiled_inside
@@ -272,7 +270,7 @@ def _try_every(boards: Positions, target: Wanted, row: int, low: int, high: int,
     used[0], states[0, 0], plans[0, 0, 0, 0] = 1, 0, 0
     counts[0, 0] = 0
     counts[0, 0, 0] = 1
-    for cell in range(CELLS):
+    for cell in range(CELL_COUNT):
         here = _cell(boards, target, row, cell, False)
         after = 0
         for slot in range(used[cell]):
@@ -289,10 +287,10 @@ def _try_every(boards: Positions, target: Wanted, row: int, low: int, high: int,
                     return False
         _free_slots(slots, states, cell + 1, after)
         used[cell + 1] = after
-    for slot in range(used[CELLS]):
+    for slot in range(used[CELL_COUNT]):
         for moves in range(high + 1):
-            for index in range(counts[CELLS, slot, moves]):
-                _raise(floors, row, high, moves, plans[CELLS, slot, moves, index], kinds, entries)
+            for index in range(counts[CELL_COUNT, slot, moves]):
+                _raise(floors, row, high, moves, plans[CELL_COUNT, slot, moves, index], kinds, entries)
     return True
 
 
@@ -316,7 +314,7 @@ def _hold(fronts: _Fronts, cell: int, slot: int, high: int, kinds: int, entries:
 def _progress(plan: int, kinds: int, entries: int) -> float:
     """Three times the progress of the cells of a plan."""
     extra, shared, worth = plan >> 2 * PLAN_BITS, plan >> PLAN_BITS & _FIELD, plan & _FIELD
-    return shared / max(kinds + extra, 1) + worth / (CELLS * entries)
+    return shared / max(kinds + extra, 1) + worth / (CELL_COUNT * entries)
 
 
 @compiled_inside
@@ -371,7 +369,7 @@ def _insert(fronts: _Fronts, cell: int, slot: int, moves: int, plan: int, kinds:
     still to come, at most three a cell, but not if one is better for none and for the most: between them it is linear.
     """
     plans, counts = fronts.plans, fronts.counts
-    many = kinds + CELLS * LAYERS
+    many = kinds + CELL_COUNT * LAYERS
     extra, best, worst = plan >> 2 * PLAN_BITS, _rank(plan, kinds, entries), _rank(plan, many, entries)
     count, index = counts[cell, slot, moves], 0
     while index < count:

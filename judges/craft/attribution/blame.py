@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from games.craft.claims import same_place
-from games.craft.engine.blocks import DIRECTORS, WALLS
-from games.craft.engine.move import Move
-from games.craft.engine.rules import accepts
-from games.craft.measures.adherence import same_effect
+from games.craft.engine.board import DIRECTORS, WALLS
+from games.craft.engine.rules import Move, accepts
+from games.craft.measures import same_effect
 from games.craft.players.plain import QUESTION, asking_for
-from games.craft.text.builder import builder_line, is_complaint, no_reply_came
+from games.craft.text.replies import builder_line, is_complaint, no_reply_came
 from judges.attribution.findings import Cause, Ideal, Link
 from judges.craft.attribution.case import BUILDER, Agent, BrokenLink, TurnCase
 from judges.craft.attribution.following import following

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
-from games.craft.engine.blocks import Director
-from games.craft.engine.move import Move
-from games.craft.engine.rules import accepts
+from games.craft.engine.board import Director
+from games.craft.engine.rules import Move, accepts
 from judges.attribution.findings import How, Link
 from judges.claims.reading import Open
 from judges.craft.attribution.following import following

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.craft.claims import Request
-from games.craft.engine.move import Move
+from games.craft.engine.rules import Move
 from judges.attribution.findings import How
 
 __all__ = ["following"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from games.craft.engine.blocks import Director
-from games.craft.engine.move import Move
+from games.craft.engine.board import Director
+from games.craft.engine.rules import Move
 from judges.attribution.findings import NOTHING, Attributed, Finding, Follow, Lost, shared_out
 from judges.craft.attribution.blame import blame, slips
 from judges.craft.attribution.case import BUILDER, TurnCase

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from games.craft.engine.blocks import DIRECTORS, Director
-from games.craft.engine.move import Move
-from games.craft.measures.adherence import followed_physical
-from games.craft.text.director_output import FAILED_CALL_MESSAGE
+from games.craft.engine.board import DIRECTORS, Director
+from games.craft.engine.rules import Move
+from games.craft.measures import followed_physical
+from games.craft.text.replies import FAILED_CALL_MESSAGE
 from judges.craft.attribution.case import BrokenLink, TurnCase
 from judges.craft.attribution.wishes import Wish, entailed
 from judges.craft.checks.prepared import move_text

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from games.craft.claims import Request
-from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_large
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.engine.rules import accepts
+from games.craft.engine.board import MAX_HEIGHT, WALLS, Board, Cell, Director, is_large
+from games.craft.engine.rules import Move, accepts
 from judges.claims.reading import Open
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, ViewedBlock
 from judges.craft.language.typed import Detail

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from games.craft.engine.board import EMPTY_BOARD, Board
-from games.craft.engine.move import Move
-from games.craft.engine.rules import execute
+from games.craft.engine.rules import Move, execute
 from games.craft.value.reach import best_progress
 from judges.attribution.findings import Lost
 

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Final
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible, same_place
-from games.craft.engine.blocks import SEEN_BY, WALLS, Director
-from games.craft.engine.board import Board
+from games.craft.engine.board import SEEN_BY, WALLS, Board, Director
 from judges.claims.reading import Absent, Open, Shown, TextClaims, all_whole, find_in
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, agreed, game_of, undecided, wanted_now
 from judges.craft.language.typed import Detail

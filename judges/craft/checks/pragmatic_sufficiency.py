@@ -8,9 +8,9 @@ from functools import partial
 from typing import Final
 
 from games.craft.claims import Named, Remark, Request
-from games.craft.engine.blocks import BLOCKS, COLORS, WALLS
-from games.craft.engine.move import Move
-from games.craft.measures.adherence import same_effect
+from games.craft.engine.board import BLOCKS, COLORS, WALLS
+from games.craft.engine.rules import Move
+from games.craft.measures import same_effect
 from judges.claims.reading import Absent, Open, Shown, all_whole, find_in
 from judges.craft.checks.prepared import PreparedTurn, game_of, if_candidates, move_text, undecided
 from judges.engine.checks import Check, Decision

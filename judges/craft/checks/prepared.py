@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from games.craft.claims import CraftClaim, Request
-from games.craft.engine.blocks import COLOR_LETTERS, DIRECTORS, WALLS, Cell, Director
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.text.builder import is_complaint
+from games.craft.engine.board import COLOR_LETTERS, DIRECTORS, WALLS, Board, Cell, Director
+from games.craft.engine.rules import Move
+from games.craft.text.replies import is_complaint
 from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import reads

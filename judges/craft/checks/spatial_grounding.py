@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from games.craft.claims import Named, Request
-from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_large
-from games.craft.engine.move import Move
-from games.craft.engine.rules import execute
+from games.craft.engine.board import MAX_HEIGHT, WALLS, Cell, Director, is_large
+from games.craft.engine.rules import Move, execute
 from judges.claims.reading import Open, Shown
 from judges.craft.checks.prepared import (
     PreparedGame,

@@ -11,7 +11,7 @@ from analytics.query import query
 from analytics.reports import report
 from dashboards.craft.page import _sides
 from dashboards.document import document
-from games.craft.targets.generator import StructureRules
+from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.scripted import CraftRequest as PlayRequest

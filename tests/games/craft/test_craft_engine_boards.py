@@ -6,14 +6,25 @@ from typing import Any
 
 import pytest
 
-from games.craft.engine.blocks import HIDDEN_CELLS, NEIGHBORS, SEEN_BY
-from games.craft.engine.board import EMPTY_BOARD, Board
-from games.craft.engine.move import Move
+from games.craft.engine.board import (
+    EMPTY_BOARD,
+    HIDDEN_CELLS,
+    NEIGHBORS,
+    SEEN_BY,
+    Board,
+    View,
+    ViewKind,
+    all_views,
+    director_view,
+    is_mirrored,
+    large_seen_as_small,
+    views_json,
+    wall_cells,
+)
 from games.craft.engine.oracle import candidates, sample
-from games.craft.engine.rules import execute
-from games.craft.engine.views import View, ViewKind, all_views, director_view, is_mirrored, large_seen_as_small, views_json, wall_cells
-from games.craft.measures.metrics import progress
-from games.craft.targets.start_boards import StartBoard, start_board
+from games.craft.engine.rules import Move, execute
+from games.craft.measures import progress
+from games.craft.targets import StartBoard, start_board
 
 TARGET = Board.from_json(
     {"(0,0)": ["gl", "bs"], "(0,1)": ["gl"], "(0,2)": ["rl"], "(1,2)": ["rl", "ys"], "(1,1)": ["os"]},

@@ -8,16 +8,12 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
-from games.craft.engine.board import Board
-from games.craft.engine.views import director_view
-from games.craft.game import AGENTS, Game, GameSettings, TurnRecord
-from games.craft.measures.metrics import progress
-from games.craft.replay import replay
-from games.craft.targets.generator import StructureRules, generate_structures
-from games.craft.targets.structures import Structure
-from games.craft.text.builder import builder_line
-from games.craft.text.director_output import NO_MESSAGE, director_text
-from games.craft.text.history import trimmed
+from games.craft.engine.board import Board, director_view
+from games.craft.game import AGENTS, Game, GameSettings, TurnRecord, replay
+from games.craft.measures import progress
+from games.craft.targets import Structure, StructureRules, generate_structures
+from games.craft.text.prompts import trimmed
+from games.craft.text.replies import NO_MESSAGE, builder_line, director_text
 from schemas.errors import UsageError
 
 TARGET = Board.from_json({"(0,0)": ["gl", "bs"], "(0,1)": ["gl"], "(1,1)": ["os"]}, {"0": [["(0,1)", "(0,0)"]]})

@@ -9,21 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from games.craft.engine.board import Board
-from games.craft.engine.errors import code_of, same_message
-from games.craft.engine.move import Move
+from games.craft.engine.board import Board, ViewKind, all_views, views_json
 from games.craft.engine.oracle import sample
-from games.craft.engine.rules import execute
-from games.craft.engine.views import ViewKind, all_views, views_json
-from games.craft.measures.adherence import followed_action_position_layer, followed_full, followed_physical
-from games.craft.measures.metrics import METRICS
-from games.craft.measures.taxonomy import published_category
-from games.craft.replay import ReplayedTurn, replay
-from games.craft.targets.reachability import structure_facts
-from games.craft.targets.structures import load_structures
-from games.craft.text.archetypes import archetypes
-from games.craft.text.director_output import parse_director
-from games.craft.text.history import discussion, result_line
+from games.craft.engine.rules import Move, code_of, execute, same_message
+from games.craft.game import ReplayedTurn, replay
+from games.craft.measures import METRICS, followed_action_position_layer, followed_full, followed_physical, published_category
+from games.craft.targets import load_structures, structure_facts
+from games.craft.text.prompts import archetypes, discussion, result_line
+from games.craft.text.replies import parse_director
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

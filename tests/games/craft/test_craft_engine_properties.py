@@ -7,14 +7,11 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from games.craft.engine.blocks import BLOCKS, CELLS, MAX_HEIGHT, NEIGHBORS, is_large
-from games.craft.engine.board import EMPTY_BOARD, Board
-from games.craft.engine.flags import placement_flags
-from games.craft.engine.move import Move
+from games.craft.engine.board import BLOCKS, CELLS, EMPTY_BOARD, MAX_HEIGHT, NEIGHBORS, Board, is_large
 from games.craft.engine.oracle import candidates
-from games.craft.engine.rules import accepts, execute
-from games.craft.measures.metrics import METRICS, progress
-from games.craft.targets.generator import generate_structure
+from games.craft.engine.rules import Move, accepts, execute, placement_flags
+from games.craft.measures import METRICS, progress
+from games.craft.targets import generate_structure
 
 seeds = st.integers(0, 2**32 - 1)
 

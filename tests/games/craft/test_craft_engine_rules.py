@@ -5,11 +5,20 @@ from __future__ import annotations
 import pytest
 
 from games.craft.engine.board import EMPTY_BOARD, Board
-from games.craft.engine.errors import ERROR_CODES, MESSAGES, ErrorCode, category_of, code_of, same_message
-from games.craft.engine.flags import Flags, placement_flags
-from games.craft.engine.move import Move
 from games.craft.engine.oracle import DEFAULT_SAMPLE
-from games.craft.engine.rules import accepts, execute
+from games.craft.engine.rules import (
+    ERROR_CODES,
+    MESSAGES,
+    ErrorCode,
+    Flags,
+    Move,
+    accepts,
+    category_of,
+    code_of,
+    execute,
+    placement_flags,
+    same_message,
+)
 
 ONE = Board.from_json({"(0,0)": ["gs"]})
 FULL = Board.from_json({"(0,0)": ["gs", "bs", "rs"]})

@@ -13,11 +13,19 @@ from typing import Any
 
 import pytest
 
-from games.craft.engine.blocks import CELLS, HIDDEN_CELLS, NEIGHBORS, is_large
-from games.craft.engine.board import Board
-from games.craft.targets.generator import StructureRules, generate_structures
-from games.craft.targets.reachability import ceiling, forbidden_dominoes, structure_facts
-from games.craft.targets.structures import COMPLEXITIES, Complexity, Structure, complexity_of, load_structures
+from games.craft.engine.board import CELLS, HIDDEN_CELLS, NEIGHBORS, Board, is_large
+from games.craft.targets import (
+    COMPLEXITIES,
+    Complexity,
+    Structure,
+    StructureRules,
+    ceiling,
+    complexity_of,
+    forbidden_dominoes,
+    generate_structures,
+    load_structures,
+    structure_facts,
+)
 from schemas.errors import BadInputError
 from tests.places import ROOT
 
@@ -101,8 +109,8 @@ def test_a_structure_depends_on_seed_and_number_alone() -> None:
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
 def test_the_generator_is_the_same_in_every_process(hash_seed: str) -> None:
     """Unlike the published generator it does not depend on the order of a set of strings."""
-    code = "import json; from games.craft.targets import generator; "
-    code += "print(json.dumps([s.to_json() for s in generator.generate_structures(5, seed=1)]))"
+    code = "import json; from games.craft import targets; "
+    code += "print(json.dumps([s.to_json() for s in targets.generate_structures(5, seed=1)]))"
     printed = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": hash_seed}, capture_output=True, check=True, text=True
     ).stdout

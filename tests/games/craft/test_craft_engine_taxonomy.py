@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 
 from games.craft.engine.board import EMPTY_BOARD, Board
-from games.craft.engine.errors import ERROR_CODES, MESSAGES, ErrorCode, MoveError
-from games.craft.engine.move import Move
-from games.craft.measures.adherence import followed_action_position_layer, followed_full, followed_physical
-from games.craft.measures.taxonomy import (
+from games.craft.engine.rules import ERROR_CODES, MESSAGES, ErrorCode, Move, MoveError
+from games.craft.game import replay
+from games.craft.measures import (
     ERROR_KINDS,
     PublishedCategory,
     RepairedCategory,
+    followed_action_position_layer,
+    followed_full,
+    followed_physical,
     published_category,
     repaired_category,
 )
-from games.craft.replay import replay
 
 SMALL = Move("place", "gs", "(0,0)", 1)
 LARGE = Move("place", "bl", "(0,1)", 0, "(0,2)")

@@ -6,10 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.craft.engine.blocks import BLOCKS, CELLS
-from games.craft.engine.move import Move
-from games.craft.text.builder import Clarification, ParsedMove, builder_line, parse_answer, parse_line
-from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer, director_text, parse_director
+from games.craft.engine.board import BLOCKS, CELLS
+from games.craft.engine.rules import Move
+from games.craft.text.replies import (
+    NO_MESSAGE,
+    NO_THINKING,
+    Clarification,
+    DirectorAnswer,
+    ParsedMove,
+    builder_line,
+    director_text,
+    parse_answer,
+    parse_director,
+    parse_line,
+)
 
 MOVES = [
     ("PLACE:gs:(0,1):0:CONFIRM:ok", Move("place", "gs", "(0,1)", 0), "ok"),

@@ -11,16 +11,12 @@ import pytest
 
 from games.craft.engine.board import Board
 from games.craft.engine.oracle import DEFAULT_SAMPLE, sample
-from games.craft.measures.adherence import followed_action_position_layer
-from games.craft.measures.metrics import progress
+from games.craft.game import replay
+from games.craft.measures import followed_action_position_layer, progress
 from games.craft.players.builders import BUILDERS
-from games.craft.players.personas import PERSONAS
-from games.craft.replay import replay
-from games.craft.targets.generator import generate_structures
-from games.craft.targets.start_boards import START_BOARDS, StartBoard, start_board
-from games.craft.text.builder import ParsedMove
-from games.craft.text.director_output import NO_MESSAGE
-from games.craft.text.replies import read_answer
+from games.craft.players.directors import PERSONAS
+from games.craft.targets import START_BOARDS, StartBoard, generate_structures, start_board
+from games.craft.text.replies import NO_MESSAGE, ParsedMove, read_answer
 from schemas.errors import UsageError
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play

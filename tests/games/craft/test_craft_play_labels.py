@@ -13,22 +13,16 @@ from typing import Any
 import pytest
 import yaml
 
-from games.craft.engine.blocks import COLORS
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
+from games.craft.engine.board import COLORS, Board
+from games.craft.engine.rules import Move
 from games.craft.game import Game, GameSettings
 from games.craft.players.builders import BuilderDecision, IntendedMove
-from games.craft.players.facts import TurnFacts, Voice
-from games.craft.players.grammar import Grammar
-from games.craft.players.instruction import Instruction
-from games.craft.players.personas import PERSONAS
-from games.craft.players.plan import Plan
-from games.craft.players.sight import BuiltMove
-from games.craft.players.truth import planted_labels
-from games.craft.targets.generator import generate_structures
-from games.craft.targets.structures import Structure
-from games.craft.text.builder import builder_line
-from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, parse_director
+from games.craft.players.directors import PERSONAS
+from games.craft.players.sight import BuiltMove, Instruction, Plan
+from games.craft.players.speech import Grammar
+from games.craft.players.truths import TurnFacts, Voice, planted_labels
+from games.craft.targets import Structure, generate_structures
+from games.craft.text.replies import NO_MESSAGE, NO_THINKING, builder_line, parse_director
 from tests.scripted import craft_turns
 
 OWN = {"D1": {"(0,0)", "(1,0)", "(2,0)"}, "D2": {"(0,0)", "(0,1)", "(0,2)"}, "D3": {"(0,2)", "(1,2)", "(2,2)"}}

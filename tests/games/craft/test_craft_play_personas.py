@@ -9,11 +9,11 @@ from typing import get_args
 import pytest
 
 from games.craft.game import GameSettings
-from games.craft.measures.taxonomy import PublishedCategory, RepairedCategory, published_category, repaired_category
+from games.craft.measures import PublishedCategory, RepairedCategory, published_category, repaired_category
 from games.craft.players.builders import BUILDERS
-from games.craft.players.facts import TurnFacts
-from games.craft.players.personas import PERSONAS
-from games.craft.targets.generator import generate_structures
+from games.craft.players.directors import PERSONAS
+from games.craft.players.truths import TurnFacts
+from games.craft.targets import generate_structures
 from tests.scripted import craft_turns
 
 SETTINGS = GameSettings(same_turn_messages=True)

@@ -10,14 +10,21 @@ import pytest
 
 from analytics.query import query
 from games.craft.engine.board import Board
-from games.craft.engine.move import Move
+from games.craft.engine.rules import Move
 from games.craft.game import Game, GameSettings
 from games.craft.setup import GameSetup, header_of, turn_entry
-from games.craft.targets.structures import Structure
-from games.craft.text.archetypes import archetypes
-from games.craft.text.builder import Clarification, ParsedMove
-from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer
-from games.craft.text.replies import Unreadable, read_answer, read_director
+from games.craft.targets import Structure
+from games.craft.text.prompts import archetypes
+from games.craft.text.replies import (
+    NO_MESSAGE,
+    NO_THINKING,
+    Clarification,
+    DirectorAnswer,
+    ParsedMove,
+    Unreadable,
+    read_answer,
+    read_director,
+)
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from judges.rubric_files.reading import find

@@ -13,17 +13,13 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.craft.engine.blocks import COLORS, DIRECTORS, Director
-from games.craft.engine.board import Board
+from games.craft.engine.board import COLORS, DIRECTORS, Board, Director
 from games.craft.engine.rules import accepts
 from games.craft.game import Game, GameSettings, Rules
 from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of
-from games.craft.targets.generator import StructureRules, generate_structures
-from games.craft.text.archetypes import ARCHETYPES, archetypes
-from games.craft.text.builder import ParsedMove, parse_line
-from games.craft.text.director_output import NO_MESSAGE
-from games.craft.text.prompts import builder_messages, director_messages
-from games.craft.text.replies import Unreadable, read_answer, read_director
+from games.craft.targets import StructureRules, generate_structures
+from games.craft.text.prompts import ARCHETYPES, archetypes, builder_messages, director_messages
+from games.craft.text.replies import NO_MESSAGE, ParsedMove, Unreadable, parse_line, read_answer, read_director
 from games.players.course import Reply
 from games.players.player import Observation
 from games.players.setup import PlayerSetup

@@ -8,13 +8,10 @@ from functools import cache
 
 import pytest
 
-from games.craft.engine.blocks import BLOCKS, CELLS, NEIGHBORS, is_large
-from games.craft.engine.board import EMPTY_BOARD, Board
-from games.craft.engine.move import Move
-from games.craft.engine.rules import execute
-from games.craft.measures.metrics import progress
-from games.craft.targets.generator import generate_structures
-from games.craft.targets.start_boards import start_board
+from games.craft.engine.board import BLOCKS, CELLS, EMPTY_BOARD, NEIGHBORS, Board, is_large
+from games.craft.engine.rules import Move, execute
+from games.craft.measures import progress
+from games.craft.targets import generate_structures, start_board
 from games.craft.value import reach, search
 from games.craft.value.reach import BoardTurn, best_progress, turn_values
 

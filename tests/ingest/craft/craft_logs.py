@@ -7,16 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from games.craft.engine.board import EMPTY_BOARD, Board
-from games.craft.engine.flags import placement_flags
-from games.craft.engine.move import Move
+from games.craft.engine.board import EMPTY_BOARD, Board, all_views, views_json
 from games.craft.engine.oracle import candidates, sample
-from games.craft.engine.rules import execute
-from games.craft.engine.views import all_views, views_json
-from games.craft.measures.adherence import followed_action_position_layer
-from games.craft.measures.metrics import progress
-from games.craft.text.director_output import director_text
-from games.craft.text.history import result_line
+from games.craft.engine.rules import Move, execute, placement_flags
+from games.craft.measures import followed_action_position_layer, progress
+from games.craft.text.prompts import result_line
+from games.craft.text.replies import director_text
 
 __all__ = ["TARGET", "published", "write"]
 

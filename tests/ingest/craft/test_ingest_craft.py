@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from games.craft.engine.move import Move
-from games.craft.engine.views import ViewKind, director_view, views_json
+from games.craft.engine.board import ViewKind, director_view, views_json
+from games.craft.engine.rules import Move
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
 from schemas.store import Store

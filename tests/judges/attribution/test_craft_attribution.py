@@ -15,7 +15,7 @@ from analytics.installation import ensure_installed
 from analytics.losses.lost import lost_report
 from analytics.query import query
 from games.craft.planted import fault_in, play_planted
-from games.craft.text.director_output import FAILED_CALL_MESSAGE
+from games.craft.text.replies import FAILED_CALL_MESSAGE
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import LINKS
 from judges.attribution.job import attribute_games

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.engine.rules import execute
-from games.craft.measures.metrics import progress
+from games.craft.engine.rules import Move, execute
+from games.craft.measures import progress
 from judges.attribution.findings import Attributed, Finding, Lost
 from judges.craft.attribution import attribute
 from judges.evidence.transcript import Transcript

@@ -16,7 +16,7 @@ import pytest
 
 import judges.craft.checks as checks_package
 from games.craft.claims import TYPES
-from games.craft.engine.blocks import DIRECTORS
+from games.craft.engine.board import DIRECTORS
 from ingest.files.run import ingest_paths
 from judges.claims.readers import read_by_rules, reading_of
 from judges.claims.reading import Read, TextClaims, Unread

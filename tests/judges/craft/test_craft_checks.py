@@ -12,10 +12,8 @@ import polars as pl
 import pytest
 from msgspec.structs import replace as changed
 
-from games.craft.engine.blocks import DIRECTORS
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.engine.views import ViewKind, all_views, views_json
+from games.craft.engine.board import DIRECTORS, Board, ViewKind, all_views, views_json
+from games.craft.engine.rules import Move
 from judges.craft.checks import CHECKS
 from judges.craft.measure import Judged, score_decisions, total
 from judges.engine.checks import Decision

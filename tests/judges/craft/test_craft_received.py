@@ -13,9 +13,9 @@ from analytics.query import query
 from games.craft.engine.board import Board
 from games.craft.game import Game, GameSettings
 from games.craft.setup import GameSetup, header_of, turn_entry
-from games.craft.targets.structures import Structure
-from games.craft.text.archetypes import archetypes
-from games.craft.text.director_output import director_text
+from games.craft.targets import Structure
+from games.craft.text.prompts import archetypes
+from games.craft.text.replies import director_text
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import Lost
 from judges.craft.attribution import attribute

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from scipy.stats import binomtest
 
-from games.craft.players import grammar
+from games.craft.players import speech
 from judges.craft.checks import CHECKS
 from judges.craft.measure import Judged, QuestionScore, score_decisions, total
 from research.engine import spoken
@@ -18,7 +18,7 @@ FILES = ("craft_authors.yaml", "craft_voices_dev.yaml", "craft_voices_held.yaml"
 """Those of the last file were written before the reader told what it had understood; their errors were never read."""
 
 AUTHORS = {name: rules for file in FILES for name, rules in yaml.safe_load((HERE / file).read_text("utf-8")).items()}
-PLAYERS = yaml.safe_load(Path(grammar.__file__).with_name("wording.yaml").read_text("utf-8"))
+PLAYERS = yaml.safe_load(Path(speech.__file__).with_name("wording.yaml").read_text("utf-8"))
 ENOUGH = 20
 """Decisions from which a question's precision says something."""
 

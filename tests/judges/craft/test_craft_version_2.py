@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace as changed
 
 from analytics.query import query
-from games.craft.engine.move import Move
+from games.craft.engine.rules import Move
 from ingest.files.run import ingest_paths
 from judges.evidence.shows import Viewer
 from judges.evidence.transcript import Transcript, UtteranceView, load

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from games.craft.claims import Request
-from games.craft.engine.blocks import CELLS
+from games.craft.engine.board import CELLS
 from judges.claims.reading import Open, TextClaims
 from judges.craft.language.typed import read_text
 from tests.judges.craft.test_craft_checks import decide, game, turn

@@ -6,13 +6,11 @@ import json
 import re
 from typing import Any, get_args
 
-from games.craft.engine.blocks import Director
-from games.craft.engine.board import Board
-from games.craft.engine.move import Move
-from games.craft.engine.views import View, ViewedBlock
+from games.craft.engine.board import Board, Director, View, ViewedBlock
+from games.craft.engine.rules import Move
 from games.craft.players import plain
-from games.craft.text.observations import BuilderObservation, DirectorObservation
-from games.craft.text.simulation import CALL
+from games.craft.text.prompts import BuilderObservation, DirectorObservation
+from games.craft.text.replies import CALL
 
 DIRECTORS: tuple[Director, ...] = get_args(Director)
 NO_MESSAGES = "(no director has said anything)"

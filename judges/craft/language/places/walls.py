@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from games.craft.engine import blocks
+from games.craft.engine import board as blocks
 
 __all__ = ["LAYERS", "WALLS", "WALL_LENGTH", "WallBlock", "cells_of", "height", "wall_blocks"]
 

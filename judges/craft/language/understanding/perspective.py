@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from games.craft.claims import SeenBy, Stance, View
-from games.craft.engine.blocks import DIRECTORS, Director
+from games.craft.engine.board import DIRECTORS, Director
 from judges.claims.reading import Told
 from schemas.packaged import packaged_yaml
 

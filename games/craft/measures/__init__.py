@@ -1,1 +1,0 @@
-"""Numbers and failure categories of CRAFT games."""

@@ -1,0 +1,508 @@
+"""What is known about a finished turn: the plans behind the texts, the boards, the candidates, the move.
+
+Truth of the questions on mind modelling (MM1 to MM8, MM3 is a matter of taste): the public message against what others know.
+
+Truth of the questions on spatial grounding (SG1 to SG7): the private reasoning against target, board and engine.
+
+Truth of the questions on pragmatic sufficiency (PS1 to PS6): the messages of a turn together, and what the builder made of them.
+
+All labels of a turn: the questions whose answers follow from the plans, the geometry or the engine.
+
+Nothing is read out of texts. What each answer rests on, and what is left out as a matter of taste, is
+the table in docs/dev/planted_labels.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from games.craft.engine.board import (
+    CELL_INDEX,
+    COLORS,
+    MAX_HEIGHT,
+    SEEN_BY,
+    WALLS,
+    Board,
+    Cell,
+    Director,
+    View,
+    ViewedBlock,
+    all_views,
+    director_view,
+    is_large,
+)
+from games.craft.engine.rules import Move, execute
+from games.craft.game import TurnRecord
+from games.craft.measures import followed_full, same_effect
+from games.craft.players.builders import BuilderDecision
+from games.craft.players.sight import BuiltMove, Instruction, Plan
+from games.craft.players.speech import HARMLESS_SLIPS, MISREADINGS
+from games.craft.text.replies import NO_MESSAGE, NO_THINKING, DirectorAnswer
+from schemas.game import PlantedLabel
+
+Answer = tuple[str, str] | None
+"""An answer and its basis; None where it is a matter of taste."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What one director thought and said in a turn; of several calls the last, whose plan is the same."""
+
+    turn: int
+    director: Director
+    plan: Plan
+    answer: DirectorAnswer
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the log shows the reasoning of the plan."""
+        return self.answer.thinking != NO_THINKING and self.plan.fault != "output_api_error"
+
+    @property
+    def speaks(self) -> bool:
+        """Whether others can read the message of the plan."""
+        return self.answer.message not in ("", NO_MESSAGE) and self.plan.fault != "output_api_error"
+
+    @property
+    def said(self) -> Instruction | None:
+        """What others can read of the plan."""
+        return self.plan.said if self.speaks else None
+
+    def owns(self, cells: frozenset[Cell]) -> bool:
+        """Tell whether all cells lie on this director's wall."""
+        return cells <= set(WALLS[self.director])
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnFacts:
+    """One finished turn, seen from outside."""
+
+    record: TurnRecord
+    target: Board
+    voices: tuple[Voice, ...]
+    """One a director that spoke, in order of first speaking."""
+
+    earlier: tuple[Voice, ...]
+    """The same of all turns before."""
+
+    done: tuple[BuiltMove, ...]
+    """The moves of all turns before."""
+
+    decision: BuilderDecision
+
+    @property
+    def board(self) -> Board:
+        """The board the directors spoke about."""
+        return self.record.board_before
+
+    @property
+    def listed(self) -> tuple[Move, ...]:
+        """The candidates the builder was shown."""
+        return self.record.listed
+
+    def others(self, voice: Voice) -> list[Voice]:
+        """Give the other directors with a readable message in this turn."""
+        return [other for other in self.voices if other.director != voice.director and other.speaks]
+
+    def target_block(self, cell: Cell, layer: int) -> str | None:
+        """Give the block that belongs there; None if none does."""
+        return _at(self.target, cell, layer)
+
+    def block(self, cell: Cell, layer: int) -> str | None:
+        """Give the block that stands there; None if none does."""
+        return _at(self.board, cell, layer)
+
+    def is_right(self, cell: Cell, layer: int) -> bool:
+        """Tell whether the block that belongs there stands there."""
+        block = self.block(cell, layer)
+        return block is not None and block == self.target_block(cell, layer)
+
+    def looks_right(self, director: Director, cell: Cell, layer: int) -> bool:
+        """Tell whether a place of the own wall shows the same colour and apparent size as in the target."""
+        seen = _entry(director_view(self.board, director), director, cell, layer)
+        return seen is not None and seen == self.shown(director, cell, layer)
+
+    def shown(self, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
+        """Give the target's block as the director's wall shows it."""
+        return _entry(self._target_views[director], director, cell, layer)
+
+    def hides_large(self, director: Director, cell: Cell, layer: int) -> bool:
+        """Tell whether the target has a large block there that looks small on this wall."""
+        shown = self.shown(director, cell, layer) if cell in WALLS[director] else None
+        return shown is not None and shown.size == 1 and is_large(self.target_block(cell, layer) or "")
+
+    @cached_property
+    def _target_views(self) -> dict[Director, View]:
+        return all_views(self.target)
+
+
+def _at(board: Board, cell: Cell, layer: int) -> str | None:
+    stack = board.stacks[CELL_INDEX[cell]]
+    return stack[layer] if 0 <= layer < len(stack) else None
+
+
+def _entry(view: View, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
+    block = view[layer][WALLS[director].index(cell)]
+    return None if block.color == "none" else block
+
+
+def _adds_something(facts: TurnFacts, voice: Voice) -> Answer:
+    said = voice.said
+    if said is None:
+        return ("No", "construction") if voice.plan.kind == "filler" else None
+    if not said.cells:
+        return None
+    if {"redundant_echo", "redundant_endorse"} & set(voice.plan.defects):
+        return "No", "construction"
+    before = [other for other in facts.earlier if other.turn == voice.turn - 1 and other.director != voice.director]
+    theirs = [other.said for other in (*facts.others(voice), *before) if other.said is not None]
+    if any(_same(other, said) for other in theirs):
+        return "No", "geometry"
+    return None if any(other.cells & said.cells for other in theirs) else ("Yes", "geometry")
+
+
+def _asks_nothing_settled(facts: TurnFacts, voice: Voice) -> Answer:
+    said = voice.said
+    if said is None or not said.cells or said.layer is None:
+        return None
+    asked = [other for other in facts.earlier if _touches(other.plan.thought, said) or _touches(other.plan.said, said)]
+    acted = [done for done in facts.done if done.accepted and done.move.action == said.verb and _at_place(done.move, said)]
+    if not asked and not acted:
+        return "Yes", "engine"
+    if said.verb == "remove" or not acted:
+        return None
+    requested = any(other.said is not None and _same(other.said, said) for other in facts.earlier)
+    stands = all(facts.block(cell, said.layer) == said.block for cell in said.cells)
+    return ("No", "engine") if requested and stands else None
+
+
+def _carries_reasoning_over(_: TurnFacts, voice: Voice) -> Answer:
+    thought, said = voice.plan.thought, voice.said
+    if thought is None or not voice.thinks:
+        return None
+    if said is None:
+        return "No", "construction"
+    if said == thought:
+        return "Yes", "construction"
+    given = ((said.verb, thought.verb), (said.color, thought.color), (said.size, thought.size), (said.layer, thought.layer))
+    dropped = not said.cells or (thought.span_to is not None and said.span_to is None)
+    contradicts = any(mine is not None and mine != meant for mine, meant in given)
+    return ("No", "construction") if dropped or contradicts else None
+
+
+def _concentrates_on_own_view(_: TurnFacts, voice: Voice) -> Answer:
+    said = voice.said
+    if said is None or not said.cells:
+        return None
+    unique = {SEEN_BY[cell] == (voice.director,) for cell in said.cells}
+    return (("Yes" if unique.pop() else "No"), "geometry") if len(unique) == 1 else None
+
+
+def _can_be_executed(facts: TurnFacts, voice: Voice) -> Answer:
+    said = voice.said
+    if said is None:
+        return ("No", "construction") if voice.plan.kind == "filler" else None
+    half = said.size == "l" and said.span_to is None
+    if half or said.cell is None or said.color is None or said.size is None:
+        return "No", "construction"
+    if said.layer is None:
+        return None
+    if said.verb == "remove":
+        possible = execute(facts.board, Move("remove", None, said.cell, said.layer, said.span_to)).accepted
+        return ("Yes", "construction") if possible else None
+    return ("Yes", "construction") if facts.board.height(said.cell) == said.layer else None
+
+
+def _settles_contradiction(facts: TurnFacts, voice: Voice) -> Answer:
+    others = facts.others(voice)
+    if not others:
+        return "N/A", "geometry"
+    said = voice.said
+    if said is None or not said.cells:
+        return None
+    against = {other.director for other in others if other.said is not None and at_odds(said, other.said)}
+    heard = {other.director for other in facts.voices[: facts.voices.index(voice)]}
+    if against - heard:  # of whoever spoke later it could not know
+        return None
+    if against:
+        unsettled = against - {voice.plan.disputes}
+        return None if unsettled and unsettled != against else (("No" if unsettled else "Yes"), "geometry")
+    elsewhere = all(other.said is None or (other.said.cells and not other.said.cells & said.cells) for other in others)
+    return ("N/A", "geometry") if elsewhere and voice.plan.disputes is None else None
+
+
+def _knows_who_sees_what(_: TurnFacts, voice: Voice) -> Answer:
+    plan = voice.plan
+    if plan.perspective == "explicit":
+        return ("Yes", "construction") if plan.said is not None else None
+    own = plan.said is not None and voice.owns(plan.said.cells)
+    bare = plan.perspective == "bare" and (own or plan.kind == "filler")
+    return ("No", "construction") if bare else None
+
+
+def at_odds(first: Instruction, second: Instruction) -> bool:
+    """Tell whether two instructions contradict each other about the same cell and layer."""
+    if not first.cells & second.cells or first.layer is None or first.layer != second.layer:
+        return False
+    given = ((first.verb, second.verb), (first.color, second.color), (first.size, second.size))
+    return any(one is not None and other is not None and one != other for one, other in given)
+
+
+def _same(first: Instruction, second: Instruction) -> bool:
+    return (first.verb, first.block, first.layer, first.cells) == (second.verb, second.block, second.layer, second.cells) and bool(
+        first.block
+    )
+
+
+def _touches(earlier: Instruction | None, said: Instruction) -> bool:
+    if earlier is None or earlier.verb != said.verb or not earlier.cells & said.cells:
+        return False
+    return said.verb == "remove" or earlier.layer is None or earlier.layer == said.layer
+
+
+def _at_place(move: Move, said: Instruction) -> bool:
+    return bool(move.covered() & said.cells) and move.layer == said.layer
+
+
+MIND_MODELING: Final[dict[str, Callable[[TurnFacts, Voice], Answer]]] = {
+    "MM1": _adds_something,
+    "MM2": _asks_nothing_settled,
+    "MM4": _carries_reasoning_over,
+    "MM5": _concentrates_on_own_view,
+    "MM6": _can_be_executed,
+    "MM7": _settles_contradiction,
+    "MM8": _knows_who_sees_what,
+}
+"""Question -> truth for one director with a readable message."""
+
+
+def _names_missing_block(facts: TurnFacts, voice: Voice) -> Answer:
+    thought = voice.plan.thought
+    if thought is None or thought.cell is None or thought.layer is None or not voice.owns(thought.cells):
+        return None
+    right = facts.is_right(thought.cell, thought.layer)
+    if thought.verb == "remove":
+        nothing = facts.block(thought.cell, thought.layer) is None
+        return ("No", "construction") if right or nothing else None
+    if right:
+        return "No", "geometry"
+    missing = [layer for layer in range(MAX_HEIGHT) if not facts.is_right(thought.cell, layer)]
+    if all((facts.target_block(thought.cell, layer) or " ")[0] != thought.color for layer in missing):
+        return "No", "geometry"
+    shown = facts.shown(voice.director, thought.cell, thought.layer)
+    fits = shown is not None and (shown.color, shown.size) == (COLORS[thought.color or "g"], 2 if thought.size == "l" else 1)
+    return ("Yes", "geometry") if fits and thought.layer >= facts.board.height(thought.cell) else None
+
+
+def _leaves_right_blocks_out(facts: TurnFacts, voice: Voice) -> Answer:
+    """A remark that a block is right asks for nothing."""
+    thought = voice.plan.thought
+    if thought is None or thought.layer is None or not voice.owns(thought.cells):
+        return None
+    if any(facts.is_right(cell, thought.layer) for cell in thought.cells):
+        return "No", "construction"
+    looks_right = any(facts.looks_right(voice.director, cell, thought.layer) for cell in thought.cells)
+    return None if looks_right else ("Yes", "construction")
+
+
+def _has_right_layer(facts: TurnFacts, voice: Voice) -> Answer:
+    thought = voice.plan.thought
+    if thought is None or thought.verb == "remove" or thought.cell is None or thought.layer is None or not voice.owns(thought.cells):
+        return None
+    if thought.layer != facts.board.height(thought.cell):
+        return "No", "engine"
+    even = all(facts.board.height(cell) == thought.layer for cell in thought.cells)
+    wanted = facts.target_block(thought.cell, thought.layer)
+    return ("Yes", "engine") if even and wanted is not None and wanted[0] == thought.color else None
+
+
+def _arrives_at_candidate(facts: TurnFacts, voice: Voice) -> Answer:
+    thought = voice.plan.thought
+    if thought is None:
+        return None
+    if not facts.listed:
+        return "N/A", "no oracle list in log"
+    if any(thought.says_what(move) for move in facts.listed):
+        return "Yes", "engine"
+    near = any(
+        move.action == thought.verb and (move.block or " ")[0] == thought.color and move.covered() & thought.cells for move in facts.listed
+    )
+    return None if near else ("No", "engine")
+
+
+def _can_be_done_now(facts: TurnFacts, voice: Voice) -> Answer:
+    thought = voice.plan.thought
+    move = None if thought is None else _literal_move(facts, thought)
+    if move is None:
+        return None
+    return ("Yes" if execute(facts.board, move).accepted else "No"), "engine"
+
+
+def _literal_move(facts: TurnFacts, thought: Instruction) -> Move | None:
+    if thought.cell is None or thought.layer is None:
+        return None
+    if thought.verb == "remove":
+        return Move("remove", None, thought.cell, thought.layer, facts.board.partner(thought.cell, thought.layer))
+    return Move("place", thought.block, thought.cell, thought.layer, thought.span_to) if thought.complete else None
+
+
+def _reads_size(facts: TurnFacts, voice: Voice) -> Answer:
+    thought = voice.plan.thought
+    if thought is None or thought.verb == "remove" or thought.cell is None or thought.layer is None or not voice.owns(thought.cells):
+        return None
+    shown = facts.shown(voice.director, thought.cell, thought.layer)
+    if shown is None:
+        return None
+    return ("Yes" if (shown.size == 1) == (thought.size == "s") else "No"), "geometry"
+
+
+def _keeps_to_own_wall(_: TurnFacts, voice: Voice) -> Answer:
+    plan = voice.plan
+    named = set(plan.thought.cells if plan.thought else ())
+    named |= {plan.right_block[0]} if plan.right_block else set()
+    named |= {plan.other_wall} if plan.other_wall else set()
+    return ("Yes" if named <= set(WALLS[voice.director]) else "No"), "construction"
+
+
+SPATIAL_GROUNDING: Final[dict[str, Callable[[TurnFacts, Voice], Answer]]] = {
+    "SG1": _names_missing_block,
+    "SG2": _leaves_right_blocks_out,
+    "SG3": _has_right_layer,
+    "SG4": _arrives_at_candidate,
+    "SG5": _can_be_done_now,
+    "SG6": _reads_size,
+    "SG7": _keeps_to_own_wall,
+}
+"""Question -> truth for one director with readable reasoning."""
+
+
+_CUT_SHORT: Final = frozenset(("layer_slip", "span_omitted", "span_wrong", "span_extra", "span_none_text"))
+
+
+def _points_at_a_place(facts: TurnFacts) -> Answer:
+    return ("Yes" if any(said.cells for said in _said(facts)) else "No"), "construction"
+
+
+def _gives_block_of_candidate(facts: TurnFacts) -> Answer:
+    if not facts.listed:
+        return None
+    whole = [said for said in _said(facts) if said.block is not None]
+    if any(said.cells and said.allows(move) for said in whole for move in facts.listed):
+        return "Yes", "engine"
+    return None if {said.block for said in whole} & {move.block for move in facts.listed} else ("No", "engine")
+
+
+def _lets_builder_pick(facts: TurnFacts) -> Answer:
+    if not facts.listed:
+        return None
+    said = _said(facts)
+    exact = [one for one in said if any(one.says_what(move) for move in facts.listed)]
+    if exact:
+        return None if any(at_odds(one, other) for one in exact for other in said) else ("Yes", "engine")
+    loosely = any(replace(one, size=None, span_to=None).allows(move) for one in said for move in facts.listed)
+    return None if loosely else ("No", "engine")
+
+
+def _places_fit_one_cell(facts: TurnFacts) -> Answer:
+    said = _said(facts)
+    if not any(one.cells for one in said):
+        return "No", "construction"
+    exact = all(one.cells and one.layer is not None and (one.size == "s" or one.span_to is not None) for one in said)
+    return ("Yes", "construction") if exact else None
+
+
+def _builder_understood(facts: TurnFacts) -> Answer:
+    if facts.record.clarification is not None:
+        return "N/A", "no builder confirmation"
+    if facts.record.unreadable is not None:
+        return None
+    choice, slips = facts.decision.choice, set(facts.decision.slips)
+    if choice is None or choice.followed is None:
+        return None
+    followed = next((voice.said for voice in facts.voices if voice.director == choice.followed), None)
+    if followed is None or followed.block is None or not followed.cells or not followed.allows(choice.move):
+        return None
+    written = facts.record.written
+    if slips & MISREADINGS:
+        by_chance = written is None or any(said.allows(written) for said in _said(facts))
+        return None if by_chance else ("No", "construction")
+    return ("Yes", "construction") if slips <= HARMLESS_SLIPS else None
+
+
+def _vagueness_caused_miss(facts: TurnFacts) -> Answer:
+    if not facts.listed:
+        return "N/A", "no oracle list in log"
+    outcome, choice = facts.record.outcome, facts.decision.choice
+    if outcome is None or choice is None:  # it asked, or wrote what cannot be read, though it could have moved
+        return None
+    if outcome.accepted and followed_full(facts.listed, outcome.move):
+        return "N/A", "engine"
+    if any(same_effect(move, outcome.move) for move in facts.listed):
+        return None
+    if choice.followed is None and outcome.accepted and not any(said.cells for said in _said(facts)):
+        return "Yes", "construction"
+    slips = set(facts.decision.slips)
+    meant = any(
+        voice.director == choice.followed and voice.said is not None and voice.said.says_what(choice.move) for voice in facts.voices
+    )
+    sufficient = _lets_builder_pick(facts) == ("Yes", "engine") and meant and choice.move in facts.listed
+    return ("No", "construction") if sufficient and slips and slips <= _CUT_SHORT else None
+
+
+def _said(facts: TurnFacts) -> list[Instruction]:
+    return [voice.said for voice in facts.voices if voice.said is not None]
+
+
+PRAGMATIC_SUFFICIENCY: Final[dict[str, Callable[[TurnFacts], Answer]]] = {
+    "PS1": _points_at_a_place,
+    "PS2": _gives_block_of_candidate,
+    "PS3": _lets_builder_pick,
+    "PS4": _places_fit_one_cell,
+    "PS5": _builder_understood,
+    "PS6": _vagueness_caused_miss,
+}
+"""Question -> truth for a turn with at least one readable message."""
+
+
+_NONE: Final = "none"
+
+
+def planted_labels(facts: TurnFacts) -> Iterator[PlantedLabel]:
+    """Give the labels of a turn, director by director, then those of the group (agent None)."""
+    defects: dict[str, None] = {}
+    for voice in facts.voices:
+        planted = _defects(facts, voice)
+        defects |= dict.fromkeys(planted)
+        yield from _director_labels(facts, voice, "|".join(planted) or _NONE)
+    if not any(voice.speaks for voice in facts.voices):
+        return
+    defects |= dict.fromkeys(f"builder_slip:{slip}" for slip in facts.decision.slips)
+    if facts.decision.choice is None:
+        defects["clarify"] = None
+    group = "|".join(defects) or _NONE
+    for question, truth in PRAGMATIC_SUFFICIENCY.items():
+        answer = truth(facts)
+        if answer is not None:
+            yield PlantedLabel("pragmatic_sufficiency", question, None, *answer, group)
+
+
+def _director_labels(facts: TurnFacts, voice: Voice, planted: str) -> Iterator[PlantedLabel]:
+    rubrics = (("spatial_grounding", SPATIAL_GROUNDING, voice.thinks), ("mind_modeling", MIND_MODELING, voice.speaks))
+    for rubric, questions, readable in rubrics:
+        if not readable:
+            continue
+        for question, truth in questions.items():
+            answer = truth(facts, voice)
+            if answer is not None:
+                yield PlantedLabel(rubric, question, voice.director, *answer, planted)
+
+
+def _defects(facts: TurnFacts, voice: Voice) -> tuple[str, ...]:
+    thought = voice.plan.thought
+    if thought is None or thought.verb == "remove" or thought.cell is None or thought.layer is None or thought.size != "s":
+        return voice.plan.defects
+    truthful = "size_misread" not in voice.plan.defects and facts.hides_large(voice.director, thought.cell, thought.layer)
+    return ("apparent_size", *voice.plan.defects) if truthful else voice.plan.defects

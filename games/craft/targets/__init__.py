@@ -1,1 +1,0 @@
-"""Target structures: read, generated, started from, and how far they can be reached."""
