@@ -11,9 +11,8 @@ from dash import html
 from dashboards.parts import Part, data
 from games.overcooked.engine.layout import AGENTS, Cell, Layout, kitchen
 from games.overcooked.engine.tasks import recipe_text
-from games.overcooked.measures.metrics import history, score
-from games.overcooked.text.grammar import requests_meant
-from games.overcooked.text.reading import AgentInput
+from games.overcooked.measures import history, score
+from games.overcooked.text.replies import AgentInput, requests_meant
 from games.players.player import Observation
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from judges.overcooked.conversations import action_call, layout_in, references_of, task_in

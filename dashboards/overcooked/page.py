@@ -15,7 +15,7 @@ from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
-from games.overcooked.measures.taxonomy import INITIATING, RESPONDING
+from games.overcooked.taxonomy import INITIATING, RESPONDING
 from schemas.wording import count, in_words, share, share_interval, share_of
 
 if TYPE_CHECKING:

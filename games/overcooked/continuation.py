@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from games.continuations.own_log import replies, written
-from games.overcooked.setup import ROLES, SCRIPTS, course_of, game_of
+from games.overcooked.players.plain import SCRIPTS
+from games.overcooked.setup import ROLES, course_of, game_of
 from games.players.course import Course
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn

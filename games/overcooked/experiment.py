@@ -1,31 +1,77 @@
-"""Collab-Overcooked in experiments: orders, and the switches of kitchen and agents."""
+"""Collab-Overcooked in experiments: orders, the switches of kitchen and agents, and the forms that people fill in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import AliasChoices, Field
 
 from games.experiments.family import Match, ShortForm, Task, job_of
-from games.overcooked.agents import AGENT_RULES, AgentRules, Memory
-from games.overcooked.engine.layout import Layout, kitchen
+from games.overcooked.engine.layout import AGENTS, DELIVER, DELIVERY, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout, kitchen
 from games.overcooked.engine.own_kitchen import asked_kitchen
 from games.overcooked.engine.tasks import Task as KitchenTask
 from games.overcooked.engine.tasks import orders_of, recipe_text, task_of
-from games.overcooked.forms import forms
 from games.overcooked.game import SANE
+from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.players.scripts import FAULTLESS
-from games.overcooked.setup import CASTS, ROLES, SCRIPTS, GameSetup, Switches, course_of, header_of, scripted_course
-from games.overcooked.text.prompts import PromptKind
+from games.overcooked.setup import CASTS, ROLES, GameSetup, Switches, course_of, header_of, scripted_course
+from games.overcooked.text.prompts import AGENT_RULES, AgentRules, Memory, PromptKind
+from games.overcooked.text.replies import NOTHING, AgentInput
+from games.players.forms import Form, Slot
+from games.players.player import Observation
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 
-__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+_COUNTER: Final = "counter"
+
+
+def forms(seen: Observation) -> Sequence[Form]:
+    """What can be written to what is wanted: a lesson, or an answer with its three fields."""
+    if seen.purpose == "reflect":
+        return (Form("Write down the lesson", "Rethink: $lesson", (Slot("lesson", "at most 50 words, with a full stop"),)),)
+    shown: AgentInput = seen.data
+    return _answers(AGENTS.index(seen.agent), shown.layout, is_silent=seen.purpose == "validator")
+
+
+@cache
+def _answers(agent: int, layout: Layout, *, is_silent: bool) -> Sequence[Form]:
+    role = AGENTS[agent]
+    own = tuple(_actions(layout, agent))
+    asked = tuple(_requests(layout, 1 - agent)) if agent == 0 and not is_silent else ()
+    plan = Slot("plan", "plan", pieces=(*own, *asked), joined="; ", default="wait(1)")
+    say = Slot("say", "say to your partner", default=NOTHING)
+    thought = Slot("thought", "analysis; your partner does not read it", default=NOTHING)
+    text = f"{role} analysis: $thought\n{role} plan: $plan\n{role} say: "
+    return (Form("Answer", text + (NOTHING if is_silent else "$say"), (plan, thought) if is_silent else (plan, say, thought)),)
+
+
+def _actions(layout: Layout, agent: int) -> Iterator[Form]:
+    reach = layout.reach(agent)
+    utensils = tuple(name for name in layout.utensils if name in reach)
+    items = (*layout.items, DISH)
+    places = (_COUNTER, *(name for name in (INGREDIENT_DISPENSER, DISH_DISPENSER, *layout.utensils) if name in reach))
+    yield Form("Pick up", "pickup($item, $place)", (Slot("item", "what", items), Slot("place", "where", places)))
+    yield Form("Put on a counter", PLACE)
+    if utensils:
+        yield Form("Put in a utensil", "put_obj_in_utensil($utensil)", (Slot("utensil", "utensil", utensils),))
+    for name in utensils:
+        operation = layout.utensils[name].operation
+        yield Form(f"{operation.capitalize()}", f"{operation}({name})")
+    if DELIVERY in reach:
+        yield Form("Fill a dish", "fill_dish_with_food($utensil)", (Slot("utensil", "utensil", utensils),))
+        yield Form("Deliver", DELIVER)
+    yield Form("Wait", "wait($steps)", (Slot("steps", "timesteps", tuple(str(n) for n in range(1, layout.wait_limit + 1))),))
+
+
+def _requests(layout: Layout, partner: int) -> Iterator[Form]:
+    for form in _actions(layout, partner):
+        yield form._replace(title=f"Request: {form.title.lower()}", text=f"request('{form.text}')")
+
 
 _LEVELS: Final = (1, 2, 3, 4, 5, 6)
 

@@ -1,28 +1,75 @@
-"""One game: who is asked when, conversations, queues, retries, and the log of every timestep (formats/overcooked.md, sections 2, 5, 6)."""
+"""One game: who is asked when, conversations, queues, retries, and the published log entries (formats/overcooked.md, 2, 5, 6 and 8)."""
+
+from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from games.overcooked.agents import AGENT_RULES, AgentRules
-from games.overcooked.engine.actions import parse_call
-from games.overcooked.engine.execution import is_over, next_move
-from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.actions import is_over, next_move, parse_call
+from games.overcooked.engine.layout import AGENTS, DELIVER
 from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.engine.validator import refusal
-from games.overcooked.engine.vocabulary import DELIVER
-from games.overcooked.engine.world import Move, Rules, start_world
-from games.overcooked.entry import new_entry
-from games.overcooked.lessons import Lesson, lesson_of, remember
-from games.overcooked.query import AgentPlayer, Query, QueryKind
-from games.overcooked.text.grammar import NOTHING, Fields, plan_items
-from games.overcooked.text.observation import Remembered, observation
-from games.overcooked.text.prompts import fields_read
+from games.overcooked.engine.world import Move, Rules, World, map_text, start_world
+from games.overcooked.text.prompts import (
+    AGENT_RULES,
+    AgentPlayer,
+    AgentRules,
+    Lesson,
+    Query,
+    QueryKind,
+    Remembered,
+    fields_read,
+    lesson_of,
+    observation,
+    remember,
+)
+from games.overcooked.text.replies import NOTHING, Fields, plan_items
 
-__all__ = ["SANE", "AgentPlayer", "Asking", "Game", "Query", "QueryKind"]
+
+def new_entry(world: World) -> dict[str, Any]:
+    """The log entry of a timestep before anything has happened in it (section 8)."""
+    return {
+        "timestamp": world.timestep,
+        "order_list": [world.order],
+        "actions": [],
+        "map": map_text(world),
+        "statistical_data": {
+            "score": 0,
+            "communication": [{"call": 0, "turn": [], "token": []} for _ in AGENTS],
+            "error": [{kind: {"error_num": 0, "error_message": []} for kind in ("format_error", "validator_error")} for _ in AGENTS],
+            "error_correction": [
+                {
+                    "format_correction": {"correction_num": 0, "correction_tokens": []},
+                    "validator_correction": {"correction_num": 0, "reflection_obtain": [], "correction_tokens": []},
+                }
+                for _ in AGENTS
+            ],
+        },
+        "content": {
+            "observation": [[], []],
+            "reflection": [[], []],
+            "content": [[], []],
+            "action_list": [[], []],
+            "original_log": "",
+        },
+    }
+
+
+def document(world: World, recorded: Sequence[Any], entries: Sequence[dict[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The whole log of a game so far; ``own``: what cotrace adds to it."""
+    return {
+        "total_timestamp": list(range(len(entries))),
+        "total_order_finished": [world.order] if world.delivered else [],
+        "total_score": world.score,
+        "total_action_list": recorded,
+        "content": entries,
+        "cotrace": own,
+    }
+
 
 _T = TypeVar("_T")
 Asking = Generator[Query, str, _T]

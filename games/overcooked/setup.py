@@ -8,22 +8,17 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from games.overcooked.agents import AgentRules
 from games.overcooked.engine.actions import normalised
 from games.overcooked.engine.layout import AGENTS, Layout, kitchen
 from games.overcooked.engine.own_kitchen import kitchen_of
 from games.overcooked.engine.tasks import Task, recipe_text, task_of
 from games.overcooked.engine.world import Rules
-from games.overcooked.game import Game, Query
-from games.overcooked.measures.evaluation import evaluate
-from games.overcooked.measures.record import game_record
-from games.overcooked.measures.truncation import cut_to_limit
-from games.overcooked.players.plain import SCRIPTS
+from games.overcooked.game import Game
+from games.overcooked.measures import GameRecord, Recorded, TimestepOutput, cut_to_limit, evaluate
 from games.overcooked.players.scripts import PLANTED_FAULT, POLICIES, scripted_pair
-from games.overcooked.replay import replay
-from games.overcooked.text.prompts import PlayerPrompt, PromptKind, prompt_for, reply_reading
-from games.overcooked.text.reading import AgentInput
-from games.overcooked.turn_entry import turn_entry
+from games.overcooked.replay import replay, turn_entry
+from games.overcooked.text.prompts import AgentRules, PlayerPrompt, PromptKind, Query, prompt_for, reply_reading
+from games.overcooked.text.replies import AgentInput
 from games.players.cast import played_by
 from games.players.course import Course
 from games.players.player import Observation
@@ -32,7 +27,32 @@ from games.playing import DEFAULT_START
 from schemas.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header, PlantedLabel, Turn
 
-__all__ = ["CASTS", "ROLES", "SCRIPTS", "GameSetup", "Kitchen", "Switches", "course_of", "game_of", "header_of", "scripted_course"]
+
+def game_record(game: Game, entries: Sequence[Mapping[str, Any]]) -> GameRecord:
+    """Give the record of a game with the log entries of its timesteps."""
+    first, second = ([Recorded(int(str(done["timestamp"])), str(done["action"])) for done in actions] for actions in game.recorded)
+    statistics = [entry["statistical_data"] for entry in entries]
+    return GameRecord(
+        task=task_of(game.world.order, game.world.layout),
+        finished=game.world.delivered,
+        timestamps=range(len(entries)),
+        recorded=(first, second),
+        messages=[(_messages(entry, 0), _messages(entry, 1)) for entry in entries],
+        calls=[(bool(counted["communication"][0]["call"]), bool(counted["communication"][1]["call"])) for counted in statistics],
+        errors={kind: [_errors(counted, kind) for counted in statistics] for kind in ("validator", "format")},
+        score=game.world.score,
+        horizon=game.horizon,
+    )
+
+
+def _messages(entry: Mapping[str, Any], agent: int) -> list[TimestepOutput]:
+    return [TimestepOutput(said["agent"], said["analysis"], said["plan"], said["say"]) for said in entry["content"]["content"][agent]]
+
+
+def _errors(counted: Mapping[str, Any], kind: str) -> tuple[int, int]:
+    chef, assistant = (counted["error"][agent][f"{kind}_error"]["error_num"] for agent in (0, 1))
+    return chef, assistant
+
 
 ROLES: Final[Mapping[str, str]] = {"Chef": "chef", "Assistant": "assistant"}
 """Agent -> role."""

@@ -16,14 +16,11 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from games.overcooked.engine.drawing import WIDTH, map_text
 from games.overcooked.engine.layout import AGENTS, kitchen, published
 from games.overcooked.engine.own_kitchen import kitchen_of, own_kitchen, read_kitchen
 from games.overcooked.engine.tasks import Task, orders_of, recipe_text, task_of, tasks
-from games.overcooked.engine.world import Rules, start_world
-from games.overcooked.measures.collaboration import TimestepOutput
-from games.overcooked.measures.evaluation import Evaluation, evaluate
-from games.overcooked.measures.truncation import GameRecord, Recorded, cut_to_limit
+from games.overcooked.engine.world import WIDTH, Rules, map_text, start_world
+from games.overcooked.measures import Evaluation, GameRecord, Recorded, TimestepOutput, cut_to_limit, evaluate
 from games.overcooked.replay import ReplayedStep, replay
 from ingest.overcooked.measures import (
     Measured,

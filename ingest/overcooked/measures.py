@@ -11,21 +11,16 @@ from typing import NamedTuple
 
 from games.overcooked.engine.actions import normalised, verb_of
 from games.overcooked.engine.layout import AGENTS, DISH, Layout
-from games.overcooked.engine.references import SearchedReferences, published_references, searched_references
-from games.overcooked.engine.sequences import START, OwnSequences
+from games.overcooked.engine.references import START, OwnSequences, SearchedReferences, published_references, searched_references
 from games.overcooked.engine.tasks import Task
-from games.overcooked.engine.validator_codes import code_of
+from games.overcooked.engine.validator import code_of
 from games.overcooked.engine.world import Rules, WorldChange
-from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion
-from games.overcooked.measures.evaluation import Evaluation, Repair
-from games.overcooked.measures.metrics import history
-from games.overcooked.measures.taxonomy import as_meant, initiating_category, not_understood, paper_category, responding_category
-from games.overcooked.measures.truncation import GameRecord, finished_in_time
+from games.overcooked.measures import Evaluation, Event, GameRecord, Repair, TimestepOutput, confusion, finished_in_time, history
 from games.overcooked.players.scripts import PLANTED_FAULT
-from games.overcooked.replay import ReplayedStep
-from games.overcooked.scenes import Verified
-from games.overcooked.text.grammar import Fields, plan_items, requests_meant, said_parts
-from games.overcooked.value.bound import steps_left_of_json
+from games.overcooked.replay import ReplayedStep, Verified
+from games.overcooked.taxonomy import as_meant, initiating_category, not_understood, paper_category, responding_category
+from games.overcooked.text.replies import Fields, plan_items, requests_meant, said_parts
+from games.overcooked.value import steps_left_of_json
 from ingest.overcooked.records import ErrorRecord, LogRecord, MessageRecord, StepRecord
 from ingest.reading.text import dumps
 from schemas.records import Action, EpisodeMetric, Failure, Json, Label, LogDisagreement, OracleAction, TurnMetric, TurnValue, Utterance

@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.entry import document
+from games.overcooked.game import document
 from games.overcooked.setup import GameSetup, Kitchen, course_of, game_of, header_of
 from ingest.cotrace_log.derivation import Derived, derived, played_again, without_lost_replies
 from ingest.overcooked.adapter import read

@@ -1,4 +1,4 @@
-"""Engine checks of Collab-Overcooked: the category of a request and of an answer, by the rules of `games.overcooked.measures.taxonomy`."""
+"""Engine checks of Collab-Overcooked: the category of a request and of an answer, by the rules of `games.overcooked.taxonomy`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.measures.taxonomy import as_meant, initiating_category, not_understood, responding_category
+from games.overcooked.taxonomy import as_meant, initiating_category, not_understood, responding_category
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import event_at, layout_in, messages_of, references_of

@@ -9,8 +9,8 @@ from games.overcooked.engine.layout import AGENTS, Layout
 from games.overcooked.engine.own_kitchen import kitchen_of
 from games.overcooked.engine.references import published_references
 from games.overcooked.engine.tasks import Task, task_of
-from games.overcooked.measures.collaboration import Event, TimestepOutput, event_of
-from games.overcooked.text.grammar import NOTHING
+from games.overcooked.measures import Event, TimestepOutput, event_of
+from games.overcooked.text.replies import NOTHING
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
 from schemas.errors import BadInputError, UsageError
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from games.overcooked.engine.layout import AGENTS, kitchen
 from games.overcooked.engine.tasks import recipe_text
-from games.overcooked.measures.collaboration import TimestepOutput
-from games.overcooked.text.grammar import NOTHING, requests_meant
+from games.overcooked.measures import TimestepOutput
+from games.overcooked.text.replies import NOTHING, requests_meant
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject

@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from games.overcooked.claims import TYPES, Asked, OvercookedClaim, Planned, Reported
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.text.grammar import calls_in, requests_meant
-from games.overcooked.text.spoken import Clause, heard
+from games.overcooked.text.replies import TYPES, Asked, Clause, OvercookedClaim, Planned, Reported, calls_in, heard, requests_meant
 from judges.claims.generic import any_of
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.text import in_frame

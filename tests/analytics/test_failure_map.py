@@ -15,8 +15,8 @@ from games.coordination.kitchen import macros
 from games.coordination.players import READS
 from games.craft.measures import RepairedCategory
 from games.einstein.labels import CATEGORIES
-from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES
-from games.overcooked.measures.taxonomy import INITIATING, RESPONDING
+from games.overcooked.engine.validator import OTHER, VALIDATOR_CODES
+from games.overcooked.taxonomy import INITIATING, RESPONDING
 from ingest.files.run import ingest_paths
 from schemas import batches
 from schemas.records import Failure

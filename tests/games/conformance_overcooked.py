@@ -12,9 +12,9 @@ import orjson
 from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import tasks
-from games.overcooked.game import Game, Query
+from games.overcooked.game import Game
 from games.overcooked.replay import replay
-from games.overcooked.text.observation import Remembered, observation
+from games.overcooked.text.prompts import Query, Remembered, observation
 from tests.ingest.overcooked.overcooked_logs import play_order
 
 __all__ = ["OVERCOOKED"]

@@ -21,7 +21,7 @@ from games.experiments.family import Match, game_of
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import start_world
-from games.overcooked.text.grammar import fields_of, requests_in
+from games.overcooked.text.replies import fields_of, requests_in
 from games.players.forms import Form
 from games.players.player import Observation, PlayerReply, ScriptPlayer
 from tests.games.filled_forms import written

@@ -1,28 +1,229 @@
-"""Reference trajectories: the published ones by the rule that made them, and all there are by search.
+"""The work that an order takes, and its reference trajectories.
 
-A reference is a pair of action sequences, one an agent, in which every unit of work of the order (`games.overcooked.engine.workflow`) is
-done once
-and nothing else. The search walks the product of both agents' progress: what is done, what is in which utensil, how many of the
-shared counters are taken. Every way through it that ends with the delivery is a reference. There are far too many pairs to list
-them (`count`), so that what is asked of them is answered on the graph of states: whether a sequence is one of an agent's references
+The recipe and each agent's reach divide an order into units of work (`workflow`). A reference is a pair of action sequences, one an agent,
+in which every unit is done once and nothing else. The search walks the product of both agents' progress: what is done, what is in which
+utensil, how many of the shared counters are taken. Every way through it that ends with the delivery is a reference. There are far too
+many pairs to list, so questions about them are answered on the graph of states: whether a sequence is one of an agent's references
 (`is_reference`), and how far the best of them was followed (`longest_match`).
 
-The published files hold only those in which the main ingredient is worked on first, the dish comes last, and the items reach the last
-utensil in the order in which they are passed (formats/overcooked.md, section 3.1).
+The published files hold only references in which the main ingredient is worked on first, the dish comes last, and the items reach the
+last utensil in the order in which they are passed (formats/overcooked.md, section 3.1).
+
+For one agent's own sequences (`OwnSequences`), states that its own actions cannot distinguish are merged. Its actions may be mixed with
+others, so an agent can be in many states at once: in each to which some of its actions, in order, lead. These are the bits of a number.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import permutations
 from typing import Final, NamedTuple
 
 from games.overcooked.engine.actions import Trajectory
-from games.overcooked.engine.layout import DISH, Layout, kitchen
-from games.overcooked.engine.sequences import Edge, OwnSequences, own_sequences
-from games.overcooked.engine.vocabulary import PLACE
-from games.overcooked.engine.workflow import Workflow, WorkUnit, workflow
+from games.overcooked.engine.layout import DELIVER, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout, kitchen
 from schemas.errors import BadInputError
+
+
+class WorkUnit(NamedTuple):
+    """Work that is done in one go, with something in the hand between its actions."""
+
+    name: str
+    agent: int
+    actions: tuple[str, ...]
+    """Without blanks; all but the last leave the agent's hand full, except single actions."""
+
+    after: tuple[str, ...]
+    """Names of the units that must be done before."""
+
+    occupies: str | None = None
+    """A utensil that is this unit's product's from here on; nothing else may be put in before it is freed."""
+
+    frees: str | None = None
+    """The utensil that is empty again afterwards."""
+
+    product: str | None = None
+    """What the occupied utensil is to make."""
+
+    counters: int = 0
+    """Shared counters that it fills (1) or empties (-1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """All units of an order, by name, inputs before what is made of them."""
+
+    order: str
+    units: dict[str, WorkUnit]
+    layout: Layout
+
+    def of(self, agent: int) -> tuple[WorkUnit, ...]:
+        """The units of one agent."""
+        return tuple(unit for unit in self.units.values() if unit.agent == agent)
+
+
+@cache
+def workflow(order: str, layout: Layout | None = None) -> Workflow:
+    """Work out who has to do what for an order in a kitchen; None: the benchmark's."""
+    if layout is kitchen():
+        return workflow(order)
+    return _Planner(layout or kitchen(), order).plan()
+
+
+class _Planner:
+    """Walks a recipe from the order down to raw ingredients."""
+
+    def __init__(self, layout: Layout, order: str) -> None:
+        self._layout = layout
+        self._order = order
+        self._made_in = {product: utensil for utensil in layout.utensils.values() for product in utensil.makes}
+        self._owner = {name: agent for agent in (1, 0) for name in layout.reach(agent)}
+
+    def plan(self) -> Workflow:
+        utensil = self._made_in[self._order]
+        units = [*self._made(self._order)]
+        start = f"start {self._order}"
+        if self._layout.needs_dish[self._order]:
+            units.append(WorkUnit(f"pass {DISH}", 1, (f"pickup({DISH},{DISH_DISPENSER})", PLACE), (), counters=1))
+            last = (f"pickup({DISH},counter)", f"fill_dish_with_food({utensil.name})", DELIVER)
+            units.append(WorkUnit("deliver", 0, last, (start, f"pass {DISH}"), frees=utensil.name, counters=-1))
+        else:
+            units.append(WorkUnit("deliver", 0, (f"pickup({self._order},{utensil.name})", DELIVER), (start,), frees=utensil.name))
+        return Workflow(self._order, {unit.name: unit for unit in units}, self._layout)
+
+    def _made(self, product: str) -> Iterator[WorkUnit]:
+        """The units that end with the utensil started that makes the product."""
+        utensil = self._made_in[product]
+        inserts: list[str] = []
+        for item in utensil.makes[product]:
+            for unit in self._brought(item, utensil.name, product):
+                inserts.append(unit.name)
+                yield unit
+        works = tuple(name for name in inserts if name.startswith(f"put {utensil.name}"))
+        yield WorkUnit(f"start {product}", self._owner[utensil.name], (f"{utensil.operation}({utensil.name})",), works)
+
+    def _brought(self, item: str, utensil: str, product: str) -> Iterator[WorkUnit]:
+        """The units that end with an item in a utensil."""
+        before: tuple[str, ...] = ()
+        freed: str | None = None
+        source, maker = INGREDIENT_DISPENSER, self._owner[INGREDIENT_DISPENSER]
+        if item in self._made_in:
+            yield from self._made(item)
+            source = freed = self._made_in[item].name
+            before, maker = (f"start {item}",), self._owner[source]
+        agent = self._owner[utensil]
+        put = f"put_obj_in_utensil({utensil})"
+        name = f"put {utensil} {item}"
+        if maker == agent:
+            yield WorkUnit(name, agent, (f"pickup({item},{source})", put), before, utensil, freed, product)
+            return
+        yield WorkUnit(f"pass {item}", maker, (f"pickup({item},{source})", PLACE), before, frees=freed, counters=1)
+        yield WorkUnit(name, agent, (f"pickup({item},counter)", put), (f"pass {item}",), utensil, None, product, -1)
+
+
+START: Final = 1
+"""Where an agent stands that has done nothing."""
+
+
+class Edge(NamedTuple):
+    """An action of either agent, and the state of both to which it leads."""
+
+    agent: int
+    action: str
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSequences:
+    """All sequences of an agent, as a graph without cycles whose states are ordered by how many actions lead there."""
+
+    done: tuple[int, ...]
+    """Of each state how many actions of the agent lead there."""
+
+    following: tuple[Mapping[str, int], ...]
+    """Of each state the actions that may come next, and the states to which they lead."""
+
+    leads: Mapping[str, Sequence[tuple[int, int]]]
+    """Of each action the bits of the states before and after it."""
+
+    def after(self, reached: int, action: str) -> int:
+        """Where an agent stands when it has done an action more."""
+        found = reached
+        for before, behind in self.leads.get(action, ()):
+            if reached & before:
+                found |= behind
+        return found
+
+    def after_all(self, actions: Iterable[str], reached: int = START) -> int:
+        """Where an agent stands that has done these actions too."""
+        for action in actions:
+            reached = self.after(reached, action)
+        return reached
+
+    def longest(self, reached: int) -> int:
+        """How many actions of the best sequence have been done: D_max."""
+        return self.done[reached.bit_length() - 1]
+
+    def next_actions(self, reached: int) -> tuple[str, ...]:
+        """The actions that would make the longest match longer by one, sorted."""
+        best, found = self.longest(reached), set[str]()
+        state = reached.bit_length() - 1
+        while state >= 0 and self.done[state] == best:
+            if reached >> state & 1:
+                found.update(self.following[state])
+            state -= 1
+        return tuple(sorted(found))
+
+    def count(self) -> int:
+        """How many different sequences there are."""
+        ways = [1, *(0 for _ in self.done[1:])]
+        for state, following in enumerate(self.following):
+            for target in following.values():
+                ways[target] += ways[state]
+        return sum(number for number, following in zip(ways, self.following, strict=True) if not following)
+
+
+def own_sequences(edges: Sequence[Sequence[Edge]], agent: int) -> OwnSequences:
+    """Merge the states of both, from each of which its edges lead; state 0 is the beginning."""
+    start = _partner_moves(edges, agent, {0})
+    number = {start: 0}
+    done: list[int] = [0]
+    following: list[dict[str, int]] = []
+    leads: dict[str, list[tuple[int, int]]] = {}
+    for place, states in enumerate(merged := [start]):
+        own: dict[str, int] = {}
+        for action, targets in _own_moves(edges, agent, states).items():
+            after = _partner_moves(edges, agent, targets)
+            if after not in number:
+                number[after] = len(merged)
+                merged.append(after)
+                done.append(done[place] + 1)
+            own[action] = number[after]
+            leads.setdefault(action, []).append((1 << place, 1 << number[after]))
+        following.append(own)
+    return OwnSequences(tuple(done), tuple(following), leads)
+
+
+def _own_moves(edges: Sequence[Sequence[Edge]], agent: int, states: Iterable[int]) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for state in states:
+        for edge in edges[state]:
+            if edge.agent == agent:
+                found.setdefault(edge.action, set()).add(edge.target)
+    return found
+
+
+def _partner_moves(edges: Sequence[Sequence[Edge]], agent: int, states: set[int]) -> frozenset[int]:
+    """The states that the partner alone can bring about from any of these, these included."""
+    found, unvisited = set(states), list(states)
+    while unvisited:
+        for edge in edges[unvisited.pop()]:
+            if edge.agent != agent and edge.target not in found:
+                found.add(edge.target)
+                unvisited.append(edge.target)
+    return frozenset(found)
+
 
 _MOST_STATES: Final = 400_000
 """States beyond which a search is given up: some seconds; the largest of the thirty orders takes 9,000."""

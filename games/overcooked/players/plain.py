@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, Utensil
-from games.overcooked.engine.vocabulary import DELIVER, PLACE
-from games.overcooked.text.grammar import NOTHING
-from games.overcooked.text.reading import AgentInput, KitchenView, calls_of, read_scene
+from games.overcooked.engine.layout import AGENTS, DELIVER, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout, Utensil
+from games.overcooked.text.replies import NOTHING, AgentInput, KitchenView, calls_of, read_scene
 
 _WAIT: Final = "wait(1)"
 

@@ -1,16 +1,230 @@
-"""The two messages with which a language model plays an agent; their texts, in our own words, are in prompts.yaml."""
+"""What an agent is asked: the switches of the agents, the state text, lessons, and the two messages that a language model gets.
 
-from collections.abc import Iterator, Sequence
+Sources: agents of the two, section 1; formats/overcooked.md, section 4 (the state text, which logs store as `observation`). The texts of
+the messages, in our own words, are in prompts.yaml.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from pydantic import Field
 
 from games.overcooked.engine.layout import AGENTS, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout
 from games.overcooked.engine.tasks import recipe_text
-from games.overcooked.lessons import lesson_of
-from games.overcooked.query import Query
-from games.overcooked.text.grammar import NOTHING, Fields, fields_of
+from games.overcooked.engine.world import World
+from games.overcooked.text.replies import NOTHING, Fields, fields_of
 from games.players.texts import texts_of
+from games.settings import Settings
 from schemas.replies import Reading, is_echo
+
+Memory = Literal["last", "all", "none"]
+"""``last``: the own last four actions, or five where there are no more; ``all``: all of them; ``none``: nothing."""
+
+
+class AgentRules(Settings):
+    """The switches of the agents; all of them are conditions of a run."""
+
+    corrections: int = Field(default=1, ge=0)
+    """How often a refused action is corrected before the agent waits instead; above 1 also how often an unreadable output is."""
+
+    rounds: int | None = Field(default=None, ge=0)
+    """Answers of the partner after which a conversation is over; None: no maximum; 0: nobody is heard."""
+
+    memory: Memory = "last"
+    reflection: bool = False
+    """After a corrected refusal the agent writes a lesson; the last three are shown."""
+
+    ends_on_tag: bool = False
+    """A conversation ends with ``[END]`` alone; as published the letters "end" inside any word do."""
+
+    keeps_new_say: bool = False
+    """What an agent says in a mended output counts; as published the say of the broken one does."""
+
+
+AGENT_RULES: Final[Mapping[str, AgentRules]] = {
+    "published": AgentRules(),
+    "paper": AgentRules(corrections=3, rounds=5, memory="all", reflection=True, ends_on_tag=True, keeps_new_say=True),
+}
+"""As the released code plays, and as the paper describes it; the paper names no numbers for its maxima, these are ours."""
+
+
+QueryKind = Literal["turn", "answer", "closing", "format", "validator", "reflect"]
+"""Own turn; answer to the partner; the opener's next message; retry after an unreadable output; retry after a refused action; the lesson
+of a corrected one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a player is asked."""
+
+    agent: int
+    kind: QueryKind
+    world: World
+    """The true state; players that only read `text` do not see it."""
+
+    text: str
+    """The state text, with conversation and error where there are any."""
+
+    said: Sequence[tuple[int, str]]
+    """The conversation so far: speaker and say."""
+
+    error: str | None
+    """The refusal, or the output that could not be read."""
+
+
+class AgentPlayer(Protocol):
+    """Whoever plays an agent."""
+
+    def answer(self, query: Query) -> str:
+        """Give a whole output with its three labelled fields."""
+        ...
+
+
+SHOWN: Final = 3
+"""How many of the last lessons an agent is shown."""
+
+
+class Lesson(NamedTuple):
+    """What went wrong, and what to watch."""
+
+    error: str
+    text: str
+
+
+def lesson_of(text: str) -> str | None:
+    """Read an answer: what follows `Rethink:` up to the first full stop; None if there is no such sentence."""
+    found = re.search(r"Rethink:\s*(.*?\.)", text, re.DOTALL)
+    return found[1].strip() if found else None
+
+
+def remember(lessons: list[Lesson], new: Lesson) -> None:
+    """Keep a lesson: with the lesson of an error that holds this one, if there is one."""
+    for place, known in enumerate(lessons):
+        if new.error in known.error:
+            lessons[place] = Lesson(known.error, f"{known.text} {new.text}")
+            return
+    lessons.append(new)
+
+
+_SHOWN_WHOLE: Final = 5
+_SHOWN_LAST: Final = 4
+_STATIC_FOOD: Final = "chopped_onion"
+"""What the published text says is cooking, whatever is."""
+
+
+class Remembered(NamedTuple):
+    """What an agent knows of its own past."""
+
+    recorded: Sequence[dict[str, object]]
+    """Its recorded actions, ``timestamp`` and ``action``."""
+
+    memory: Memory = "last"
+    lessons: Sequence[Lesson] = ()
+
+    @property
+    def shown(self) -> list[dict[str, object]]:
+        """The actions that its memory holds."""
+        if self.memory == "none":
+            return []
+        whole = self.memory == "all" or len(self.recorded) <= _SHOWN_WHOLE
+        return list(self.recorded) if whole else list(self.recorded[-_SHOWN_LAST:])
+
+    @property
+    def lines(self) -> list[str]:
+        """Its last lessons, numbered; as published an empty list in brackets where there are none."""
+        last = self.lessons[-SHOWN:]
+        return [f"{number}. {lesson.text}" for number, lesson in enumerate(last, start=1)] or ["[]"]
+
+
+def observation(world: World, agent: int, known: Remembered, plans: Sequence[Sequence[str]]) -> str:
+    """Write what an agent sees.
+
+    Args:
+        world: the kitchen.
+        agent: who looks.
+        known: what it remembers.
+        plans: per agent the planned actions that are still to be done.
+    """
+    order = (agent, 1 - agent)
+    holding = " ".join(
+        f"<{AGENTS[who]}> holds {_hand(world, who)} The planned sequence of actions (yet to be performed) for {AGENTS[who]} is "
+        f"[{', '.join(plans[who])}]"
+        for who in order
+    )
+    utensils = " ".join(f"<{name}> {_utensil(world, name)};" for name in _named(world.layout))
+    counters = len(world.layout.shared_counters)
+    scene = (
+        f"Scene {world.timestep}: {holding} Kitchen states: {utensils} {counters} counters can be visited by <{AGENTS[agent]}>. "
+        f"Their states are as follows: {_counters(world)}"
+    )
+    lines = [
+        f"Successful Action History: {known.shown}",
+        "Lessons from Past Failures",
+        *known.lines,
+        f"Chef space:{'  '.join([*_utensils_of(world.layout, 0), 'counter'])} ",
+        f"Assistant space:{'  '.join([*_utensils_of(world.layout, 1), DISH_DISPENSER, INGREDIENT_DISPENSER])}",
+        f"Order:{world.order}",
+        scene,
+        *world.notices,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _named(layout: Layout) -> list[str]:
+    return [layout.fixtures[at] for at in sorted(layout.fixtures, key=lambda at: (at[1], at[0])) if layout.fixtures[at] in layout.utensils]
+
+
+def _utensils_of(layout: Layout, agent: int) -> list[str]:
+    return [utensil.name for utensil in layout.utensils_of(agent)]
+
+
+def _hand(world: World, agent: int) -> str:
+    held = world.bodies[agent].held
+    if held is None:
+        return "nothing."
+    if held == world.order and world.layout.needs_dish[held]:
+        return f"a dish with {held} and needs to deliver it."
+    return f"one {held}."
+
+
+def _utensil(world: World, name: str) -> str:
+    pot = world.utensils.get(name)
+    if pot is None:
+        return "is empty"
+    if world.ready(name):
+        return f"has {pot.product}"
+    if pot.timer:
+        left = world.layout.cook_time - pot.timer
+        food = _STATIC_FOOD if world.rules == "published" else pot.product
+        return f"starts processing {food},it will be ready after {left} timesteps"
+    return _raw(world, name, pot.contents)
+
+
+def _raw(world: World, name: str, contents: tuple[str, ...]) -> str:
+    """What unprocessed items could become; the published text compares lists, so that only the table's own order is a complete set."""
+    items = " ".join(contents)
+    for product, inputs in world.layout.utensils[name].makes.items():
+        complete = inputs == contents if world.rules == "published" else sorted(inputs) == sorted(contents)
+        if complete:
+            return f"has {items}, which are all the ingredients you need to make {product}"
+    for product, inputs in world.layout.utensils[name].makes.items():
+        if set(contents) < set(inputs) and len(set(contents)) == len(contents):
+            return f"has {items}, which is part of {product}"
+    return f"has {items},which seems do not belong to any recipe"
+
+
+def _counters(world: World) -> str:
+    held = Counter(world.counters.get(at) for at in sorted(world.layout.shared_counters))
+    if len(held) == 1 and (world.rules == "published" or None in held):
+        return "counters have nothing."
+    return " ".join(f"{count} counters have {item} which you can pick it up." for item, count in held.items() if item is not None)
+
 
 PromptKind = Literal["full", "published"]
 """``full``: with names of products, walking time and the dropped wait, and the form of the answer last. ``published``: without them, the

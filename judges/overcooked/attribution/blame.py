@@ -14,7 +14,7 @@ from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import AGENTS, Layout
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator import refusal
-from games.overcooked.text.spoken import heard
+from games.overcooked.text.replies import heard
 from judges.attribution.findings import Link
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 from judges.overcooked.attribution.moves import needless, stood, world_of

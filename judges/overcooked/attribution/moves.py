@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from games.overcooked.engine.actions import parse_call
 from games.overcooked.engine.layout import AGENTS, INGREDIENT_DISPENSER, STEPS
+from games.overcooked.engine.references import workflow
 from games.overcooked.engine.tasks import Task
-from games.overcooked.engine.workflow import workflow
 from games.overcooked.engine.world import Body, Move, Pot, World
-from games.overcooked.value.bound import steps_left
-from games.overcooked.value.left import left_of
+from games.overcooked.value import left_of, steps_left
 from judges.evidence.transcript import JsonObject, TurnView
 
 __all__ = ["gains", "moves_of", "needless", "stood", "world_of"]

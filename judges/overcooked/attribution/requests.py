@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.measures.taxonomy import asked_for, initiating_category, not_understood, responding_category
+from games.overcooked.taxonomy import asked_for, initiating_category, not_understood, responding_category
 from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import action_call, event_at, layout_in, messages_of, references_of, task_in
 
@@ -26,7 +26,7 @@ class TrackedRequest:
     """What was asked for, in order."""
 
     request: str | None
-    """Its category, one of `games.overcooked.measures.taxonomy.INITIATING`; None where the message was not understood."""
+    """Its category, one of `games.overcooked.taxonomy.INITIATING`; None where the message was not understood."""
 
     answer: str | None
     """Category of the answer, one of `RESPONDING`; None where it is not known."""

@@ -10,19 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from games.overcooked.engine.actions import Trajectory
-from games.overcooked.engine.drawing import map_text
-from games.overcooked.engine.execution import is_over, next_move
+from games.overcooked.engine.actions import Trajectory, is_over, next_move
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.references import ReferencePair, SearchedReferences, published_references, searched_references
-from games.overcooked.engine.tasks import recipe_text, task_of, tasks
-from games.overcooked.engine.timing import time_of
-from games.overcooked.engine.validator import refusal
-from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES, code_of
-from games.overcooked.engine.world import Pot, Rules, World, start_world
-from games.overcooked.measures.metrics import d_max, searched_tes
-from games.overcooked.replay import replay
-from games.overcooked.scenes import scenes_of
+from games.overcooked.engine.tasks import recipe_text, task_of, tasks, time_of
+from games.overcooked.engine.validator import OTHER, VALIDATOR_CODES, code_of, refusal
+from games.overcooked.engine.world import Pot, Rules, World, map_text, start_world
+from games.overcooked.measures import d_max, searched_tes
+from games.overcooked.replay import replay, scenes_of
 from schemas.errors import UsageError
 
 
@@ -215,7 +210,7 @@ def test_what_makes_nothing_is_deleted() -> None:
 @pytest.mark.parametrize("rules", ["published", "sane"])
 def test_a_replay_is_as_a_kitchen_stepped_on(rules: Rules, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a game comes to kitchens that it, or another before it, has been in, and where few of them are held."""
-    monkeypatch.setattr("games.overcooked.scenes._MOST", held)
+    monkeypatch.setattr("games.overcooked.replay._MOST", held)
     scenes_of.cache_clear()
     draw = random.Random(3)
     order = "baked_potato_slices"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from games.overcooked.engine.layout import known_actions, known_to_anyone
 from games.overcooked.engine.references import published_references
-from games.overcooked.engine.vocabulary import known_actions, known_to_anyone
-from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion, event_of
-from games.overcooked.measures.evaluation import hand_overs, repaired
-from games.overcooked.measures.metrics import d_max, score, tes
-from games.overcooked.measures.taxonomy import initiating_category, paper_category, responding_category
-from games.overcooked.text.grammar import NOTHING, calls_in, fields_of, plan_items, requests_in
+from games.overcooked.measures import Event, TimestepOutput, confusion, d_max, event_of, hand_overs, repaired, score, tes
+from games.overcooked.taxonomy import initiating_category, paper_category, responding_category
+from games.overcooked.text.replies import NOTHING, calls_in, fields_of, plan_items, requests_in
 
 VECTORS = [
     ("abcde", "abcde", 1.0, 1.0, 1.0),

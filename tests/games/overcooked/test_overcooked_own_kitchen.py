@@ -16,12 +16,11 @@ from games.experiments.plan import load
 from games.overcooked.engine.layout import Layout, kitchen
 from games.overcooked.engine.own_kitchen import own_kitchen, read_kitchen
 from games.overcooked.engine.references import published_references
-from games.overcooked.engine.tasks import orders_of, recipe_text, task_of
-from games.overcooked.engine.timing import time_of
+from games.overcooked.engine.tasks import orders_of, recipe_text, task_of, time_of
 from games.overcooked.engine.world import start_world
-from games.overcooked.game import Game, Query
-from games.overcooked.text.prompts import prompt_for
-from games.overcooked.value.bound import steps_left
+from games.overcooked.game import Game
+from games.overcooked.text.prompts import Query, prompt_for
+from games.overcooked.value import steps_left
 from schemas.errors import BadInputError, UsageError
 from schemas.store import Store
 from tests.games.seats import cotrace, ingested, play, seat_server, turns

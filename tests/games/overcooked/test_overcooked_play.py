@@ -12,9 +12,9 @@ from analytics.query import query
 from games.experiments.plan import play
 from games.overcooked.engine.tasks import task_of
 from games.overcooked.engine.world import Rules
-from games.overcooked.game import Game, Query
+from games.overcooked.game import Game
 from games.overcooked.players.scripts import POLICIES
-from games.overcooked.text.prompts import PlayerPrompt, prompt_for
+from games.overcooked.text.prompts import PlayerPrompt, Query, prompt_for
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from judges.overcooked.checks import CHECKS

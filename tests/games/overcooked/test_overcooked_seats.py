@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.overcooked.agents import AGENT_RULES, AgentRules
 from games.overcooked.engine.tasks import recipe_text
-from games.overcooked.game import Game, Query
+from games.overcooked.game import Game
 from games.overcooked.setup import GameSetup, Switches, course_of
-from games.overcooked.text.prompts import PlayerPrompt, prompt_for
+from games.overcooked.text.prompts import AGENT_RULES, AgentRules, PlayerPrompt, Query, prompt_for
 from games.players.course import Reply
 from schemas.errors import UsageError
 from schemas.game import Turn

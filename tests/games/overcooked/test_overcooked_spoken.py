@@ -10,10 +10,10 @@ import pytest
 
 import cotrace
 from analytics.query import query
-from games.overcooked.agents import AGENT_RULES
 from games.overcooked.engine.world import Rules
 from games.overcooked.setup import GameSetup, Kitchen, Switches, course_of, header_of
-from games.overcooked.text.spoken import heard
+from games.overcooked.text.prompts import AGENT_RULES
+from games.overcooked.text.replies import heard
 from games.players.course import Reply
 from games.players.player import Observation
 from games.playing import DEFAULT_START

@@ -10,10 +10,9 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.references import published_references
-from games.overcooked.engine.tasks import tasks
-from games.overcooked.engine.timing import time_of
+from games.overcooked.engine.tasks import tasks, time_of
 from games.overcooked.engine.world import start_world
-from games.overcooked.value.bound import steps_left
+from games.overcooked.value import steps_left
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.ingest.overcooked.overcooked_logs import PlayRequest, play

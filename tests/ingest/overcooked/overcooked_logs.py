@@ -15,9 +15,9 @@ from games.overcooked.engine.layout import Layout, kitchen
 from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.engine.tasks import orders_of as orders_in
 from games.overcooked.engine.world import Rules
-from games.overcooked.entry import document
-from games.overcooked.game import AgentPlayer, Game
+from games.overcooked.game import Game, document
 from games.overcooked.players.scripts import FAULTLESS, PlantedAnswer, scripted_pair
+from games.overcooked.text.prompts import AgentPlayer
 from games.players.running import RunReport
 from games.playing import DEFAULT_START
 

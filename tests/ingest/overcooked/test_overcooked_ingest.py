@@ -15,7 +15,7 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.world import Pot, start_world
-from games.overcooked.measures.oracle import verified_actions
+from games.overcooked.replay import verified_actions
 from ingest.files.run import ingest_paths
 from ingest.overcooked.records import StepRecord, read_log, read_step
 from schemas.store import Store

@@ -11,7 +11,7 @@ import pytest
 import cotrace
 from games.asympuzl.claims import Fact, Question
 from games.einstein.claims import Belongs
-from games.overcooked.claims import Asked, Planned, Reported
+from games.overcooked.text.replies import Asked, Planned, Reported
 from ingest.files.run import ingest_paths
 from judges.asympuzl.history import history_of
 from judges.claims import generic

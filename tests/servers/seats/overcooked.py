@@ -8,7 +8,7 @@ from games.overcooked.engine.layout import AGENTS, Layout, kitchen
 from games.overcooked.engine.own_kitchen import read_kitchen
 from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.text.prompts import INPUT
-from games.overcooked.text.reading import AgentInput
+from games.overcooked.text.replies import AgentInput
 
 MARKS = {
     "Your partner speaks to you": "answer",

@@ -12,12 +12,9 @@ from dataclasses import replace
 from typing import Final
 
 from games.overcooked.engine.actions import Trajectory, WrittenAction, parse_call
-from games.overcooked.engine.layout import DISH, Layout, kitchen
-from games.overcooked.engine.vocabulary import DELIVER, known_actions
-from games.overcooked.measures.collaboration import Event, TimestepOutput
-from games.overcooked.measures.metrics import best_tes, d_max, tes
-from games.overcooked.text.grammar import NOTHING, calls_in, requests_meant
-from games.overcooked.text.spoken import Heard, heard
+from games.overcooked.engine.layout import DELIVER, DISH, Layout, kitchen, known_actions
+from games.overcooked.measures import Event, TimestepOutput, best_tes, d_max, tes
+from games.overcooked.text.replies import NOTHING, Heard, calls_in, heard, requests_meant
 
 INITIATING: Final = (
     "correct",

@@ -1,21 +1,220 @@
-"""What a cook's message asks of its partner in plain words, clause by clause, so that it is known what was not understood.
+"""What agents write: the three fields, actions and requests of the plan, and requests in plain words (formats/overcooked.md, 4 and 5).
 
-A clause is understood if every word of it is in the tables of spoken.yaml, an item or a place of the kitchen. Conditions and negations are
-not in them on purpose: what such a clause asks for is left open.
+`heard` reads a message clause by clause. A clause is understood if every word of it is in the tables of spoken.yaml, an item or a place of
+the kitchen. Conditions and negations are not in them on purpose: what such a clause asks for is unknown.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from games.overcooked.engine.actions import normalised
-from games.overcooked.engine.layout import DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, kitchen
-from games.overcooked.engine.vocabulary import DELIVER, PLACE
-from games.overcooked.text.grammar import NOTHING
+from pydantic import Field
+
+from games.overcooked.engine.actions import WrittenAction, normalised, parse_call
+from games.overcooked.engine.layout import AGENTS, DELIVER, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout, kitchen
 from schemas.packaged import packaged_yaml
+
+Action = Annotated[str, Field(pattern=r"^\w+\([^()]*\)$")]
+"""Without blanks, such as ``pickup(egg,ingredient_dispenser)``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The partner is asked for an action."""
+
+    action: Action
+    """Without blanks, such as ``pickup(egg,ingredient_dispenser)``."""
+
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The speaker means to do an action, now or next."""
+
+    action: Action
+    """Without blanks."""
+
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """The speaker agrees to what it was asked, refuses it, or says that something is done."""
+
+    stance: Literal["agrees", "refuses", "done"]
+    words: str = ""
+
+
+OvercookedClaim = Asked | Planned | Reported
+
+TYPES: Final[tuple[type, ...]] = (Asked, Planned, Reported)
+"""All kinds of claim that cooks' texts can make."""
+
+
+NOTHING: Final = "[NOTHING]"
+"""The say of an agent that does not speak."""
+
+_ANY_CALL: Final = re.compile(r"\w+\(.*?\)")
+_REQUEST: Final = re.compile(r"request\((.+?)\)")
+_LONGEST_NAME: Final = 30
+
+
+class Fields(NamedTuple):
+    """The three fields of an answer."""
+
+    analysis: str
+    """Empty if it is missing."""
+
+    plan: str
+    """With its label, as logs store it; empty if it is missing or malformed."""
+
+    say: str
+    """``NOTHING`` if it is missing or says so."""
+
+
+def plan_items(plan: str) -> tuple[str, ...]:
+    """Split a plan with its label at semicolons, in lower case; items are not trimmed, empty ones are left out (section 5)."""
+    body = plan.partition(":")[2].strip().lower()
+    return tuple(item for item in body.split(";") if item.strip())
+
+
+def requests_in(plan: str) -> tuple[str, ...]:
+    """Give the actions that a plan requests of the partner, as the published evaluation reads them: double quotes are not understood.
+
+    Source: section 5.2, the accepted spellings.
+    """
+    return tuple(normalised(found.strip(" '") + ")") for found in _REQUEST.findall(plan))
+
+
+def requests_meant(plan: str) -> tuple[str, ...]:
+    """Give the actions that a plan requests of the partner, whichever quotes stand around them."""
+    return requests_in(plan.replace('"', "'"))
+
+
+def calls_in(plan: str) -> tuple[str, ...] | None:
+    """Give the actions of a plan that are neither requests nor waits; None if it has no action of any kind.
+
+    Source: section 7.4, point 4.
+    """
+    found = _ANY_CALL.findall(plan)
+    if not found:
+        return None
+    return tuple(normalised(call) for call in found if "request" not in call and "wait" not in call)
+
+
+def fields_of(text: str, role: str) -> Fields:
+    """Take the fields out of an answer of the agent with that role.
+
+    Source: section 5, extraction.
+    """
+    analysis = re.search(rf"{role} analysis\s*:?(.*?){role} plan:", text, re.DOTALL | re.IGNORECASE)
+    plan = re.search(rf"{role} plan(.*?)(?=\s+{role} say:|\s*$)", text)
+    say = re.search(rf"{role} say\s*:?(.*)", text, re.DOTALL)
+    said = say[1].strip() if say else NOTHING
+    return Fields(
+        analysis=analysis[1].strip() if analysis else "",
+        plan=f"{role} plan{plan[1]}".strip() if plan and _well_formed(plan[1]) else "",
+        say=NOTHING if not said or NOTHING in said else said,
+    )
+
+
+def _well_formed(plan: str) -> bool:
+    """Whether the first item has exactly one colon before a short, non-empty function name."""
+    first = plan.split(";", 1)[0]
+    if first.count(":") != 1:
+        return False
+    name = first.partition(":")[2].partition("(")[0].replace(" ", "")
+    return 0 < len(name) < _LONGEST_NAME
+
+
+def said_parts(fields: Fields) -> list[tuple[str, str]]:
+    """Give what of an output is not empty: analysis and plan, which only its author sees, and the say."""
+    said = "" if fields.say == NOTHING else fields.say
+    return [(part, text) for part, text in (("analysis", fields.analysis), ("plan", fields.plan), ("say", said)) if text]
+
+
+_HANDS: Final = re.compile(
+    r"<(\w+)> holds (nothing|one [^.]+|a dish with \S+ and needs to deliver it)\. "
+    r"The planned sequence of actions \(yet to be performed\) for \w+ is \[(.*?)\](?= <| Kitchen)"
+)
+_UTENSIL: Final = re.compile(r"<(\w+)> (is empty|has [^;]*|starts [^;]*);")
+_COUNTERS: Final = re.compile(r"(\d+) counters have (\w+) which")
+_SAID: Final = re.compile(r"(\w+) say history turn \d+ : (.*)")
+_CALLS: Final = re.compile(r"\w+\([^()]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInput:
+    """What an agent has before it: what is wanted, and the state text with conversation and error."""
+
+    agent: int
+    kind: str
+    text: str
+    layout: Layout = field(default_factory=kitchen)
+    """The kitchen, whose tables scripts know by heart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KitchenView:
+    """A kitchen as far as an agent is told of it."""
+
+    order: str
+    holds: tuple[str | None, str | None]
+    """Of Chef and Assistant."""
+    planned: tuple[str, str]
+    """What either is going to do, as text."""
+    raw: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Utensil -> what has been put into it and not been started."""
+    ready: Mapping[str, str] = field(default_factory=dict)
+    """Utensil -> what can be taken from it."""
+    running: frozenset[str] = frozenset()
+    """Utensils that are processing."""
+    counters: tuple[str, ...] = ()
+    """What lies on the shared counters."""
+    said: tuple[tuple[str, str], ...] = ()
+    """The conversation: role and say."""
+
+
+def calls_of(text: str) -> list[WrittenAction]:
+    """All actions that are written out in a text."""
+    return [call for found in _CALLS.findall(text) if (call := parse_call(found)) is not None]
+
+
+def read_scene(text: str) -> KitchenView:
+    """Read a state text."""
+    order = re.search(r"^Order:(\w+)$", text, re.MULTILINE)
+    hands = {name: (held, planned) for name, held, planned in _HANDS.findall(text)}
+    utensils = dict(_UTENSIL.findall(text))
+    return KitchenView(
+        order=order[1] if order else "",
+        holds=(_held(hands["Chef"][0]), _held(hands["Assistant"][0])),
+        planned=(hands["Chef"][1], hands["Assistant"][1]),
+        raw={name: _contents(state) for name, state in utensils.items() if state.startswith("has ") and ",which" in state.replace(" ", "")},
+        ready={
+            name: state.removeprefix("has ").strip()
+            for name, state in utensils.items()
+            if state.startswith("has ") and "which" not in state
+        },
+        running=frozenset(name for name, state in utensils.items() if state.startswith("starts ")),
+        counters=tuple(item for count, item in _COUNTERS.findall(text) for _ in range(int(count))),
+        said=tuple((who, say) for who, say in _SAID.findall(text) if who in AGENTS),
+    )
+
+
+def _held(words: str) -> str | None:
+    if words == "nothing":
+        return None
+    return words.split()[3] if words.startswith("a dish with") else words.removeprefix("one ").strip()
+
+
+def _contents(state: str) -> tuple[str, ...]:
+    return tuple(state.removeprefix("has ").partition(",")[0].split())
+
 
 _COUNTER: Final = "counter"
 _TAG: Final = re.compile(r"\[\w+\]")

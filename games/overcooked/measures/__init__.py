@@ -1,1 +1,0 @@
-"""Trajectory and collaboration metrics of Collab-Overcooked."""
