@@ -53,6 +53,8 @@ class _Spot(NamedTuple):
 
     cells: tuple[Cell, ...] = ()
     layer: int | None = None
+    stated: bool = True
+    """Whether the text gives it; not if it speaks of a block where the board has none, and all blocks that it can mean lead here."""
 
 
 def board_of(state: Mapping[str, Any]) -> Board:
@@ -92,7 +94,7 @@ def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board)
         for one in told
         if not one.certain and isinstance(one.claim, Request | Remark)
     ]
-    named, final = [*_named(told)], [*told]
+    named, final = [*_named(read.told, told)], [*told]
     for index, one in enumerate(told):
         doubt = _unsure(one, told, board)
         if doubt is not None and isinstance(one.claim, Request):
@@ -190,7 +192,8 @@ def _asked(claim: CraftClaim, board: Board) -> Standing | None:
 
 def _at(claim: Request | Remark, spot: _Spot) -> Request | Remark:
     layer = claim.layer if spot.layer is None else spot.layer
-    return replace(claim, cells=spot.cells or claim.cells, layer=cast("Layer | None", layer), relations=())
+    placed = replace(claim, cells=spot.cells or claim.cells, layer=cast("Layer | None", layer), relations=())
+    return placed if spot.stated or isinstance(placed, Remark) else replace(placed, stated=False)
 
 
 def _spot(claim: Request | Remark, asked: Sequence[Standing], speaker: Director, board: Board) -> _Spot | None:
@@ -214,11 +217,16 @@ def _joined(one: _Spot, other: _Spot) -> _Spot | None:
         return None
     layer = other.layer if one.layer is None else one.layer
     few, many = sorted((one.cells, other.cells), key=len)
-    return _Spot(many, layer) if set(few) <= set(many) else None
+    return _Spot(many, layer, one.stated and other.stated) if set(few) <= set(many) else None
 
 
 def _options(claim: Request | Remark, relation: Relation, asked: Sequence[Standing], speaker: Director, board: Board) -> Iterator[_Spot]:
-    others = _others(claim, relation, asked, speaker, board)
+    alternatives = _others(claim, relation, asked, speaker, board)
+    for others in alternatives:
+        yield from (spot._replace(stated=len(alternatives) == 1) for spot in _spots(claim, relation, others, speaker, board))
+
+
+def _spots(claim: Request | Remark, relation: Relation, others: Sequence[Standing], speaker: Director, board: Board) -> Iterator[_Spot]:
     layers = {other.layer for other in others}
     if len(layers) != 1:
         return
@@ -265,14 +273,24 @@ def _neighbours(claim: Request | Remark, relation: Relation, other: _Spot, speak
     yield from free if len(free) == 1 else named
 
 
-def _others(claim: Request | Remark, relation: Relation, asked: Sequence[Standing], speaker: Director, board: Board) -> Sequence[Standing]:
-    """The blocks that a relation speaks of, exactly as many as it says; empty if that is not settled."""
+def _others(
+    claim: Request | Remark, relation: Relation, asked: Sequence[Standing], speaker: Director, board: Board
+) -> Sequence[Sequence[Standing]]:
+    """The blocks that a relation may speak of, each time exactly as many as it says; empty if that is not settled.
+
+    A text may see a block in a place where the board has none, and the board has such a block elsewhere: it may mean either.
+    """
     standing = [block for block in blocks_of(board) if _fits(relation, block, speaker)]
     wanted = [block for block in asked if _fits(relation, block, speaker)]
     pools = (wanted, standing) if relation.asked else (standing, wanted)
     pool: Sequence[Standing] = next((pool for pool in pools if len(pool) >= relation.count), ())
-    if not pool and relation.cells and relation.layer is not None and (relation.asked or not _is_elsewhere(relation, board, speaker)):
-        return [Standing("", relation.cells, relation.layer)] * relation.count  # the text itself says where it is
+    if not pool and relation.cells and relation.layer is not None:
+        told = [Standing("", relation.cells, relation.layer)] * relation.count  # the text itself says where it is
+        anywhere = replace(relation, cells=(), layer=None)
+        if relation.asked or not any(_fits(anywhere, block, speaker) for block in blocks_of(board)):
+            return [told]
+        elsewhere = _others(claim, anywhere, asked, speaker, board)
+        return [told, *elsewhere] if elsewhere else ()
     uses = relation.how in ("on", "covering")
     narrowings: Sequence[Callable[[Standing], bool]] = (
         lambda block: not set(block.cells).isdisjoint(WALLS[speaker]),
@@ -283,12 +301,7 @@ def _others(claim: Request | Remark, relation: Relation, asked: Sequence[Standin
         if len(pool) > relation.count:
             fewer = [block for block in pool if narrowing(block)]
             pool = fewer if len(fewer) >= relation.count else pool
-    return pool if len(pool) == relation.count else ()
-
-
-def _is_elsewhere(relation: Relation, board: Board, speaker: Director) -> bool:
-    """Whether the board has such a block in another place than a relation says."""
-    return any(_fits(replace(relation, cells=(), layer=None), block, speaker) for block in blocks_of(board))
+    return [pool] if len(pool) == relation.count else ()
 
 
 def _fits(relation: Relation, block: Standing, speaker: Director) -> bool:
@@ -309,7 +322,7 @@ def _removal(told: Told[CraftClaim], speaker: Director, board: Board) -> Told[Cr
     if not isinstance(claim, Request) or claim.verb != "remove" or claim.cells or claim.color is None or not told.certain:
         return told
     means = Relation(how="same_cells", color=claim.color, size=claim.size, layer=claim.layer)
-    others = _others(claim, means, (), speaker, board)
+    [others] = _others(claim, means, (), speaker, board) or [()]
     if len(others) != 1:
         return told
     return told._replace(claim=replace(claim, cells=others[0].cells, layer=cast("Layer", others[0].layer), stated=False))
@@ -318,13 +331,14 @@ def _removal(told: Told[CraftClaim], speaker: Director, board: Board) -> Told[Cr
 # -- what follows from the words ----------------------------------------------------------------------------
 
 
-def _named(told: Iterable[Told[CraftClaim]]) -> Iterator[Told[CraftClaim]]:
-    """The cells that claims about blocks and views name."""
-    seen = {one.claim.cell for one in told if isinstance(one.claim, Named)}
-    for one in told:
-        if isinstance(one.claim, Request | Remark | View):
-            for cell in one.claim.cells:
-                if cell not in seen and one.certain:
+def _named(written: Iterable[Told[CraftClaim]], placed: Iterable[Told[CraftClaim]]) -> Iterator[Told[CraftClaim]]:
+    """The cells that claims about blocks and views name, and those of the blocks beside which something is placed."""
+    seen = {one.claim.cell for one in placed if isinstance(one.claim, Named)}
+    for one in (*placed, *written):
+        if isinstance(one.claim, Request | Remark | View) and one.certain:
+            beside = () if isinstance(one.claim, View) else one.claim.relations
+            for cell in (*one.claim.cells, *(cell for relation in beside for cell in relation.cells)):
+                if cell not in seen:
                     seen.add(cell)
                     yield Told(Named(cell=cell, words=one.claim.words), one.start, one.end)
 

@@ -87,11 +87,11 @@ def asks_for_new(subject: _Subject) -> Decision:
         return undecided(asked.why)
     if isinstance(standing, Shown):
         return Decision("no", f"{standing.first}: was carried out on an earlier turn and is there")
-    if not asked or not all(request.cells and request.color for request in asked):
-        return undecided("not everything that is asked for has a colour and a place")
+    if not asked:
+        return undecided("nothing is asked for")
     done = next((prepared for request in asked for prepared in subject.earlier() if prepared.accepted and _did(prepared, request)), None)
     if done is not None:
-        return undecided(f"was done on turn {done.view.turn}, and is not there any more")
+        return undecided(f"may have been done on turn {done.view.turn}")
     return Decision("yes", f"{asked[0]}: no earlier move did this")
 
 
@@ -299,13 +299,13 @@ def _stands(subject: _Subject, request: Request) -> bool:
 
 
 def _did(prepared: PreparedTurn, request: Request) -> bool:
-    """Whether a turn's attempted move is what is requested, as far as named."""
+    """Whether a turn's attempted move may be what is requested: nothing that is named of it differs."""
     move = prepared.attempted
-    if move is None or move.action != request.verb or move.covered().isdisjoint(request.cells):
+    if move is None or move.action != request.verb or (request.cells and move.covered().isdisjoint(request.cells)):
         return False
     if request.layer not in (None, move.layer):
         return False
-    return move.block is None or (move.block[:1] == request.color and request.size in (None, move.block[1:]))
+    return move.block is None or (request.color in (None, move.block[:1]) and request.size in (None, move.block[1:]))
 
 
 def _stands_on_top(prepared: PreparedTurn, request: Request) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from games.craft.claims import Named, Remark, Request
-from games.craft.engine.board import BLOCKS, COLORS, WALLS
+from games.craft.engine.board import BLOCKS, COLORS, SIZES, WALLS
 from games.craft.engine.rules import Move
 from games.craft.measures import same_effect
 from judges.claims.reading import Absent, Open, Shown, all_whole, find_in
@@ -113,9 +113,15 @@ def _compared(prepared: PreparedTurn, move: Move) -> Decision:
     followed = find_in(prepared.readings, Request, lambda request: _was_followed(request, move) and not _makes_large(request, move))
     if not isinstance(followed, Shown):
         return _not_followed(prepared, move)
-    if all(_is_other_size(request, move) for request in followed.claims):
-        return undecided(f"{followed.first}: the builder attempted {move_text(move)}, a block of the other size")
-    return Decision("yes", f"{followed.first}: the builder attempted {move_text(move)}")
+    attempt = f"{followed.first}: the builder attempted {move_text(move)}"
+    if not all(_is_other_size(request, move) for request in followed.claims):
+        return Decision("yes", attempt)
+    asked = all_whole(prepared.readings, Request)
+    if isinstance(asked, Open):
+        return undecided(asked.why)
+    if prepared.builder_words & {SIZES[request.size] for request in followed.claims if request.size is not None}:
+        return undecided(f"{attempt}, a block of the other size; its words may repeat the size that was asked for")
+    return Decision("no", f"{attempt}, a block of the other size")
 
 
 def _not_followed(prepared: PreparedTurn, move: Move) -> Decision:
@@ -124,6 +130,9 @@ def _not_followed(prepared: PreparedTurn, move: Move) -> Decision:
         return undecided(asked.why)
     if any(_was_followed(request, move) for request in asked):
         return undecided(f"the builder attempted {move_text(move)}, a large block, and no message gives its size")
+    asked = all_whole(prepared.readings, Request)
+    if isinstance(asked, Open):
+        return undecided(asked.why)
     if prepared.builder_words & {COLORS[request.color] for request in asked if request.color in COLORS}:
         return undecided(f"the builder attempted {move_text(move)}; its words may repeat what was asked for")
     if asked and move.action == "place" and all(request.color and request.cells and request.one_block for request in asked):

@@ -27,6 +27,10 @@ WORDINGS: tuple[tuple[str, str, str], ...] = (
     ("D2", "Yellow small -> middle -> top layer", "place y s 01 2"),
     ("D3", "Need: small orange, middle cell, 2nd layer.", "place o s 12 1"),
     ("D1", "Take off green, right corner.", "remove g - 20 -"),
+    # -- layers that a block is to bear are not its own
+    ("D1", "Add the small green block in my middle to support the upper layers.", "place g s 10 -"),
+    ("D2", "Put a small yellow block on the left of my bottom layer, to carry the other layers.", "place y s 00 0"),
+    ("D3", "I need a small blue block in my right corner in order to hold up the top layer.", "place b s 22 -"),
     # -- imperatives with many verbs
     ("D1", "Put a small blue block in the right corner of my bottom layer.", "place b s 20 0"),
     ("D2", "Drop a small yellow piece on the far left of my top row.", "place y s 00 2"),

@@ -254,6 +254,7 @@ def test_an_empty_message_loses_only_what_had_been_thought(message: str, thought
 
 YELLOW_DOMINO = {"(0,0)": ["yl"], "(1,0)": ["yl"]}
 ASK = [("D1", "Put a small yellow block on the left of my bottom layer.")]
+SOMEWHERE = [("D1", "Put a small yellow block on my wall.")]
 
 
 @pytest.mark.parametrize(
@@ -264,8 +265,13 @@ ASK = [("D1", "Put a small yellow block on the left of my bottom layer.")]
         ([turn(messages=ASK, move=YELLOW_CORNER, accepted=False), turn(messages=ASK)], "yes"),
         ([turn(messages=[("D3", "Put a small orange block on the right of my bottom layer.")]), turn(messages=ASK)], "yes"),
         ([turn(messages=ASK, move=Move("place", "yl", "(0,0)", 0, "(1,0)")), turn(messages=ASK, board=YELLOW_DOMINO)], "yes"),
+        ([turn(messages=ASK, move=YELLOW_CORNER), turn(messages=SOMEWHERE, board=RIGHT_CORNER)], None),
+        ([turn(messages=ASK, move=changed(YELLOW_CORNER, block="rs")), turn(messages=SOMEWHERE)], "yes"),
     ],
-    ids=["never asked", "done and standing", "refused before", "something else asked before", "done in the other size"],
+    ids=[
+        *("never asked", "done and standing", "refused before", "something else asked before", "done in the other size"),
+        *("perhaps done somewhere", "done nowhere"),
+    ],
 )
 def test_asking_again_is_a_fault_only_if_it_was_done(turns: Sequence[Played], answer: str | None) -> None:
     """MM2 looks at the whole game before: a request that failed may be repeated."""
@@ -299,7 +305,7 @@ GROUPS: list[tuple[str, Played, str | None]] = [
     ("PS5", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, block="rs")), "no"),
     ("PS5", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, block="small_yellow"), accepted=False), None),
     ("PS5", turn(messages=[VAGUE], move=YELLOW_CORNER), None),
-    ("PS5", turn(messages=[CLEAR], move=Move("place", "yl", "(0,0)", 0, "(1,0)")), None),
+    ("PS5", turn(messages=[CLEAR], move=Move("place", "yl", "(0,0)", 0, "(1,0)")), "no"),
     ("PS5", turn(messages=[HALF], move=BLUE_DOMINO), "yes"),
     ("PS5", turn(messages=[CLEAR], question="Which one?"), "na"),
     ("PS6", turn(messages=[CLEAR], move=YELLOW_CORNER), "na"),

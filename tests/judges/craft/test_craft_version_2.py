@@ -103,6 +103,8 @@ def answered(played: Played, words: str) -> Transcript:
         (changed(YELLOW_CORNER, position="(2,0)"), "Small yellow on the left of D1's bottom layer, as D1 asks.", None),
         (changed(YELLOW_CORNER, position="(2,0)"), "Something at the right end.", "no"),
         (changed(YELLOW_CORNER, block="rs"), "Placing a red block, as D1 asks.", "no"),
+        (changed(YELLOW_CORNER, block="yl", span_to="(1,0)"), "Placing a large yellow block, as D1 asks.", "no"),
+        (changed(YELLOW_CORNER, block="yl", span_to="(1,0)"), "Placing the small yellow block, as D1 asks.", None),
         (YELLOW_CORNER, "As D1 asks.", "yes"),
     ],
 )

@@ -16,6 +16,12 @@ _BRACKETED = re.compile(r"\((?![0-9]\s*,)[^()\n]*[!?.][^()\n]*\)")
 _SOFTENER = re.compile(
     r"\b(?:really|actually|probably|perhaps|maybe|possibly|definitely|certainly|ideally|obviously|surely|simply|kindly)\b(?=\s+\w)"
 )
+_SUPPORTING = re.compile(
+    r"(?<!not)(?<!need)(?<!needs)(?<!has)(?<!have)(?<!had)(?<!is)(?<!are)(?<!ought)(?<!supposed)(?<!meant) "
+    r"(?:in order )?to (?:support|brace|underpin|carry|bear|hold up|prop up) (?:\w+ ){0,3}?(?:layers?|levels?|rows?|tiers?)\b"
+)
+"""What a block is for: the layers that it is to bear are not its own."""
+
 _QUOTED = r"""(?:"[^"\n]*"|(?<!\w)'[^'\n]*'(?!\w))"""
 _TELLER = r"\b(?:director\s*)?(?:d[123]|he|she|they|you|somebody|someone|the others?|the builder|(?:the )?(?:left|right|back) director)\b"
 _TELLING = rf"(?:{any_of('telling')})"
@@ -26,12 +32,12 @@ _QUOTATION = re.compile(
 
 
 def without_asides(plain: str) -> str:
-    """Blank out hedges between commas, exclamations in brackets, and quotations of what someone said."""
+    """Blank out hedges between commas, exclamations in brackets, quotations of what someone said, and which layers a block is to bear."""
     if '"' in plain or "'" in plain:
         plain = _QUOTATION.sub(_without_quote, plain)
     if "(" in plain:
         plain = _BRACKETED.sub(_blank, plain)
-    for pattern in (_BETWEEN, _OPENING, _CLOSING, _SOFTENER):
+    for pattern in (_BETWEEN, _OPENING, _CLOSING, _SOFTENER, _SUPPORTING):
         plain = pattern.sub(_blank, plain)
     return plain
 
