@@ -18,15 +18,12 @@ from typing import Any, Final, NamedTuple
 from benchmarks.figures import Figure, seconds
 from benchmarks.timing import forget, medians
 from benchmarks.workload import fresh, scratch
-from games.coordination.capture import rules as capture
-from games.coordination.cast import GAMES, CoordinationGame, ScriptedTeam
-from games.coordination.cast import POLICIES as COORDINATION
+from games.coordination import capture, escape, kitchen
 from games.coordination.courses.agent import Table
-from games.coordination.escape import rules as escape
-from games.coordination.hanabi.rules import Move
-from games.coordination.hanabi.table import HanabiTable, deck_of_seed
-from games.coordination.kitchen import rules as kitchen
-from games.coordination.kitchen.layouts import LAYOUTS
+from games.coordination.courses.scripts import GAMES, CoordinationGame, ScriptedTeam
+from games.coordination.courses.scripts import POLICIES as COORDINATION
+from games.coordination.hanabi import HanabiTable, Move, deck_of_seed
+from games.coordination.kitchen import LAYOUTS
 from games.coordination.setup import course_of
 from games.coordination.setup import game_of as coordination_of
 from games.experiments.plan import short_form

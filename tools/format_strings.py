@@ -24,7 +24,7 @@ _FILL_OWN_TEXTS: Final = frozenset(
         "dashboards/tables.py",
         "games/asympuzl/players/wording.py",
         "games/asympuzl/prompts.py",
-        "games/coordination/kitchen/macros.py",
+        "games/coordination/kitchen.py",
         "games/coordination/courses/agent.py",
         "games/craft/text/prompts.py",
         "games/einstein/players/speech.py",

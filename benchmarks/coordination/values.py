@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from benchmarks.values import ValueWork
-from games.coordination.hanabi.rules import DECK, HAND, HanabiState, Move, apply, deal, is_legal, legal_moves
-from games.coordination.value.hanabi import ceilings
+from games.coordination.hanabi import DECK, HAND, HanabiState, Move, apply, deal, is_legal, legal_moves
+from games.coordination.value import ceilings
 
 __all__ = ["work"]
 

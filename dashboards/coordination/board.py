@@ -9,12 +9,9 @@ from typing import Any, Final
 from dash import html
 
 from dashboards.parts import Part
-from games.coordination.capture import rules as capture
-from games.coordination.escape import rules as escape
-from games.coordination.hanabi.rules import COLORS
-from games.coordination.hanabi.wording import COLOR_NAMES
-from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
-from games.coordination.kitchen.rules import COOKING_TICKS, ONIONS
+from games.coordination import capture, escape
+from games.coordination.hanabi import COLOR_NAMES, COLORS
+from games.coordination.kitchen import COOKING_TICKS, LAYOUTS, ONIONS, Layout, Spot
 from games.coordination.players import PLAYERS
 from games.players.player import Observation
 from judges.coordination.situation import QUESTIONS, game_of

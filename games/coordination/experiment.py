@@ -1,4 +1,4 @@
-"""LLM-Coordination in experiments: one of its four games, its layouts or scenarios, and the parts of the agent as switches."""
+"""LLM-Coordination in experiments: one of its four games, layouts or scenarios, the parts of the agent as switches, and people's forms."""
 
 from __future__ import annotations
 
@@ -10,19 +10,32 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import AliasChoices, Field
 
-from games.coordination.cast import BEFORE_ONSET, GAMES, CoordinationGame
 from games.coordination.courses.agent import PUBLISHED, Harness, Switches
-from games.coordination.forms import forms
-from games.coordination.hanabi.rules import DECK
+from games.coordination.courses.scripts import BEFORE_ONSET, GAMES, CoordinationGame
+from games.coordination.hanabi import DECK
 from games.coordination.setup import LONGEST, VARIANTS, GameSetup, course_of, header_of, scripted_course, setup_of
 from games.experiments.family import Match, ShortForm, Task, job_of
+from games.players.forms import Form, Slot
+from games.players.player import Observation
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 from schemas.text import near
 
-__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+_VERDICTS: Final = (
+    Form("It can stay", "Verification: Okay"),
+    Form("Choose again", "$why\nVerification: Not Okay", (Slot("why", "why"),)),
+)
+
+
+def forms(seen: Observation) -> Sequence[Form]:
+    """What can be written to what is wanted: an action, a verdict, or free text."""
+    if seen.purpose == "verify":
+        return _VERDICTS
+    if seen.purpose == "tom":
+        return (Form("Write", "$text", (Slot("text", "in your own words"),)),)
+    return tuple(Form(option, f"Action: {option.replace('$', '$$')}") for option in seen.options)
 
 
 class Tasks(Settings):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-from games.coordination.cast import BEFORE_ONSET, CoordinationGame
+from games.coordination.courses.scripts import BEFORE_ONSET, CoordinationGame
 from games.coordination.players import PLAYERS
 from games.coordination.setup import VARIANTS
 from games.experiments.plan import play

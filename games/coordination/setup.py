@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from games.coordination.capture.rules import SCENARIOS, TURN_LIMIT
-from games.coordination.cast import GAMES, POLICIES, CoordinationGame, ScriptedTeam
+from games.coordination.capture import SCENARIOS, TURN_LIMIT
 from games.coordination.courses import capture, escape, hanabi, kitchen
 from games.coordination.courses.agent import CourseSetup, Switches, Table
-from games.coordination.courses.scripts import SCRIPTS
-from games.coordination.escape.rules import EXIT, GENERATORS, PUBLISHED, TURN_CAP, room_in
-from games.coordination.escape.rules import SCENARIOS as ESCAPES
-from games.coordination.hanabi.rules import DECK, MAX_SCORE, MAX_TURNS
-from games.coordination.kitchen.layouts import LAYOUTS
-from games.coordination.kitchen.rules import DELIVERY, TICKS
+from games.coordination.courses.scripts import GAMES, POLICIES, SCRIPTS, CoordinationGame, ScriptedTeam
+from games.coordination.escape import EXIT, GENERATORS, PUBLISHED, TURN_CAP, room_in
+from games.coordination.escape import SCENARIOS as ESCAPES
+from games.coordination.hanabi import DECK, MAX_SCORE, MAX_TURNS
+from games.coordination.kitchen import DELIVERY, LAYOUTS, TICKS
 from games.coordination.players import PLAYERS, Player
 from games.players.cast import played_by
 from games.players.course import Course

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from games.coordination.capture import rules
-from games.coordination.capture.moves import move_category
-from games.coordination.capture.rules import listed as listed_text
+from games.coordination import capture
+from games.coordination.capture import listed as listed_text
+from games.coordination.capture import move_category
 from games.coordination.players import PLAYERS, Player, read_of
-from games.coordination.value.capture import best_actions
+from games.coordination.value import best_actions
 from ingest.coordination.game import (
     PRINTED_ON_FAILURE,
     Act,
@@ -47,8 +47,8 @@ def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
     """
     first, last = steps[0], steps[-1]
     turns = [_turn(step) for step in steps]
-    if first.scenario in rules.SCENARIOS:
-        begins = differences({"start.rooms": (dict(first.rooms_before), dict(rules.start(first.scenario).rooms))})
+    if first.scenario in capture.SCENARIOS:
+        begins = differences({"start.rooms": (dict(first.rooms_before), dict(capture.start(first.scenario).rooms))})
         turns[0].differences = [*begins, *turns[0].differences]
     return GameParts(
         game="collab_capture",
@@ -57,7 +57,7 @@ def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
         policies=policies(steps),
         styles=styles(steps),
         seed=None,
-        max_turns=rules.TURN_LIMIT,
+        max_turns=capture.TURN_LIMIT,
         success=last.captured,
         score=float(last.captured),
         stop_reason=None if not last.terminal else "captured" if last.captured else "turn_limit",
@@ -87,7 +87,7 @@ def _turn(step: CaptureStep) -> TurnParts:
     )
 
 
-def _read(player: CapturePlayer, state: rules.CaptureState) -> list[Category]:
+def _read(player: CapturePlayer, state: capture.CaptureState) -> list[Category]:
     reply = player.response or ""
     offered = {action.text: listed_text(place, action) for place, action in enumerate(state.actions(player.player))}
     found = player.read or read_of(reply, offered[player.executed], at_random=True)
@@ -97,7 +97,7 @@ def _read(player: CapturePlayer, state: rules.CaptureState) -> list[Category]:
 class _Replayed(NamedTuple):
     """What the rules make of a turn."""
 
-    state: rules.CaptureState
+    state: capture.CaptureState
     """Before it."""
     before: Json
     after: Json
@@ -109,11 +109,11 @@ class _Replayed(NamedTuple):
 
 @lru_cache(maxsize=MOST_FACTS)
 def _replayed(facts: CaptureFacts) -> _Replayed:
-    before = rules.CaptureState(_by_name(facts.rooms_before), _by_name(facts.doors_before))
-    after = rules.CaptureState(_by_name(facts.rooms_after), _by_name(facts.doors_after))
+    before = capture.CaptureState(_by_name(facts.rooms_before), _by_name(facts.doors_before))
+    after = capture.CaptureState(_by_name(facts.rooms_after), _by_name(facts.doors_after))
     due = {name: before.actions(name) for name in PLAYERS}
     chosen = {player.player: _listed(due[player.player], player.player, player.executed, facts.turn) for player in facts.players}
-    turned = rules.step(before, chosen, first=facts.turn == 1)
+    turned = capture.step(before, chosen, first=facts.turn == 1)
     best = best_actions(before, first=facts.turn == 1)
     return _Replayed(
         state=before,
@@ -136,12 +136,12 @@ def _replayed(facts: CaptureFacts) -> _Replayed:
     )
 
 
-def _shorts(actions: Sequence[rules.Action]) -> list[str | int]:
+def _shorts(actions: Sequence[capture.Action]) -> list[str | int]:
     """Actions as the log lists them."""
     return [action.room if action.verb == "move" else action.text for action in actions]
 
 
-def _listed(due: Sequence[rules.Action], player: Player, text: str, turn: int) -> rules.Action:
+def _listed(due: Sequence[capture.Action], player: Player, text: str, turn: int) -> capture.Action:
     found = next((action for action in due if action.text == text), None)
     if found is None:
         raise unlisted(player, text, turn)

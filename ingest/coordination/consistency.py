@@ -14,11 +14,10 @@ from typing import Any, Final, cast
 
 from msgspec import to_builtins
 
-from games.coordination.capture.rules import TURN_LIMIT
-from games.coordination.escape.rules import FIXES_NEEDED
-from games.coordination.hanabi.rules import DECK
-from games.coordination.hanabi.wording import COLOR_NAMES
-from games.coordination.kitchen.wording import HELD_NAMES
+from games.coordination.capture import TURN_LIMIT
+from games.coordination.escape import FIXES_NEEDED
+from games.coordination.hanabi import COLOR_NAMES, DECK
+from games.coordination.kitchen import HELD_NAMES
 from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.game import PRINTED_ON_FAILURE
 from ingest.coordination.records import (

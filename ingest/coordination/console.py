@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-from games.coordination.escape import rules as escape
+from games.coordination import escape
 from games.coordination.players import PLAYERS, ground
 from ingest.coordination.capture import capture_game
 from ingest.coordination.consistency import contradictions

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from games.coordination.escape import rules
-from games.coordination.escape.moves import abandons, is_deadly, move_category
+from games.coordination import escape
+from games.coordination.escape import abandons, is_deadly, move_category
 from games.coordination.players import PLAYERS, Player, read_of
-from games.coordination.value.escape import EscapeMove, EscapeTurn
+from games.coordination.value import EscapeMove, EscapeTurn
 from ingest.coordination.game import (
     Act,
     Category,
@@ -32,7 +32,7 @@ from ingest.coordination.records import MOST_FACTS, EscapeFacts, EscapePlayer, E
 from ingest.reading.adapter_types import Difference
 from schemas.records import Json
 
-_REPAIRS = rules.FIXES_NEEDED * len(rules.GENERATORS)
+_REPAIRS = escape.FIXES_NEEDED * len(escape.GENERATORS)
 
 
 def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
@@ -41,16 +41,16 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
     Raises:
         BadInputError: an action is none of those that the rules list.
     """
-    scenario = steps[0].scenario or rules.PUBLISHED
-    turns = _turns(steps, _Expected.of(rules.SCENARIOS.get(scenario, rules.START)))
+    scenario = steps[0].scenario or escape.PUBLISHED
+    turns = _turns(steps, _Expected.of(escape.SCENARIOS.get(scenario, escape.START)))
     for turn, values in zip(turns, escape_values([EscapeTurn(step.turn, _move(step.facts)) for step in steps]), strict=True):
         turn.values = values
     last = steps[-1]
     escaped = last.outcome == "win"
     return GameParts(
         game="collab_escape",
-        task_id="escape" if scenario == rules.PUBLISHED else f"escape {scenario}",
-        condition={"game": "collab_escape"} | ({} if scenario == rules.PUBLISHED else {"scenario": scenario}),
+        task_id="escape" if scenario == escape.PUBLISHED else f"escape {scenario}",
+        condition={"game": "collab_escape"} | ({} if scenario == escape.PUBLISHED else {"scenario": scenario}),
         policies=policies(steps),
         styles=styles(steps),
         seed=last.seed,
@@ -60,7 +60,7 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
         stop_reason=last.outcome if last.terminal else None,
         metrics={"escaped": escaped, "turns": len(steps)},
         turns=turns,
-        goal={"generators": list(rules.GENERATORS), "exit": rules.EXIT},
+        goal={"generators": list(escape.GENERATORS), "exit": escape.EXIT},
     )
 
 
@@ -72,7 +72,7 @@ class _Expected(NamedTuple):
     target: Player | None
 
     @classmethod
-    def of(cls, state: rules.EscapeState) -> _Expected:
+    def of(cls, state: escape.EscapeState) -> _Expected:
         return cls(tuple(state.rooms.items()), state.seen, state.target)
 
 
@@ -114,7 +114,7 @@ def _move(facts: EscapeFacts) -> EscapeMove:
         rooms=_rooms(facts.rooms_before),
         generators=_generators(facts.generators_before),
         chosen={player.player: player.executed for player in facts.players},
-        killer=rules.room_in(facts.adversary_choice) or 0,
+        killer=escape.room_in(facts.adversary_choice) or 0,
         rooms_after=_rooms(facts.rooms_after),
         generators_after=_generators(facts.generators_after),
         outcome="continue" if facts.outcome == "turn_cap" else facts.outcome,
@@ -125,7 +125,7 @@ def _move(facts: EscapeFacts) -> EscapeMove:
 def _unlisted(facts: EscapeFacts) -> Sequence[tuple[Player, str]]:
     """Actions that the rules do not list, by player."""
     move = _move(facts)
-    return [(name, text) for name, text in move.chosen.items() if text not in rules.actions(move, name)]
+    return [(name, text) for name, text in move.chosen.items() if text not in escape.actions(move, name)]
 
 
 class _Replayed(NamedTuple):
@@ -144,11 +144,11 @@ class _Replayed(NamedTuple):
 @lru_cache(maxsize=MOST_FACTS)
 def _replayed(facts: EscapeFacts, expected: _Expected) -> _Replayed:
     move = _move(facts)
-    state = rules.EscapeState(move.rooms, move.generators, expected.seen, expected.target)
-    options = rules.killer_options(state)
+    state = escape.EscapeState(move.rooms, move.generators, expected.seen, expected.target)
+    options = escape.killer_options(state)
     choice = next((option for option in options if option.room == move.killer), options[0])
-    after, outcome = rules.step(state, choice, move.chosen)
-    repaired = sum(min(counter, rules.FIXES_NEEDED) for counter in facts.generators_after.values())
+    after, outcome = escape.step(state, choice, move.chosen)
+    repaired = sum(min(counter, escape.FIXES_NEEDED) for counter in facts.generators_after.values())
     target = {"adversary_target": facts.adversary_target, "adversary_choice": facts.adversary_choice}
     return _Replayed(
         before=state_text(_shown(move.rooms, move.generators, gate=facts.exit_gate_before) | target),
@@ -161,7 +161,7 @@ def _replayed(facts: EscapeFacts, expected: _Expected) -> _Replayed:
         ],
         differences=differences(
             {
-                **listed_actions({name: rules.actions(state, name) for name in PLAYERS}, facts.players),
+                **listed_actions({name: escape.actions(state, name) for name in PLAYERS}, facts.players),
                 "rooms_before": (move.rooms, dict(expected.rooms)),
                 "adversary_choice": (move.killer, choice.room),
                 "adversary_target": (facts.adversary_target, choice.target),
@@ -175,20 +175,20 @@ def _replayed(facts: EscapeFacts, expected: _Expected) -> _Replayed:
     )
 
 
-def _act(player: RoomPlayer, chosen: Mapping[Player, str], state: rules.EscapeState) -> Act:
+def _act(player: RoomPlayer, chosen: Mapping[Player, str], state: escape.EscapeState) -> Act:
     name, text = player.player, player.executed
-    arguments = {} if (room := rules.room_in(text)) is None else {"room": room}
+    arguments = {} if (room := escape.room_in(text)) is None else {"room": room}
     fault = ("deadly", "the killer was known to go to that room") if is_deadly(state, name, text) else None
     done = act((name, text.split(" ", 1)[0]), arguments, player.intended, fault)
     return done._replace(undoes=abandons(state, name, chosen))
 
 
 def _rooms(record: Mapping[Any, str]) -> dict[str, int]:
-    return {name: rules.room_in(room) or 0 for name, room in record.items()}
+    return {name: escape.room_in(room) or 0 for name, room in record.items()}
 
 
 def _generators(record: Mapping[Any, int]) -> dict[int, int]:
-    return {rules.room_in(room) or 0: counter for room, counter in record.items()}
+    return {escape.room_in(room) or 0: counter for room, counter in record.items()}
 
 
 def _shown(rooms: Mapping[str, int], generators: Mapping[int, int], *, gate: bool) -> dict[str, object]:

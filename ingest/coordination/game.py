@@ -12,12 +12,10 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from games.coordination.capture.rules import CaptureState
-from games.coordination.hanabi.rules import HanabiState
+from games.coordination.capture import CaptureState
+from games.coordination.hanabi import HanabiState
 from games.coordination.players import HARNESS_READS, KINDS, PLANTED_QUESTIONS, PLAYERS, READS, Player, Read
-from games.coordination.value.capture import turns_left
-from games.coordination.value.escape import EscapeTurn, EscapeWorth, turn_worths
-from games.coordination.value.hanabi import ceilings
+from games.coordination.value import EscapeTurn, EscapeWorth, ceilings, turn_worths, turns_left
 from ingest.coordination.records import CaptureStep, EscapeStep, RoomPlayer
 from ingest.reading.adapter_types import Difference, Place, Reading, run_id
 from ingest.reading.text import dumps

@@ -8,9 +8,21 @@ from typing import Final
 from msgspec import to_builtins
 from msgspec.structs import astuple
 
-from games.coordination.hanabi.moves import move_category, newly_named
-from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, draws, is_legal, legal_moves
-from games.coordination.hanabi.wording import listed
+from games.coordination.hanabi import (
+    MAX_SCORE,
+    Effect,
+    HanabiState,
+    Known,
+    Move,
+    Verb,
+    apply,
+    draws,
+    is_legal,
+    legal_moves,
+    listed,
+    move_category,
+    newly_named,
+)
 from games.coordination.players import PLAYERS, Player, read_of
 from ingest.coordination.game import Category, GameParts, PrivateReply, TurnParts, act, hanabi_values, own_moves, reading, state_text
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord

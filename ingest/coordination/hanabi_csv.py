@@ -16,9 +16,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
-from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState, Known, Move, apply, deal, is_legal
-from games.coordination.hanabi.table import PLAYERS_IN_ORDER, shown_effect, shown_move, shown_table
-from games.coordination.hanabi.wording import COLOR_LETTERS
+from games.coordination.hanabi import (
+    COLOR_LETTERS,
+    COLORS,
+    HAND,
+    MAX_SCORE,
+    PLAYERS_IN_ORDER,
+    HanabiState,
+    Known,
+    Move,
+    apply,
+    deal,
+    is_legal,
+    shown_effect,
+    shown_move,
+    shown_table,
+)
 from games.coordination.players import PLAYERS, Player
 from ingest.coordination.game import GameParts, state_text
 from ingest.coordination.hanabi import hanabi_game

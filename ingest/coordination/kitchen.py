@@ -6,10 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
-from games.coordination.kitchen.macros import cookers, macro_category
-from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
-from games.coordination.kitchen.shown import shown_state
+from games.coordination.kitchen import (
+    COOKING_TICKS,
+    DELIVERY,
+    DIRECTIONS,
+    LAYOUTS,
+    TICKS,
+    Cook,
+    Item,
+    KitchenState,
+    Layout,
+    Spot,
+    Ticked,
+    cookers,
+    macro_category,
+    shown_state,
+    start,
+    step,
+)
 from games.coordination.players import PLAYERS, Player, read_of
 from ingest.coordination.game import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep

@@ -9,10 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from games.coordination.hanabi.table import PLAYERS_IN_ORDER
-from games.coordination.kitchen.layouts import LAYOUTS, Layout
-from games.coordination.kitchen.macros import macro_category
-from games.coordination.kitchen.rules import COOKING_TICKS, Item
+from games.coordination.hanabi import PLAYERS_IN_ORDER
+from games.coordination.kitchen import COOKING_TICKS, LAYOUTS, Item, Layout, macro_category
 from games.coordination.players import PLAYERS, Player, partner_of, read_of
 from ingest.coordination import hanabi_csv
 from ingest.coordination.game import Category, GameParts, PrivateReply, TurnParts, act, game_rows, own_moves, reading, state_text

@@ -17,10 +17,22 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
-from games.coordination.qa.chance import chance, chance_corrected, chance_upstream
-from games.coordination.qa.extraction import Extraction, correct_upstream, extract
-from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQuestion, QuestionType, load_questions
-from games.coordination.qa.reading import PLACEHOLDER, ReadAnswer, read_answer
+from games.coordination.qa.questions import (
+    PLACEHOLDER,
+    QUESTION_FILE,
+    QUESTION_TYPES,
+    Extraction,
+    QaQuestion,
+    QuestionType,
+    ReadAnswer,
+    chance,
+    chance_corrected,
+    chance_upstream,
+    correct_upstream,
+    extract,
+    load_questions,
+    read_answer,
+)
 from ingest.cotrace_log.adapter import call_row
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.records import malformed

@@ -18,13 +18,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Final
 
-from games.coordination.capture.rules import Action, CaptureState, listed
-from games.coordination.escape.rules import actions as escape_actions
-from games.coordination.hanabi.moves import move_category, possible_cards
-from games.coordination.hanabi.rules import HanabiState, touched
+from games.coordination.capture import Action, CaptureState, listed
+from games.coordination.escape import actions as escape_actions
+from games.coordination.hanabi import HanabiState, move_category, possible_cards, touched
 from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
-from games.coordination.value.capture import best_actions, turns_after
-from games.coordination.value.escape import choice_chance
+from games.coordination.value import best_actions, choice_chance, turns_after
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Ideal, Link, Lost, shared_out, undecided
 from judges.coordination.situation import (
     capture_action,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import Final
 
-from games.coordination.capture import moves as capture
-from games.coordination.escape import moves as escape
-from games.coordination.hanabi.moves import is_known_playable, is_safe_discard, move_category, possible_cards
-from games.coordination.hanabi.rules import HanabiState
-from games.coordination.kitchen.macros import macro_category
+from games.coordination import capture, escape
+from games.coordination.hanabi import HanabiState, is_known_playable, is_safe_discard, move_category, possible_cards
+from games.coordination.kitchen import macro_category
 from games.coordination.players import Player
-from games.coordination.value.capture import best_actions
+from games.coordination.value import best_actions
 from judges.coordination.claims import claims
 from judges.coordination.situation import (
     QUESTIONS,

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from games.coordination.hanabi.moves import possible_cards
-from games.coordination.hanabi.wording import COLOR_NAMES
+from games.coordination.hanabi import COLOR_NAMES, possible_cards
 from games.coordination.players import Player, partner_of
 from judges.coordination.situation import hanabi_state
 from judges.evidence.transcript import TurnView

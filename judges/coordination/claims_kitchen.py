@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from games.coordination.kitchen.rules import ONIONS, Item, is_cooked
+from games.coordination.kitchen import ONIONS, Item, is_cooked
 from games.coordination.players import Player, partner_of
 from judges.coordination.situation import cookers_of, held_of, lying_at
 from judges.evidence.transcript import TurnView

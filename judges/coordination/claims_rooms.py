@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from games.coordination.capture.rules import distance
-from games.coordination.escape import rules as escape
+from games.coordination import escape
+from games.coordination.capture import distance
 from games.coordination.players import Player
 from judges.coordination.situation import capture_state, escape_state
 from judges.evidence.transcript import TurnView

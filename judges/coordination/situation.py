@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from games.coordination.capture.rules import Action, CaptureState
-from games.coordination.escape.rules import EscapeState
-from games.coordination.hanabi.moves import newly_named
-from games.coordination.hanabi.rules import HanabiState, Known, Move, Verb
-from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
-from games.coordination.kitchen.macros import cookers
-from games.coordination.kitchen.rules import COOKING_TICKS, Cook, Item, KitchenState
+from games.coordination.capture import Action, CaptureState
+from games.coordination.escape import EscapeState
+from games.coordination.hanabi import HanabiState, Known, Move, Verb, newly_named
+from games.coordination.kitchen import COOKING_TICKS, LAYOUTS, Cook, Item, KitchenState, Layout, Spot, cookers
 from games.coordination.players import HARNESS_READS, PLAYERS, READS, Player
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from games.coordination.capture.rules import BUTTONS, CaptureState, distance
-from games.coordination.kitchen.layouts import Layout, Spot
-from games.coordination.kitchen.macros import distances, place_of
-from games.coordination.kitchen.rules import DIRECTIONS, Cook, KitchenState
+from games.coordination.capture import BUTTONS, CaptureState, distance
+from games.coordination.kitchen import DIRECTIONS, Cook, KitchenState, Layout, Spot, distances, place_of
 from games.coordination.players import PLAYERS, Player, partner_of
 from judges.coordination.situation import capture_action, capture_state, kitchen_state
 from judges.engine.checks import Decision

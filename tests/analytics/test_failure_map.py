@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 
 from analytics.query import query
-from games.coordination.capture import moves as capture_moves
-from games.coordination.escape import moves as escape_moves
-from games.coordination.hanabi import moves as hanabi_moves
-from games.coordination.kitchen import macros
+from games.coordination import capture as capture_moves
+from games.coordination import escape as escape_moves
+from games.coordination import hanabi as hanabi_moves
+from games.coordination import kitchen
 from games.coordination.players import READS
 from games.craft.measures import RepairedCategory
 from games.einstein.labels import CATEGORIES
@@ -90,7 +90,7 @@ def test_former_names_of_a_family_from_another_package_are_mapped(tmp_path: Path
         ("hanabi_move", set(hanabi_moves.MOVE_CATEGORIES)),
         ("capture_move", set(capture_moves.MOVE_CATEGORIES)),
         ("escape_move", set(escape_moves.MOVE_CATEGORIES)),
-        ("overcooked_macro", set(macros.MACRO_CATEGORIES)),
+        ("overcooked_macro", set(kitchen.MACRO_CATEGORIES)),
     ],
 )
 def test_mapped_taxonomies_are_mapped_whole(store: Store, taxonomy: str, categories: set[str]) -> None:

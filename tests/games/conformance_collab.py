@@ -14,17 +14,12 @@ from typing import Any, Final
 import orjson
 
 from games.conformance import LoggedStep, ReadBack, Ruling, Subject
-from games.coordination.capture import rules as capture
-from games.coordination.cast import CoordinationGame
-from games.coordination.escape import rules as escape
-from games.coordination.escape.rules import TURN_CAP
-from games.coordination.hanabi.rules import Move, legal_moves
-from games.coordination.hanabi.table import PLAYERS_IN_ORDER as ROLES
-from games.coordination.hanabi.table import HanabiTable, deck_of_seed
-from games.coordination.hanabi.wording import listed, observation
-from games.coordination.kitchen import macros
-from games.coordination.kitchen import rules as kitchen
-from games.coordination.kitchen.layouts import LAYOUTS
+from games.coordination import capture, escape, kitchen
+from games.coordination.courses.scripts import CoordinationGame
+from games.coordination.escape import TURN_CAP
+from games.coordination.hanabi import PLAYERS_IN_ORDER as ROLES
+from games.coordination.hanabi import HanabiTable, Move, deck_of_seed, legal_moves, listed, observation
+from games.coordination.kitchen import LAYOUTS
 from games.coordination.players import PLAYERS, Player, ground
 from schemas.errors import UsageError
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
@@ -179,7 +174,7 @@ def _kitchen(layout_name: str, ticks: int) -> Rounds:
         return (after, before, score + reward), number == ticks
 
     start = kitchen.start(layout)
-    return Rounds((start, start, 0), turn, lambda table, player: (table[0], macros.listed(layout, table[0], PLAYERS.index(player))))
+    return Rounds((start, start, 0), turn, lambda table, player: (table[0], kitchen.listed(layout, table[0], PLAYERS.index(player))))
 
 
 def _kitchen_begin(seed: int) -> Rounds:

@@ -1,10 +1,32 @@
-"""CollabCapture played by models, scripts and people."""
+"""CollabCapture played by models, scripts and people.
+
+Each scripted player decides from the whole state, says why, and may do one thing wrong on purpose.
+"""
 
 from __future__ import annotations
 
-from games.coordination.capture.rules import STAY, TURN_LIMIT, Action, CaptureState, listed, observation, start, step
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from random import Random
+from typing import Final
+
+from games.coordination.capture import (
+    BUTTONS,
+    SCENARIOS,
+    STAY,
+    TURN_LIMIT,
+    Action,
+    CaptureState,
+    distance,
+    listed,
+    observation,
+    start,
+    step,
+    thief_choice,
+)
 from games.coordination.courses.agent import CourseSetup, Decided, Situation, Table, decide, earlier, rules_of, voices
-from games.coordination.players import PLAYERS, Player, ground, partner_of
+from games.coordination.players import PLAYERS, Injected, Player, ground, partner_of
+from games.coordination.value import turns_left
 from games.players.course import Course
 from games.players.texts import texts_of
 from schemas.game import ActionEntry, End, Turn
@@ -89,3 +111,117 @@ def _situation(at: CourseSetup, state: CaptureState, player: Player, done: dict[
         otherwise=lambda left: stay if stay in left else left[0],
         scene=lambda: {"rooms": state.rooms, "doors": state.doors},
     )
+
+
+FAULTLESS: Final = "ideal"
+"""Who plays before the turn from which `policy@turn` falls into its fault."""
+
+Policy = Callable[[CaptureState, Player, Random], tuple[Action, str, tuple[Injected, ...]]]
+"""(state, own name, random numbers) -> action, reason, what was done wrong on purpose."""
+
+_FAULT_RATE: Final = 0.3
+
+
+def _steps(state: CaptureState, room: int, goal: int) -> int:
+    found = distance(state, room, goal)
+    return len(state.rooms) ** 2 * 2 if found is None else found
+
+
+def _bfs(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """Goes the shortest open way to the thief; where there is none, stays."""
+    here, thief = state.rooms[player], state.rooms["Thief"]
+    if distance(state, here, thief) is None:
+        return Action("stay", here), f"There is no open way from room {here} to the thief in room {thief}, so I stay.", ()
+    room = min(state.reachable(here), key=lambda other: _steps(state, other, thief))
+    return Action("move", room), f"The thief is in room {thief}; the shortest open way leads through room {room}.", ()
+
+
+def _button(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """Where no way is open, goes to a button of a closed door and presses it."""
+    here, thief = state.rooms[player], state.rooms["Thief"]
+    goals = [room for room, door in BUTTONS.items() if not state.doors[door] and distance(state, here, room) is not None]
+    if distance(state, here, thief) is not None or not goals:
+        return _bfs(state, player, rng)
+    if here in goals:
+        return Action("press", here), f"Door {BUTTONS[here]} is closed, so I press its button.", ()
+    goal = min(goals, key=lambda room: _steps(state, here, room))
+    room = min(state.reachable(here), key=lambda other: _steps(state, other, goal))
+    return Action("move", room), f"No way to the thief is open; the button in room {goal} opens door {BUTTONS[goal]}.", ()
+
+
+def _pincer(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """Chooses the step after which the thief, if the partner goes straight for it, is caught or has least room."""
+    partner = partner_of(player)
+    partners, *_ = _bfs(state, partner, rng)
+
+    def outcome(action: Action) -> tuple[int, int]:
+        both = {player: action, partner: partners}
+        turned = step(state, both, first=False)
+        return (0 if turned.capture else 1, _steps(turned.state, action.room, thief_choice(state, both)))
+
+    best = min((action for action in state.actions(player) if action.verb != "press"), key=outcome)
+    return best, f"{partner} goes to room {partners.room}; from room {best.room} I cut off the way of the thief.", ()
+
+
+def _greedy(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """The paper's baseline: a button after which the thief's room is next, else into that room, else to the first neighbour.
+
+    The button comes first, although the room may be next already: only so does the paper's row come out (docs/coordination.md).
+    """
+    here, thief = state.rooms[player], state.rooms["Thief"]
+    if here in BUTTONS:
+        toggled = CaptureState(state.rooms, {**state.doors, BUTTONS[here]: not state.doors[BUTTONS[here]]})
+        if thief in toggled.reachable(here):
+            return Action("press", here), f"The thief is in room {thief}, which is next door whatever the button does.", ()
+    if thief in state.reachable(here):
+        return Action("move", thief), f"The thief is in room {thief}, which is next door.", ()
+    room = state.reachable(here)[0]
+    return Action("move", room), f"The thief is in room {thief}; I go to room {room}.", ()
+
+
+def _stayer(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    return Action("stay", state.rooms[player]), "My partner will catch the thief.", ("idle",)
+
+
+def _confused(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """Goes for the thief, and now and then names a wrong room for it."""
+    action, reason, _ = _bfs(state, player, rng)
+    if rng.random() >= _FAULT_RATE:
+        return action, reason, ()
+    wrong = state.rooms["Thief"] % 9 + 1
+    return action, f"The thief is in room {wrong}; I go on.", ("misgrounded_location",)
+
+
+def _ideal(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """Its own part of a joint choice that leaves the fewest turns; of several the one that leaves fewest if the partner stays."""
+    first = state.rooms == start(SCENARIOS[0]).rooms  # only there is an exchange with the thief no capture
+
+    def left(both: Sequence[Action]) -> float:
+        turned = step(state, dict(zip(PLAYERS, both, strict=True)), first=first)
+        return 0.0 if turned.capture is not None else turns_left(turned.state, first=False)
+
+    joint = [*product(*(state.actions(each) for each in PLAYERS))]
+    fewest, me = min(map(left, joint)), PLAYERS.index(player)
+    still = Action("stay", state.rooms[partner_of(player)])
+
+    def alone(both: Sequence[Action]) -> float:
+        return left((both[0], still) if me == 0 else (still, both[1]))
+
+    best = min((both for both in joint if left(both) == fewest), key=alone)[me]
+    return best, f"Together we catch the thief soonest if I do this: {best.text}.", ()
+
+
+def _random(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    return rng.choice(state.actions(player)), "Any action is fine.", ()
+
+
+POLICIES: Final[Mapping[str, Policy]] = {
+    "bfs": _bfs,
+    "button": _button,
+    "pincer": _pincer,
+    "greedy": _greedy,
+    "stayer": _stayer,
+    "confused": _confused,
+    "random": _random,
+    FAULTLESS: _ideal,
+}

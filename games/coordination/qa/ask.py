@@ -18,9 +18,15 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 import orjson
 
-from games.coordination.qa.extraction import correct_upstream, extract
-from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQuestion, load_questions
-from games.coordination.qa.reading import read_answer
+from games.coordination.qa.questions import (
+    QUESTION_FILE,
+    QUESTION_TYPES,
+    QaQuestion,
+    correct_upstream,
+    extract,
+    load_questions,
+    read_answer,
+)
 from games.players.player import ModelPlayer, Observation, OutOfBudgetError, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.setup import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JobTerms, run_to_end, summed

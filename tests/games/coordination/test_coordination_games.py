@@ -12,19 +12,13 @@ from typing import Any, Final
 import pytest
 
 from analytics.query import query
-from games.coordination.capture import rules as capture
-from games.coordination.cast import GAMES, POLICIES, CoordinationGame
-from games.coordination.escape import rules as escape
+from games.coordination import capture, escape, hanabi, kitchen
+from games.coordination.courses.capture import POLICIES as CAPTURE_POLICIES
+from games.coordination.courses.scripts import GAMES, POLICIES, CoordinationGame
 from games.coordination.experiment import read_decks
-from games.coordination.hanabi import rules as hanabi
-from games.coordination.hanabi import table
-from games.coordination.hanabi.moves import is_known_playable, is_safe_play, move_category, possible_cards
-from games.coordination.hanabi.table import deck_of_seed
-from games.coordination.kitchen import rules as kitchen
-from games.coordination.kitchen.layouts import LAYOUTS, Spot
-from games.coordination.kitchen.macros import listed, low_level, macro_category
+from games.coordination.hanabi import deck_of_seed, is_known_playable, is_safe_play, move_category, possible_cards
+from games.coordination.kitchen import LAYOUTS, Spot, listed, low_level, macro_category
 from games.coordination.players import PLAYERS, Player, ground
-from games.coordination.policies.capture import POLICIES as CAPTURE_POLICIES
 from games.experiments.plan import play as played
 from games.players.running import RunReport
 from ingest.files.run import ingest_paths
@@ -144,7 +138,7 @@ def test_hanabi_rules_agree_with_openspiel_on_random_games() -> None:
     """Legal moves, ends and scores of 20 games with random moves."""
     pytest.importorskip("pyspiel")
     for seed in range(20):
-        rng, game = Random(seed), table.HanabiTable(deck_of_seed(seed))
+        rng, game = Random(seed), hanabi.HanabiTable(deck_of_seed(seed))
         while not game.is_over:
             game.play(rng.choice(hanabi.legal_moves(game.state, game.seat)))
         assert game.engine_score in {0, game.state.stacked}
@@ -457,7 +451,7 @@ def test_a_changed_log_is_told_apart_from_the_rules(shared: Path, tmp_path: Path
 
 def test_nobody_draws_when_the_game_is_over() -> None:
     """As the published engine: the third life is lost, and the hand stays one card shorter."""
-    game = table.HanabiTable(sorted(hanabi.DECK, key=lambda card: card[1], reverse=True))
+    game = hanabi.HanabiTable(sorted(hanabi.DECK, key=lambda card: card[1], reverse=True))
     for _ in range(3):
         game.play(hanabi.Move("play", 0))
     assert game.is_over

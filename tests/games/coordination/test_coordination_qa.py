@@ -10,11 +10,19 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from games.coordination.qa.chance import chance, chance_upstream
-from games.coordination.qa.extraction import extract
-from games.coordination.qa.questions import QUESTION_FILE, QaQuestion, load_questions, parse_questions
-from games.coordination.qa.reading import PLACEHOLDER, AnswerKind, read_answer
-from games.coordination.qa.wratio import similarity
+from games.coordination.players import similarity
+from games.coordination.qa.questions import (
+    PLACEHOLDER,
+    QUESTION_FILE,
+    AnswerKind,
+    QaQuestion,
+    chance,
+    chance_upstream,
+    extract,
+    load_questions,
+    parse_questions,
+    read_answer,
+)
 from ingest.files.run import ingest_paths
 from schemas.errors import BadInputError
 from schemas.store import Store

@@ -12,7 +12,7 @@ import pytest
 import cotrace
 from analytics.findings import findings
 from analytics.query import query
-from games.coordination.cast import CoordinationGame
+from games.coordination.courses.scripts import CoordinationGame
 from games.coordination.players import named_action
 from games.coordination.setup import GameSetup, course_of, header_of
 from games.players.course import Reply

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.coordination.cast import CoordinationGame
 from games.coordination.courses.agent import PUBLISHED, Switches
+from games.coordination.courses.scripts import CoordinationGame
 from games.coordination.setup import GameSetup, course_of
 from games.players.course import Reply
 from games.players.player import Observation

@@ -11,14 +11,11 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from games.coordination.capture import rules as capture
-from games.coordination.escape import rules as escape
-from games.coordination.hanabi.rules import COPIES, DECK, HanabiState, Move, apply, deal, legal_moves
+from games.coordination import capture, escape
+from games.coordination.escape_tables import HORIZON, Tables, number, tables
+from games.coordination.hanabi import COPIES, DECK, HanabiState, Move, apply, deal, legal_moves
 from games.coordination.players import PLAYERS, Player
-from games.coordination.value.capture import turns_left
-from games.coordination.value.escape import EscapeMove, EscapeTurn, choice_chance, choice_turns, turn_worths
-from games.coordination.value.escape_tables import HORIZON, Tables, number, tables
-from games.coordination.value.hanabi import ceilings
+from games.coordination.value import EscapeMove, EscapeTurn, ceilings, choice_chance, choice_turns, turn_worths, turns_left
 
 
 def capture_states(count: int) -> Iterator[capture.CaptureState]:

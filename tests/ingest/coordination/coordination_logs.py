@@ -10,12 +10,13 @@ from typing import Any
 
 import orjson
 
-from games.coordination.capture.rules import TURN_LIMIT, Action, CaptureState, listed
-from games.coordination.capture.rules import observation as seen_in_capture
-from games.coordination.capture.rules import start as capture_start
-from games.coordination.capture.rules import step as capture_step
-from games.coordination.cast import POLICIES, CoordinationGame
-from games.coordination.escape.rules import (
+from games.coordination.capture import TURN_LIMIT, Action, CaptureState, listed
+from games.coordination.capture import observation as seen_in_capture
+from games.coordination.capture import start as capture_start
+from games.coordination.capture import step as capture_step
+from games.coordination.courses import capture, escape, hanabi, kitchen
+from games.coordination.courses.scripts import POLICIES, CoordinationGame
+from games.coordination.escape import (
     FIXES_NEEDED,
     GENERATORS,
     PUBLISHED,
@@ -26,24 +27,26 @@ from games.coordination.escape.rules import (
     killer_choice,
     shown_rooms,
 )
-from games.coordination.escape.rules import SCENARIOS as ESCAPES
-from games.coordination.escape.rules import observation as seen_in_escape
-from games.coordination.escape.rules import step as escape_step
-from games.coordination.hanabi.rules import legal_moves
-from games.coordination.hanabi.table import PLAYERS_IN_ORDER, HanabiTable, deck_of_seed, shown_effect, shown_move, shown_table
-from games.coordination.hanabi.wording import action_text
-from games.coordination.hanabi.wording import listed as listed_moves
-from games.coordination.hanabi.wording import observation as seen_in_hanabi
-from games.coordination.kitchen.layouts import LAYOUTS, Layout
-from games.coordination.kitchen.macros import MOVE_AWAY, low_level
-from games.coordination.kitchen.macros import listed as listed_macros
-from games.coordination.kitchen.rules import TICKS, KitchenState
-from games.coordination.kitchen.rules import start as kitchen_start
-from games.coordination.kitchen.rules import step as kitchen_step
-from games.coordination.kitchen.shown import shown_kitchen
-from games.coordination.kitchen.wording import inventory
+from games.coordination.escape import SCENARIOS as ESCAPES
+from games.coordination.escape import observation as seen_in_escape
+from games.coordination.escape import step as escape_step
+from games.coordination.hanabi import (
+    PLAYERS_IN_ORDER,
+    HanabiTable,
+    action_text,
+    deck_of_seed,
+    legal_moves,
+    shown_effect,
+    shown_move,
+    shown_table,
+)
+from games.coordination.hanabi import listed as listed_moves
+from games.coordination.hanabi import observation as seen_in_hanabi
+from games.coordination.kitchen import LAYOUTS, MOVE_AWAY, TICKS, KitchenState, Layout, inventory, low_level, shown_kitchen
+from games.coordination.kitchen import listed as listed_macros
+from games.coordination.kitchen import start as kitchen_start
+from games.coordination.kitchen import step as kitchen_step
 from games.coordination.players import PLAYERS, Injected, Player, ScriptDecision
-from games.coordination.policies import capture, escape, hanabi, kitchen
 from games.coordination.setup import VARIANTS
 from games.players.onset import onset_of
 from games.players.running import RunReport

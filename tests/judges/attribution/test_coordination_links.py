@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from games.coordination.capture import rules as capture
-from games.coordination.escape import rules as escape
-from games.coordination.hanabi.rules import COLORS, RANKS
+from games.coordination import capture, escape
+from games.coordination.hanabi import COLORS, RANKS
 from games.coordination.players import PLAYERS, Player
-from games.coordination.value.capture import turns_left
-from games.coordination.value.escape import choice_chance
+from games.coordination.value import choice_chance, turns_left
 from judges.attribution.findings import Attributed, Lost
 from judges.coordination.attribution import attribute
 from judges.coordination.checks import CHECKS

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.coordination.hanabi.rules import DECK
+from games.coordination.hanabi import DECK
 from ingest.files.run import ingest_paths
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from games.compiled import compiled, compiled_inside
-from games.coordination.escape.rules import EXIT, FIXES_NEEDED, GENERATORS, ROOMS
+from games.coordination.escape import EXIT, FIXES_NEEDED, GENERATORS, ROOMS
 from games.coordination.players import Player
 
 Ints = npt.NDArray[np.int32]

@@ -1,8 +1,13 @@
-"""What each turn of a CollabEscape game did to the chance of escape and to the turns it takes.
+"""What positions of LLM-Coordination's games are worth (formats/values.md, sections 3 to 5).
 
-Both players are steered freely. They do not know a random move of the killer, which goes to each of its neighbours with equal
-probability; with a player beside it, its move is known. The rules leave open whether a player's mark as seen stays while the killer has
-only the other one beside it: values are worked out both ways, and are exact where both agree.
+CollabEscape: what each turn did to the chance of escape and to the turns it takes. Both players are steered freely. They do not know a
+random move of the killer, which goes to each of its neighbours with equal probability; with a player beside it, its move is known. The
+rules leave open whether a player's mark as seen stays while the killer has only the other one beside it: values are computed both ways,
+and are exact where both agree. All states are in `games.coordination.escape_tables`.
+
+CollabCapture: the fewest turns to the capture, both players steered freely and knowing where the thief will go.
+
+Hanabi: an upper bound on the points that can still be made, since hands and hints are not looked at.
 """
 
 from __future__ import annotations
@@ -10,14 +15,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from games.coordination.escape.rules import GENERATORS, ROOMS, START, EscapeState, KillerChoice, Outcome, killer_options, step
+from games.coordination.capture import BUTTONS, Action, CaptureState
+from games.coordination.capture import ROOMS as CAPTURE_ROOMS
+from games.coordination.capture import step as capture_step
+from games.coordination.escape import GENERATORS, ROOMS, START, EscapeState, KillerChoice, Outcome, killer_options, step
+from games.coordination.hanabi import COLORS, COPIES, RANKS, HanabiState
 from games.coordination.players import PLAYERS, Player
 
 if TYPE_CHECKING:
-    from games.coordination.value.escape_tables import Tables
+    from games.coordination.escape_tables import Tables
 
 _LAST_TURN: Final = 40
 """Chances of escape are those up to this turn."""
@@ -94,7 +104,7 @@ def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -
         turn: from 1.
         chosen: what each player does.
     """
-    from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
+    from games.coordination.escape_tables import tables  # compiled code takes a second to load
 
     table, options, left = tables(keeps=False), killer_options(state), max(0, _LAST_TURN - turn + 1)
     ends = [_end(table, _led(state, option, chosen), left - 1) for option in options]
@@ -103,7 +113,7 @@ def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -
 
 def choice_turns(state: EscapeState, chosen: Mapping[Player, str]) -> float:
     """Least expected turns to the escape with a choice of both players, its turn included; inf where death could follow at once."""
-    from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
+    from games.coordination.escape_tables import tables  # compiled code takes a second to load
 
     table, options = tables(keeps=False), killer_options(state)
     ends = [_end(table, _led(state, option, chosen), _LAST_TURN) for option in options]
@@ -188,7 +198,7 @@ def _options(move: EscapeMove, mark: _Mark, *, keeps: bool) -> tuple[KillerChoic
 
 
 def _worth(drawn: _Drawn, left: int, *, keeps: bool) -> EscapeWorth:
-    from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
+    from games.coordination.escape_tables import tables  # compiled code takes a second to load
 
     table, now = tables(keeps=keeps), drawn.before
     ends = [_end(table, place, left - 1) for place in drawn.ends]
@@ -227,8 +237,132 @@ def _end(table: Tables, place: _Place, turns_left: int) -> _End:
 
 
 def _number(state: EscapeState) -> int:
-    from games.coordination.value.escape_tables import number
+    from games.coordination.escape_tables import number
 
     seen = tuple(player for player in PLAYERS if player in state.seen)
     rooms = (state.rooms["Alice"], state.rooms["Bob"], state.rooms["Adversary"])
     return number(rooms, (state.generators[GENERATORS[0]], state.generators[GENERATORS[1]]), seen, state.target)
+
+
+_DOORS: Final = tuple(BUTTONS.values())
+
+
+class _State(NamedTuple):
+    alice: int
+    bob: int
+    thief: int
+    doors: int
+    """Bit i: door i of `_DOORS` is open."""
+
+
+_CAPTURE: Final = _State(0, 0, 0, 0)
+"""Stands for every end with a capture."""
+
+
+def turns_left(state: CaptureState, *, first: bool) -> float:
+    """Turns to the capture, inf if there is no way. In the first turn an exchange of rooms with the thief is no capture."""
+    doors = _opened(tuple(state.doors[door] for door in _DOORS))
+    here = _State(state.rooms["Alice"], state.rooms["Bob"], state.rooms["Thief"], doors)
+    if not first:
+        return _table().get(here, math.inf)
+    return 1 + min(_table().get(after, math.inf) for after in _outcomes(here, first=True))
+
+
+def turns_after(state: CaptureState, chosen: Mapping[Player, Action], *, first: bool) -> float:
+    """Turns to the capture after a joint choice, 0 if it captures, inf if there is no way."""
+    turned = capture_step(state, chosen, first=first)
+    return 0.0 if turned.capture is not None else turns_left(turned.state, first=False)
+
+
+def best_actions(state: CaptureState, *, first: bool) -> Mapping[Player, frozenset[Action]]:
+    """Each player's actions that are part of a joint choice with the fewest turns to the capture; none where there is no way to it."""
+    joint = [dict(zip(PLAYERS, both, strict=True)) for both in product(*(state.actions(player) for player in PLAYERS))]
+    turns = [turns_after(state, both, first=first) for both in joint]
+    fewest = min(turns)
+    best = [both for both, found in zip(joint, turns, strict=True) if found == fewest < math.inf]
+    return {player: frozenset(both[player] for both in best) for player in PLAYERS}
+
+
+@cache
+def _opened(doors: tuple[bool, ...]) -> int:
+    return sum(is_open << place for place, is_open in enumerate(doors))
+
+
+@cache
+def _table() -> dict[_State, int]:
+    """Turns to the capture from every state from which there is a way, not in the first turn."""
+    states = [_State(*key) for key in product(CAPTURE_ROOMS, CAPTURE_ROOMS, CAPTURE_ROOMS, range(1 << len(_DOORS)))]
+    outcomes = {state: _outcomes(state, first=False) for state in states}
+    found, turns, nearer = {_CAPTURE: 0}, 0, {_CAPTURE}
+    while nearer:
+        turns += 1
+        nearer = {state for state, after in outcomes.items() if state not in found and not nearer.isdisjoint(after)}
+        found.update(dict.fromkeys(nearer, turns))
+    return found
+
+
+def _outcomes(state: _State, *, first: bool) -> set[_State]:
+    """The states that the joint actions lead to: the rules of `games.coordination.capture.step`, over numbers for their speed."""
+    alice, bob, thief, doors = state
+    found = set()
+    for (a, a_pressed), (b, b_pressed) in product(_choices(alice, doors), _choices(bob, doors)):
+        after = _thief(thief, doors, a, b)
+        exchanged = not first and ((a == thief and after == alice) or (b == thief and after == bob))
+        found.add(_CAPTURE if after in (a, b) or exchanged else _State(a, b, after, doors ^ a_pressed ^ b_pressed))
+    return found
+
+
+@cache
+def _reachable(room: int, doors: int) -> tuple[int, ...]:
+    opened = {name: bool(doors >> place & 1) for place, name in enumerate(_DOORS)}
+    return CaptureState({}, opened).reachable(room)
+
+
+@cache
+def _choices(room: int, doors: int) -> tuple[tuple[int, int], ...]:
+    """The rooms a player can be in afterwards, and the door it toggles, as a bit."""
+    pressing = [(room, 1 << _DOORS.index(BUTTONS[room]))] if room in BUTTONS else []
+    return ((room, 0), *((other, 0) for other in _reachable(room, doors)), *pressing)
+
+
+@cache
+def _thief(room: int, doors: int, alice: int, bob: int) -> int:
+    return max(_reachable(room, doors), key=lambda other: min(abs(other - alice), abs(other - bob)))
+
+
+_LAST_TURNS = 2
+"""Turns after the last card is drawn."""
+
+
+class Ceiling(NamedTuple):
+    """What bounds the final score, in points."""
+
+    reach: int
+    """Sum over the colours of the highest rank up to which no rank above the stack has all its copies discarded."""
+
+    pace: int
+    """Points made and plays that are still possible."""
+
+    bound: int
+    """The lower of both; the points made once all lives are lost."""
+
+
+def ceilings(states: Sequence[HanabiState]) -> Iterator[Ceiling]:
+    """Bound the final score in the states of a game, the first to the last in their order."""
+    left = _LAST_TURNS
+    for index, state in enumerate(states):
+        if index and states[index - 1].deck == 0:
+            left = max(0, left - 1)
+        reach, pace = _reach(state), state.stacked + (state.deck + _LAST_TURNS if state.deck else left)
+        yield Ceiling(reach, pace, min(reach, pace) if state.lives else state.stacked)
+
+
+def _reach(state: HanabiState) -> int:
+    return sum(_highest(state, color) for color in COLORS)
+
+
+def _highest(state: HanabiState, color: str) -> int:
+    for rank in RANKS[state.fireworks[color] :]:
+        if state.discards.count(f"{color}{rank}") == COPIES[rank]:
+            return int(rank) - 1
+    return int(RANKS[-1])

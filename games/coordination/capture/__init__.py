@@ -1,1 +1,0 @@
-"""CollabCapture: two players catch a thief among rooms with doors."""

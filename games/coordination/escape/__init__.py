@@ -1,1 +1,0 @@
-"""CollabEscape: two players repair generators and escape a killer."""

@@ -1,1 +1,0 @@
-"""The Overcooked of LLM-Coordination: layouts, engine, macro actions, scripted cooks."""
