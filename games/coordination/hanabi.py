@@ -1,8 +1,8 @@
 """Hanabi for two: rules, what each player can know, what a move is worth by rule, and the words of the listed actions.
 
-Source: formats description of LLM-Coordination, sections 3.1 and 3.2. A move is applied together
-with the card drawn after it, so that logged games replay without the deck. OpenSpiel is an optional extra: where it is installed, `HanabiTable` checks what is legal, when the game ends,
-and the score; where the two differ, the game stops.
+Source: formats description of LLM-Coordination, sections 3.1 and 3.2. A move is applied together with the card drawn after it, so that
+logged games replay without the deck. OpenSpiel is an optional extra: where it is installed, `HanabiTable` checks what is legal, when the
+game ends, and the score; where the two differ, the game stops.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a player of one of the four games answers, and how the answer becomes a listed action.
 
-The text similarity is that of the published scoring, on the standard library's matcher (formats description of LLM-Coordination, section 1.7).
-The published runs used `difflib`, not edit distances, and rounded each part to whole per cent; libraries that compute the same score
+The text similarity is that of the published scoring, on the standard library's matcher (formats description of LLM-Coordination, section
+1.7). The published runs used `difflib`, not edit distances, and rounded each part to whole per cent; libraries that compute the same score
 in another way choose other options for texts that resemble none.
 """
 

@@ -3,8 +3,8 @@
 The question file has 66 rows with three questions each, as published (docs/coordination.md, "The question file"). A response is read
 twice:
 
-- `read_answer` with care: a bare letter counts, the last marked line wins, an option's text must nearly be there in full, and refusals, truncated
-  texts and failed calls are distinguished. Nothing is guessed.
+- `read_answer` with care: a bare letter counts, the last marked line wins, an option's text must nearly be there in full, and refusals,
+  truncated texts and failed calls are distinguished. Nothing is guessed.
 - `extract` as the published scoring does, its faults included (formats description of LLM-Coordination, sections 1.6 and 1.9).
 
 `chance` is what guessing gives, exactly: for each question, the listed letters in the accepted set over all listed letters (section 1.10).
