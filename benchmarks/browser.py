@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from benchmarks.figures import Figure, seconds
 from benchmarks.pages import JUDGED_TWICE, addresses
 from benchmarks.workload import TURNS, ask_twice, craft_games, ingest, judge, multiply
-from dashboards.ahead import addresses as pages_ahead
-from dashboards.ahead import draw_ahead
 from dashboards.app import create_app
+from dashboards.server import addresses as pages_ahead
+from dashboards.server import draw_ahead
 from judges.attribution.job import attribute_games
 from schemas.store import Store
 
@@ -232,8 +232,8 @@ def _searched(store: Store, words: str) -> float:
     """Seconds of the server for the page of a search, median of three; each time as if the store had just changed."""
     from benchmarks.timing import medians
     from dashboards.address import Address
-    from dashboards.app import draw_page
-    from dashboards.computed import forget_kept
+    from dashboards.drawing import draw_page
+    from dashboards.reader import forget_kept
 
     def search() -> None:
         forget_kept()

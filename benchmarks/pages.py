@@ -17,9 +17,9 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.timing import medians
 from benchmarks.workload import TURNS, ask_twice, craft_games, ingest, judge, multiply
 from dashboards.address import Address
-from dashboards.app import draw_page
-from dashboards.markup import compact
+from dashboards.drawing import draw_page
 from dashboards.pages import pages
+from dashboards.parts import compact
 from schemas.store import Store
 
 if TYPE_CHECKING:

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlencode
 
-__all__ = ["FILTERS", "GAME", "Address", "game_at", "where"]
-
 _MOST_DIGITS = 9
 
 GAME = "/game"

@@ -9,23 +9,19 @@ from typing import TYPE_CHECKING, Any
 import dash
 from dash import ALL, MATCH, Dash, Input, Output, State, html
 
-from dashboards import grid, shell
-from dashboards.access import LOCAL, Access, guard
+from dashboards import grid
 from dashboards.address import Address
-from dashboards.drawing import draw_page, draw_part, state_told
-from dashboards.markup import compact
+from dashboards.drawing import INDEX, draw_page, draw_part, frame, state_told
 from dashboards.page_file import page_file
 from dashboards.pages import pages
-from dashboards.parts import Part, data
+from dashboards.parts import Part, compact, data
 from dashboards.reader import Reader, reader
-from dashboards.requests import Click, answer_faults, checked
+from dashboards.requests import LOCAL, Access, Click, answer_faults, checked, guard
 from schemas.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-__all__ = ["create_app", "draw_page"]
 
 
 def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Access = LOCAL) -> Dash:
@@ -43,11 +39,11 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         suppress_callback_exceptions=True,
         assets_folder="assets",
         assets_ignore=r"theme\.js",
-        index_string=shell.INDEX,
+        index_string=INDEX,
     )
     guard(app.server, access)
     answer_faults(app.server)
-    app.layout = shell.frame()
+    app.layout = frame()
 
     def opened(address: Address) -> AbstractContextManager[Reader]:
         return reader(store, address, rubric_folders, is_whole=False)

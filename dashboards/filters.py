@@ -1,24 +1,49 @@
-"""The line of filters: a chip for each one that is set, and a box with every value there is, counted under the other filters."""
+"""The filters of a page, and the choice of a family where figures make no sense across families."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dash import html
 
-from dashboards.address import FILTERS
-from dashboards.parts import Part, aria, data
+from dashboards.address import FILTERS, Address
+from dashboards.parts import Part, aria, data, link_choices
+from dashboards.reader import Reader
 from schemas import wording
-from schemas.families import title_of
+from schemas.families import families, title_of
 from schemas.text import printable
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from dashboards.reader import Reader
+OTHER_FILTERS: tuple[str, ...] = tuple(name for name in FILTERS if name != "benchmark")
+"""The filters under which the choice of a benchmark stands."""
 
-__all__ = ["LABELS", "bar", "in_words", "value_in_words"]
+
+def in_order(names: Collection[str]) -> list[str]:
+    """The benchmarks in the order of the pages; ones that cotrace does not know last."""
+    order = [family.name for family in families()]
+    return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+
+def shown_benchmark(read: Reader, names: Collection[str]) -> str | None:
+    """The one that the address asks for, else the first; None if what the address asks for is not among them."""
+    asked = read.address.all("benchmark")
+    return next((name for name in in_order(names) if name in asked or not asked), None)
+
+
+def narrowed(read: Reader, benchmark: str) -> Reader:
+    """The same page under the filter of this one benchmark."""
+    return read.at(Address(read.address.path, {**read.address.values, "benchmark": (benchmark,)}))
+
+
+def benchmark_choices(read: Reader, names: Collection[str], shown: str, *drop: str) -> list[Part]:
+    """Links to the other benchmarks, if there are any. What only the shown one understands is dropped from the address."""
+    gone = dict.fromkeys(drop)
+    choices = [(title_of(name), read.address.to(benchmark=name, **gone), name == shown) for name in in_order(names)]
+    return [link_choices("Family", choices)] if len(choices) > 1 else []
+
 
 LABELS: Final[Mapping[str, str]] = {"benchmark": "Family", "model": "Team", "condition": "Condition", "level": "Tier"}
 """Filter -> its heading, in the order of the box."""

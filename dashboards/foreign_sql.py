@@ -26,7 +26,6 @@ from schemas.stores import store_at
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MOST_BYTES_OF_A_FILE", "MOST_BYTES_OF_A_PAGE", "foreign_rows", "stop", "warm_up"]
 
 _LONGEST_S: Final = 60.0
 """A query that takes longer is stopped."""

@@ -1,28 +1,98 @@
-"""How pages read the store: one short connection for a page, opened where something is asked that is not kept already."""
+"""Reads for pages: rows under the filters of an address, stored results of heavy queries, names of teams."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+
+import orjson
 
 from analytics.query import frame
 from dashboards.address import FILTERS, Address, where
-from dashboards.computed import kept
 from judges.evidence.transcript import Transcript, read_games
+from schemas.stores import state_of
+from schemas.text import printable
 from schemas.wording import condition_in_words, in_words
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import duckdb
     import polars as pl
 
     from schemas.store import Store
 
-__all__ = ["Reader", "reader"]
+T = TypeVar("T")
+
+_MOST_BYTES: Final = 256 * 2**20
+_LOCK: Final = Lock()
+_FOUND: Final[OrderedDict[Hashable, tuple[Any, int]]] = OrderedDict()
+"""What was found, and its size in bytes."""
+_UNDER_WAY: Final[dict[Hashable, Lock]] = {}
+
+
+def computed(store: Store, compute: Callable[..., pl.DataFrame], *, rubric: str) -> pl.DataFrame:
+    """What `compute(store, rubric=rubric)` gives: the very numbers of `cotrace report`.
+
+    Args:
+        store: whose report.
+        compute: a report.
+        rubric: which rubric's rows.
+    """
+    return kept(store.path, (compute.__module__, compute.__qualname__, rubric), lambda: compute(store, rubric=rubric))
+
+
+def _size_of_rows(rows: Any) -> int:
+    return int(rows.estimated_size())
+
+
+def kept(path: Path, asked: Hashable, make: Callable[[], T], *, size_of: Callable[[T], int] = _size_of_rows) -> T:
+    """What `make` gives, or gave since the store last changed. Two that ask for the same at once do not compute twice: the second waits.
+
+    Args:
+        path: of the store.
+        asked: what the rows are.
+        make: gives them.
+        size_of: bytes of what is no table.
+    """
+    key = (asked, *state_of(path))
+    with _LOCK:
+        if key in _FOUND:
+            _FOUND.move_to_end(key)
+            return cast("T", _FOUND[key][0])
+        mine = _UNDER_WAY.setdefault(key, Lock())
+    with mine:
+        with _LOCK:
+            if key in _FOUND:
+                return cast("T", _FOUND[key][0])
+        try:
+            found = make()
+        finally:
+            with _LOCK:
+                _UNDER_WAY.pop(key, None)
+        with _LOCK:
+            _FOUND[key] = found, size_of(found)
+            while len(_FOUND) > 1 and sum(size for _, size in _FOUND.values()) > _MOST_BYTES:
+                _FOUND.popitem(last=False)
+    return found
+
+
+def kept_already(path: Path, asked: Hashable) -> pl.DataFrame | None:
+    """What `kept` gives without making anything; None where it would have to."""
+    with _LOCK:
+        found: pl.DataFrame | None = _FOUND.get((asked, *state_of(path)), (None, 0))[0]
+        return found
+
+
+def forget_kept() -> None:
+    """Let everything go, as a change of the store does: for measuring what the first visit takes."""
+    with _LOCK:
+        _FOUND.clear()
+
 
 _TURN_BYTES: Final = 2**16
 """Of a turn with its states and what was said: twice that of a large one."""
@@ -119,3 +189,54 @@ def reader(
         read = Reader(store, opened, address, rubric_folders, is_whole=is_whole)
         read.raises = raises
         yield read
+
+
+_UNKNOWN = "unknown"
+"""The model where a log does not name it: what tells such teams apart is then their name."""
+
+
+class TeamName(NamedTuple):
+    """How a team is called beside others."""
+
+    model: str
+    detail: str
+    """What tells it from others of the same model here; empty where nothing has to."""
+
+    @property
+    def key(self) -> str:
+        """One text for both, different for different teams: the label of a line."""
+        return f"{self.model}\0{self.detail}"
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.detail})" if self.detail else self.model
+
+
+def team_names(read: Reader, rows: Sequence[Mapping[str, Any]]) -> list[TeamName]:
+    """A name for each row.
+
+    Args:
+        read: for conditions in words.
+        rows: with model, condition and, where they have it, team (JSON role -> model), builder or max_turns.
+    """
+    phrases = [_phrases(read, row) for row in rows]
+    models = [printable(str(row["model"])) for row in rows]
+    names: list[TeamName] = []
+    for model, said in zip(models, phrases, strict=True):
+        namesakes = [set(others) for other, others in zip(models, phrases, strict=True) if other == model]
+        common = set.intersection(*namesakes)
+        own = [phrase for phrase in said if phrase not in common] if len(namesakes) > 1 else []
+        is_named = model != _UNKNOWN or not own
+        names.append(TeamName(model, ", ".join(own)) if is_named else TeamName(", ".join(own), ""))
+    return names
+
+
+def _phrases(read: Reader, row: Mapping[str, Any]) -> list[str]:
+    said = read.condition_in_words(row.get("condition")).split(", ")
+    model = row["model"]
+    team = row.get("team")
+    seats = orjson.loads(team) if isinstance(team, str) else team or {}
+    seats = seats or ({"builder": row["builder"]} if row.get("builder") else {})
+    said += [f"{in_words(role)} {printable(str(player))}" for role, player in seats.items() if player and player != model]
+    if row.get("max_turns") and not any(phrase.endswith(" turns") for phrase in said):
+        said.append(f"{row['max_turns']} turns")
+    return [phrase for phrase in said if phrase and phrase != model]

@@ -24,7 +24,7 @@ __all__ = ["run"]
 _LONGEST_S = 120
 _LIBRARIES = (
     "cotrace.cli", "cotrace.output", "duckdb", "polars", "pandera.polars", "pyarrow", "scipy.stats", "sklearn.metrics",
-    "statsmodels.api", "plotly.graph_objects", "analytics.reports", "analytics.installation", "dashboards.document", "ingest.files.run",
+    "statsmodels.api", "plotly.graph_objects", "analytics.reports", "analytics.installation", "dashboards.page_file", "ingest.files.run",
     "judges.runs.runner", "judges.runs.engine_run",
 )  # fmt: skip
 

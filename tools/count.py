@@ -51,7 +51,7 @@ def journeys() -> Iterator[tuple[str, set[str]]]:
     """Each journey with the modules that it passes."""
     from analytics.installation import ensure_installed
     from dashboards.address import Address
-    from dashboards.app import draw_page
+    from dashboards.drawing import draw_page
     from games.experiments.plan import play
     from ingest.files.run import ingest_paths
     from judges.rubric_files.reading import find

@@ -21,7 +21,7 @@ _FILL_OWN_TEXTS: Final = frozenset(
         "analytics/exports/games.py",
         "dashboards/overcooked/board.py",
         "dashboards/pages/failures.py",
-        "dashboards/tables.py",
+        "dashboards/grid.py",
         "games/asympuzl/players/wording.py",
         "games/asympuzl/prompts.py",
         "games/coordination/kitchen.py",

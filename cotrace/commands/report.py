@@ -114,7 +114,7 @@ def _list() -> None:
 
 def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_table_options: bool) -> None:
     from analytics.reports import report, report_names
-    from dashboards.document import document
+    from dashboards.page_file import document
     from schemas.errors import UsageError
 
     if has_table_options:

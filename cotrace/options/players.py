@@ -100,7 +100,7 @@ def _ask_people(log: Path, agents: Sequence[str], show: Callable[[str], None], r
     Raises:
         OSError: the log cannot be written.
     """
-    from dashboards.playing.survey import keep, questions
+    from dashboards.playing.tables import keep, questions
 
     show(f"\nThe game is over. {len(questions())} questions about your partner; an empty line leaves one out.")
     for agent in agents:

@@ -15,8 +15,6 @@ from judges.asympuzl.history import entries_of
 from judges.evidence.transcript import AgentView, Transcript, TurnView
 from schemas.text import printable
 
-__all__ = ["DRAWING", "AsymPuzlDrawing"]
-
 
 class AsymPuzlDrawing:
     """Draws hypotheses as tables: a row a position."""

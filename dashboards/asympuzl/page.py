@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.figures.palette import FULLER
-from dashboards.figures.theme import MODEL_COLORS, numbered, plain, styled
-from dashboards.grid import Grid, fold
+from dashboards.figures import FULLER, MODEL_COLORS, Axis, Dot, dot_plot, numbered, plain, styled
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
 from games.asympuzl.feedback import FEEDBACK_MODES, PAPER_NAMES
 from schemas.wording import count, counted, share, share_interval, share_of
 
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "by_turn", "content", "report_figure", "success", "writes"]
 
 PATH = "/asympuzl"
 TITLE = "AsymPuzl"

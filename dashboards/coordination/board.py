@@ -18,8 +18,6 @@ from judges.coordination.situation import QUESTIONS, game_of
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from schemas.text import printable
 
-__all__ = ["DRAWING", "CoordinationDrawing"]
-
 _WIDE: Final = 7
 """Tiles in a row."""
 _TO_ROOM: Final = {"move": "move to", "fix": "repair in", "stay": "stay in"}

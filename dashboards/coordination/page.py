@@ -8,18 +8,16 @@ from dash import html
 
 from analytics.statistics.intervals import pearson
 from dashboards.address import GAME
-from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.grid import Grid, fold
+from dashboards.figures import Axis, Dot, dot_plot
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
 from schemas import wording
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "accuracy_chart", "content"]
 
 PATH = "/coordination"
 TITLE = "LLM-Coordination"

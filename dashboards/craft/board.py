@@ -16,8 +16,6 @@ from games.players.player import Observation
 from judges.evidence.transcript import ActionView, AgentView, JsonObject, Transcript, TurnView
 from schemas.text import printable
 
-__all__ = ["DRAWING", "CraftDrawing"]
-
 _LAYERS = (0, 1, 2)
 _LAYER_NAMES = ("bottom", "middle", "top")
 _WALLS: Mapping[str, Sequence[str]] = {str(name): cells for name, cells in WALLS.items()}

@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.address import GAME
-from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.figures.palette import OUTCOMES, SERIES
-from dashboards.figures.theme import plain, styled
-from dashboards.grid import Grid, fold
+from dashboards.figures import OUTCOMES, SERIES, Axis, Dot, dot_plot, plain, styled
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, link_choices, note
-from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
-from dashboards.teams import TeamName, team_names
+from dashboards.reader import Reader, TeamName, team_names
 from schemas import wording
 
 if TYPE_CHECKING:
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "FILTERS", "IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
 
 PATH = "/remove-gap"
 TITLE = "Remove gap"

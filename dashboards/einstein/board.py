@@ -16,8 +16,6 @@ from games.players.player import Observation
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 from schemas.text import printable
 
-__all__ = ["DRAWING", "EinsteinDrawing"]
-
 _PLACES: Final[Mapping[str, tuple[int, int]]] = {
     "top_left_bin": (1, 1),
     "player2_bin": (1, 2),

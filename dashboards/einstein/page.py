@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Final
 from dash import html
 
 from dashboards.address import Address
-from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.figures.palette import OUTCOMES
-from dashboards.figures.theme import plain, styled
-from dashboards.grid import Grid, fold
+from dashboards.figures import OUTCOMES, Axis, Dot, dot_plot, plain, styled
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import game
 from dashboards.pages import turns as turns_page
 from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
 from games.einstein.labels import CATEGORIES, NO_ERROR
 from schemas.wording import count, counted, in_words, number, score, share
 
@@ -23,20 +20,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = [
-    "BENCHMARK",
-    "IN_MENU",
-    "ORDER",
-    "PATH",
-    "REPORT",
-    "TABLES",
-    "TITLE",
-    "content",
-    "errors",
-    "report_figure",
-    "step_ratio",
-    "success",
-]
 
 PATH = "/einstein"
 TITLE = "Einstein Puzzles"

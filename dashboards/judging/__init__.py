@@ -1,1 +1,1 @@
-"""The sections of the page Judges, one module each: SECTION (its name in the address), TITLE, `content(read, rubric)`."""
+"""The sections of the page Judges."""

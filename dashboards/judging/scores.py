@@ -1,33 +1,109 @@
-"""Judge scores: the mean of each question's answers by what became of the turn, then by team; of categories, how often each was given."""
+"""What judges decided: scores and shares of answers, and what the sections of the page share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dash import html
 
 from dashboards.address import GAME
-from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.grid import Grid, few, fold
-from dashboards.judging.common import choices, chosen
+from dashboards.figures import Axis, Dot, dot_plot
+from dashboards.grid import Grid, GridColumn, TableRows, few, fold
 from dashboards.parts import Part, card, figure, link_choices, note
-from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
-from dashboards.teams import team_names
+from dashboards.reader import Reader, team_names
 from judges.rubric_files.reading import find, names
 from schemas import wording
+from schemas.text import printable, where_option
+from schemas.wording import in_words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
+    from dashboards.address import Address
     from judges.rubric.model import Question
 
-__all__ = ["SECTION", "TABLES", "TITLE", "content", "report_figure"]
+WHOLE_STORE = "Over all games of the store: the filters above do not narrow this section."
 
-SECTION = "scores"
-TITLE = "Scores"
+
+class Section(NamedTuple):
+    """A section of the page: one way to look at a rubric."""
+
+    name: str
+    """In the address."""
+    title: str
+    content: Callable[[Reader, str], Part]
+    """Draws it for a rubric."""
+    tables: tuple[Grid, ...]
+
+
+def words_of(rows: pl.DataFrame, *leave_out: str) -> pl.Series:
+    """The column `words`: the advice without what it is about and without numbers that stand in columns of their own.
+
+    Args:
+        rows: with the column advice: `what it is about: words`.
+        leave_out: regular expressions; what the words begin with is cut if it matches one of them.
+    """
+    import polars as pl
+
+    told = (advice.partition(": ")[2] for advice in rows["advice"])
+    return pl.Series("words", [re.sub(f"^(?:{'|'.join(leave_out)})", "", text) if leave_out else text for text in told], dtype=pl.String)
+
+
+def command_about(report: str, rubric: str) -> str:
+    """The command of a report's rows about a rubric."""
+    return f"cotrace report {report} {where_option('rubric', rubric)}"
+
+
+def chosen(asked: str, known: Sequence[str]) -> str:
+    """What the address asks for, if there is such a thing, else the first."""
+    return asked if asked in known else known[0]
+
+
+def choices(address: Address, label: str, key: str, known: Mapping[str, str], now: str) -> Part:
+    """Links that set one key of the address.
+
+    Args:
+        address: of this page.
+        label: what is chosen.
+        key: of the address.
+        known: value -> its text.
+        now: the chosen value.
+    """
+    return link_choices(label, [(text, address.to(**{key: value}), value == now) for value, text in known.items()])
+
+
+def nothing_yet(text: str, *commands: str) -> Part:
+    """What a section says before there is anything to show, with the commands that change that."""
+    return note(text, html.Pre("\n".join(commands)) if commands else None)
+
+
+def dots(rows: pl.DataFrame, axis: Axis, *, n_of: str = "units") -> go.Figure:
+    """A line for each place, a dot for each of its series, with intervals.
+
+    Args:
+        rows: at: the line, shown in words; series: what gets a colour of its own; value, low, high: the estimate, null where there is none.
+            If they are there, link: where a click leads; hollow: rings in the colour of the series before; n: how many it rests on.
+        axis: what is measured.
+        n_of: what `n` counts.
+    """
+    drawn = [
+        Dot(
+            line=in_words(printable(str(row["at"]))),
+            series=printable(str(row["series"])),
+            value=row["value"],
+            low=row["low"],
+            high=row["high"],
+            link=row.get("link") or "",
+            is_hollow=bool(row.get("hollow")),
+            n=row.get("n"),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    return dot_plot(drawn, axis, n_of=n_of)
+
 
 _WHOLE: Final = {"episode": "whole game"}
 _TEAMS: Final = 24
@@ -136,7 +212,7 @@ _CATEGORIES = f"""
 """
 
 
-def content(read: Reader, rubric: str) -> Part:
+def _scores_section(read: Reader, rubric: str) -> Part:
     """Scores of the rubric by one judge: `?judge=...&variant=...`; `?question=` for its teams."""
     address = read.address
     judges = read.rows(_JUDGES, {"rubric": rubric})
@@ -339,4 +415,4 @@ def _counts(read: Reader, rubric: str) -> TableRows:
 
 
 COUNTS: Final = Grid("judge-scores", _counts, "Counts of every team")
-TABLES = (COUNTS,)
+SCORES: Final = Section("scores", "Scores", _scores_section, (COUNTS,))

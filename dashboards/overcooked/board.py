@@ -19,8 +19,6 @@ from judges.overcooked.conversations import action_call, layout_in, references_o
 from schemas.text import printable
 from schemas.wording import score as score_in_words
 
-__all__ = ["DRAWING", "OvercookedDrawing"]
-
 _ARROWS: Final = {"north": "▲", "south": "▼", "east": "▶", "west": "◀"}
 _NAMES: Final = {
     "pot0": "pot",

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dash import html
 
-from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.figures.palette import FULLER
-from dashboards.figures.theme import color_of, styled
-from dashboards.grid import Grid, fold
+from dashboards.figures import FULLER, Axis, Dot, color_of, dot_plot, styled
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
 from games.overcooked.taxonomy import INITIATING, RESPONDING
 from schemas.wording import count, in_words, share, share_interval, share_of
 
@@ -22,21 +19,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = [
-    "BENCHMARK",
-    "FILTERS",
-    "IN_MENU",
-    "MEASURES",
-    "ORDER",
-    "PATH",
-    "TABLES",
-    "TITLE",
-    "confusion",
-    "content",
-    "mix",
-    "rates",
-    "report_figure",
-]
 
 PATH = "/overcooked"
 TITLE = "Collab-Overcooked"

@@ -15,8 +15,6 @@ from types import ModuleType
 
 from schemas.families import modules
 
-__all__ = ["pages"]
-
 
 @cache
 def pages() -> tuple[ModuleType, ...]:

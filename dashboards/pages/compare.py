@@ -1,4 +1,4 @@
-"""Compare: which team is ahead of which on the tasks they share, and two of their games side by side up to where they part."""
+"""Compare: two sides of the same tasks, their paired difference, and two games side by side."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from dash import html
 
 from analytics.comparison.compare import compare
 from analytics.comparison.game_values import game_values, short_names
-from dashboards.comparison.side_by_side import side_by_side
-from dashboards.computed import kept
-from dashboards.figures.palette import SERIES
-from dashboards.figures.theme import plain, styled
-from dashboards.grid import Grid, few, fold, grid
-from dashboards.one_benchmark import benchmark_choices, shown_benchmark
-from dashboards.parts import Later, Part, card, figure, link_choices, note
-from dashboards.reader import Reader
-from dashboards.tables import GridColumn, Kind, TableRows
+from dashboards.address import game_at
+from dashboards.boards import drawing_of
+from dashboards.figures import SERIES, plain, styled
+from dashboards.filters import benchmark_choices, shown_benchmark
+from dashboards.grid import Grid, GridColumn, Kind, TableRows, few, fold, grid
+from dashboards.parts import Later, Part, aria, card, data, figure, link_choices, note
+from dashboards.playback.facts import facts_of, timeline
+from dashboards.playback.happened import tried, what_went_wrong
+from dashboards.reader import Reader, kept
+from judges.evidence.transcript import Transcript, read_games
 from schemas.text import printable
 from schemas.wording import count, in_words, number, score
 
@@ -25,7 +26,68 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["FILTERS", "IN_MENU", "LATER", "ORDER", "PATH", "TABLES", "TITLE", "content", "tasks_of"]
+
+def side_by_side(read: Reader) -> Part:
+    """`?left=...&right=...&turn=...`; without a turn, the one on which the games part."""
+    address = read.address
+    ids = [address.one("left"), address.one("right")]
+    games = read_games(read.connection, ids)
+    if not all(found in games and games[found].turns for found in ids):
+        return note("The store has not both of these games, or one has no turns.", html.A("Compare teams", href=address.path))
+    left, right = (games[found] for found in ids)
+    parting = first_divergence(left, right)
+    last = max(len(left.turns), len(right.turns))
+    turn = min(max(address.number("turn", parting or 1), 1), last)
+    said = f"They part on turn {parting}." if parting else "They do the same on every turn."
+    steps = [_step(read, *way) for way in (("←", "ArrowLeft", turn - 1, last), ("→", "ArrowRight", turn + 1, last))]
+    jump = html.A(f"turn {parting}, where they part", href=address.to(turn=parting), className="choice") if parting else None
+    return html.Div(
+        [
+            html.Div(
+                [
+                    html.H1(f"{printable(in_words(left.task_id))}: turn {turn} of {last}"),
+                    html.Span(said, className="stage-verdict"),
+                    html.Div([*steps, jump], className="stage-tools"),
+                ],
+                className="stage-head",
+            ),
+            html.Div([_game(read, left, turn), _game(read, right, turn)], className="pair"),
+        ],
+        className="stage free",
+    )
+
+
+def first_divergence(left: Transcript, right: Transcript) -> int | None:
+    """The first turn on which what was tried or the state after it differs, or one game is over; None if there is none."""
+    for ours, theirs in zip(left.turns, right.turns, strict=False):
+        tried_ = [[(action.agent, action.verb, action.arguments) for action in turn.actions] for turn in (ours, theirs)]
+        if tried_[0] != tried_[1] or ours.state_after != theirs.state_after:
+            return ours.turn
+    shorter = min(len(left.turns), len(right.turns))
+    return shorter + 1 if len(left.turns) != len(right.turns) else None
+
+
+def _step(read: Reader, text: str, key: str, turn: int, last: int) -> Part:
+    if not 1 <= turn <= last:
+        return html.Span(text, className="choice off", **aria(hidden="true"))
+    label = f"turn {turn}"
+    return html.A(text, href=read.address.to(turn=turn), className="choice", title=f"{label} ({key})", **data(key=key), **aria(label=label))
+
+
+def _game(read: Reader, game: Transcript, turn: int) -> Part:
+    facts = facts_of(read, game.episode_id)
+    head = html.H2(html.A(printable(game.model), href=game_at(game.episode_id, min(turn, len(game.turns)))))
+    line = timeline(facts, turn, lambda number: read.address.to(turn=number))
+    if turn > len(game.turns):
+        return html.Section([head, line, html.P("This game was over.", className="hint")], className="card")
+    shown = game.turn(turn)
+    draw = drawing_of(game.benchmark)
+    said = [html.Div([html.B(printable(u.agent)), " ", html.Span(u.text, className="text")], className="speech") for u in shown.received()]
+    return html.Section(
+        [head, line, tried(shown, facts.at(turn), draw), html.P(what_went_wrong(shown, facts, draw)), draw.turn(game, shown), *said],
+        className="card",
+    )
+
 
 PATH = "/compare"
 TITLE = "Compare"

@@ -1,25 +1,399 @@
-"""Effects: what goes with the outcome, what follows on what, how long it takes, who can what, and how many tasks are enough."""
+"""Effects: what goes with what, each question with its figure and its table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dash import html
 
+from analytics.comparison.game_values import short_names
 from analytics.reports import report
-from dashboards.associations.questions import QUESTIONS, EffectsSection
-from dashboards.computed import kept
-from dashboards.grid import Grid, fold
-from dashboards.one_benchmark import benchmark_choices, shown_benchmark
+from dashboards.figures import SERIES, Axis, Dot, dot_plot, look, plain, styled
+from dashboards.filters import benchmark_choices, shown_benchmark
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, link_choices, note
-from dashboards.reader import Reader
-from dashboards.tables import TableRows
+from dashboards.reader import Reader, kept
 from schemas.text import in_shell, printable
+from schemas.wording import count, counted, in_words, number
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["FILTERS", "IN_MENU", "LATER", "ORDER", "PATH", "TABLES", "TITLE", "content"]
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One line; all of its columns have the same length."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    """0 to 1."""
+    low: Sequence[float | None] = field(default_factory=tuple)
+    """Empty: no band."""
+    high: Sequence[float | None] = field(default_factory=tuple)
+    is_step: bool = False
+    """Whether it holds its height until the next point."""
+    is_dashed: bool = False
+
+
+def curves(drawn: Sequence[Curve], *, across: str, up: str, line_at: float | None = None) -> go.Figure:
+    """The curves over one axis, each with its colour and its sign; a band behind each that has one.
+
+    Args:
+        drawn: what is drawn, in order of the legend.
+        across: title of the axis across.
+        up: title of the axis up, a share.
+        line_at: height that matters, such as the power wished for.
+    """
+    import plotly.graph_objects as go
+
+    found = go.Figure()
+    for place, one in enumerate(drawn):
+        color, symbol = look(place)
+        shape = "hv" if one.is_step else "linear"
+        if one.low:
+            _band(found, one, color, shape)
+        found.add_scatter(
+            x=list(one.x),
+            y=list(one.y),
+            mode="lines+markers",
+            name=plain(one.name),
+            line={"color": color, "width": 2, "shape": shape, "dash": "dash" if one.is_dashed else "solid"},
+            marker={"size": 6, "symbol": symbol, "color": color},
+            hovertemplate="%{x}: %{y:.0%}<extra>%{fullData.name}</extra>",
+        )
+    if line_at is not None:
+        found.add_hline(y=line_at, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
+    found.update_xaxes(title=across, rangemode="tozero")
+    found.update_yaxes(title=up, range=[-0.02, 1.02], tickformat=".0%")
+    styled(found, height=390, legend=True)
+    return found
+
+
+def _band(found: go.Figure, one: Curve, color: str, shape: str) -> None:
+    red, green, blue = (int(color[start : start + 2], 16) for start in (1, 3, 5)) if color in SERIES else (138, 143, 156)
+    for ends, fill in ((one.low, None), (one.high, "tonexty")):
+        found.add_scatter(
+            x=list(one.x),
+            y=list(ends),
+            mode="lines",
+            line={"width": 0, "shape": shape},
+            fill=fill,
+            fillcolor=f"rgba({red}, {green}, {blue}, 0.13)",
+            showlegend=False,
+            hoverinfo="skip",
+        )
+
+
+_MOST: Final = 16
+"""Lines of a figure; the table beside it has all."""
+_FAILURES: Final = ("refused", "not_followed", "no_move", "clarify")
+
+
+def effect_figure(rows: pl.DataFrame) -> go.Figure | None:
+    """Coefficients, the surest first: differences, and log odds where an outcome is yes or no."""
+    dots = [
+        Dot(
+            line=f"{in_words(row['predictor'].removeprefix('judge:'))}: {in_words(row['outcome'])}",
+            detail=f"{row['scale']}, {count(row['n'])} {row['unit']}, {counted(row['tasks'], 'task')}",
+            value=row["coefficient"],
+            low=row["low"],
+            high=row["high"],
+            n=row["tasks"],
+            series=row["scale"],
+            told=row["formula"],
+        )
+        for row in _first(rows.sort("p_holm", nulls_last=True, maintain_order=True))
+    ]
+    return _plot(dots, Axis(title="coefficient", low=None, high=None, lines_at=(0.0,)))
+
+
+def correlation_figure(rows: pl.DataFrame) -> go.Figure | None:
+    """Pearson's coefficients, the kinds of a pair on one line."""
+    dots = [
+        Dot(
+            line=f"{in_words(row['x'])}, {in_words(row['y'])}\0{row['game']}",
+            detail=", ".join(filter(None, (row["game"] and printable(in_words(row["game"])), row["unit"]))),
+            value=row["pearson"],
+            low=row["pearson_low"],
+            high=row["pearson_high"],
+            n=row["n"],
+            series=row["kind"],
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    kept = list(dict.fromkeys(dot.line for dot in dots))[: _MOST // 2]
+    return _plot([dot for dot in dots if dot.line in kept], Axis(title="r", low=-1, high=1, lines_at=(0.0,)), n_of="units")
+
+
+def mediation_figure(rows: pl.DataFrame) -> go.Figure | None:
+    """What of a difference goes along with each mediator."""
+    short = short_names([*rows["team_a"], *rows["team_b"]])
+    dots = [
+        Dot(
+            line=f"{in_words(row['mediator'])}\0{short[row['team_a']]} {short[row['team_b']]}",
+            detail=f"{printable(short[row['team_a']])} ahead of {printable(short[row['team_b']])}",
+            value=row["indirect"],
+            low=row["low"],
+            high=row["high"],
+            n=row["tasks"],
+        )
+        for row in _first(rows)
+    ]
+    return _plot(dots, Axis(title="of the difference", low=None, high=None, lines_at=(0.0,)), n_of="tasks")
+
+
+def transition_figure(rows: pl.DataFrame) -> go.Figure | None:
+    """What comes after a failure, over all teams, and how often it would come in any order of turns, the surest first."""
+    import polars as pl
+
+    dots = []
+    shown = rows.filter(pl.col("team") == "any", pl.col("condition") == "any", pl.col("after").is_in(_FAILURES))
+    for row in shown.sort("p_holm", "p", nulls_last=True, maintain_order=True).iter_rows(named=True):
+        line = f"{in_words(row['after'])}, then {in_words(row['next'])}"
+        n = f"{counted(row['turns'], 'turn')} of {counted(row['games'], 'game')}"
+        dots += [
+            Dot(line=line, detail=n, value=row["share"], low=row["low"], high=row["high"], n=row["games"], series="after it"),
+            Dot(line=line, value=row["share_expected"], series="in any order"),
+        ]
+    return _plot(dots[: 2 * _MOST], Axis(title="share of turns", is_share=True))
+
+
+def ability_figure(rows: pl.DataFrame) -> go.Figure | None:
+    """Teams and tasks by their place on the scale: a person-item figure."""
+    import polars as pl
+
+    dots = []
+    for kind in ("team", "task"):
+        own = rows.filter(pl.col("kind") == kind, pl.col("value").is_not_null()).sort("value", descending=True)
+        names = short_names(own["name"].to_list()) if kind == "team" else {}
+        dots += [
+            Dot(
+                line=f"{printable(names.get(row['name'], row['name']))}\0{kind} {row['game']} {row['condition']} {row['max_turns']}",
+                detail=f"{kind}, {printable(in_words(row['game'])) + ', ' if row['game'] else ''}{counted(row['games'], 'game')}"
+                + (f", {row['condition']}" if row["condition"] else ""),
+                value=row["value"],
+                low=row["low"],
+                high=row["high"],
+                n=row["games"],
+                series=f"{kind}s",
+            )
+            for row in _spread(own, _MOST // 2)
+        ]
+    scales = [str(scale) for scale in rows["scale"].unique()]
+    return _plot(dots, Axis(title=" or ".join(scales), low=None, high=None, lines_at=(0.0,)))
+
+
+def _first(rows: pl.DataFrame) -> Iterable[dict[str, Any]]:
+    return rows.head(_MOST).iter_rows(named=True)
+
+
+def _spread(rows: pl.DataFrame, most: int) -> Iterable[dict[str, Any]]:
+    """All rows, or as many as fit from the whole range."""
+    step = max(1, -(-len(rows) // most))
+    return rows.gather_every(step).iter_rows(named=True)
+
+
+def _plot(dots: Sequence[Dot], axis: Axis, n_of: str = "games") -> go.Figure | None:
+    return dot_plot(dots, axis, n_of=n_of) if any(dot.value is not None for dot in dots) else None
+
+
+_MOST_CURVES: Final = 6
+"""Curves that can be told apart."""
+_WISHED: Final = 0.8
+
+
+def survival_figure(rows: pl.DataFrame) -> go.Figure | None:
+    """Of `survival-curves`, the rows of one event: the share of games without it, turn by turn."""
+    if rows.is_empty():
+        return None
+    short = short_names(rows["team"].to_list())
+    drawn = []
+    for (condition, team), part in rows.group_by("condition", "team", maintain_order=True):
+        alone = part["condition"].n_unique() == rows["condition"].n_unique()
+        drawn.append(
+            Curve(
+                name=printable(short[str(team)] + ("" if alone else f" ({condition})")),
+                x=[0, *part["turn"]],
+                y=[1.0, *part["free"]],
+                low=[1.0, *part["free_low"]],
+                high=[1.0, *part["free_high"]],
+                is_step=True,
+            )
+        )
+    return curves(drawn[:_MOST_CURVES], across="turn", up=f"games without {rows['event'][0]}")
+
+
+def power_figure(rows: pl.DataFrame) -> go.Figure | None:
+    """Of `power-curves`: the chance to see each difference, by tasks; dashed where the teams play different ones."""
+    drawn = [
+        Curve(
+            name=", ".join(filter(None, (game and printable(in_words(game)), number(float(str(difference))), str(design)))),
+            x=part["tasks"].to_list(),
+            y=part["power"].to_list(),
+            low=part["power_low"].to_list(),
+            high=part["power_high"].to_list(),
+            is_dashed=design != "paired",
+        )
+        for (game, design, difference), part in rows.group_by("game", "design", "difference", maintain_order=True)
+    ]
+    return curves(drawn[:_MOST_CURVES], across="tasks", up="chance to see it", line_at=_WISHED) if drawn else None
+
+
+class EffectsSection(NamedTuple):
+    """One report."""
+
+    title: str
+    report: str
+    asks: str
+    """What it answers, and what not."""
+    draw: Callable[[pl.DataFrame], go.Figure | None]
+    """From the report, or from `curves` where it has some; None where there is nothing to draw."""
+    columns: Mapping[str, GridColumn]
+    curves: str = ""
+    """The report with the curves."""
+    options: tuple[str, ...] = ("benchmark",)
+
+
+def _ends(heading: str, low: str = "low", high: str = "high") -> GridColumn:
+    return GridColumn(heading=heading, kind="number", low=low, high=high)
+
+
+_SAYS: Final = {"advice": GridColumn(heading="What follows", kind="words")}
+_P: Final = {"p_holm": GridColumn(heading="p, corrected", kind="p")}
+_TASKS: Final = {"tasks": GridColumn(heading="Tasks", kind="count")}
+
+QUESTIONS: Final[Mapping[str, EffectsSection]] = {
+    "transitions": EffectsSection(
+        "What follows on what",
+        "transitions",
+        "From one turn to the next, compared with the same games if their turns came in any order.",
+        transition_figure,
+        {
+            "team": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "after": GridColumn(heading="After", kind="name"),
+            "next": GridColumn(heading="Comes", kind="name"),
+            "turns": GridColumn(heading="Turns", kind="count"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "share": GridColumn(heading="Share (95 %)", kind="share", low="low", high="high"),
+            "share_expected": GridColumn(heading="In any order", kind="share"),
+            "difference": GridColumn(heading="Difference (95 %)", kind="score", low="difference_low", high="difference_high"),
+            **_P,
+            **_SAYS,
+        },
+    ),
+    "survival": EffectsSection(
+        "How long until",
+        "survival",
+        "Turns to the first refused action, to completion, to the first spiral; a game that ended before counts as long as it was seen.",
+        survival_figure,
+        {
+            "event": GridColumn(heading="Until"),
+            "team": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "events": GridColumn(heading="Happened in", kind="count"),
+            "median": GridColumn(heading="Median turn", kind="number"),
+            "hazard_ratio": _ends("Hazard ratio (95 %)"),
+            "log_rank_p": GridColumn(heading="p, log-rank", kind="p"),
+            **_P,
+            **_SAYS,
+        },
+        curves="survival-curves",
+    ),
+    "ability": EffectsSection(
+        "Teams and tasks on one scale",
+        "ability",
+        "The further right a team, the more it can; the further right a task, the harder. Teams on different tasks can be "
+        "compared where games link them.",
+        ability_figure,
+        {
+            "kind": GridColumn(heading="What"),
+            "name": GridColumn(heading="Name"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "observed": GridColumn(heading="Mean", kind="number"),
+            "value": _ends("On the scale (95 %)"),
+            "island": GridColumn(heading="Island", kind="count"),
+            **_SAYS,
+        },
+    ),
+    "power": EffectsSection(
+        "How many tasks are enough",
+        "power",
+        "The chance to see a difference of that size, by how much the store's own teams differ from task to task.",
+        power_figure,
+        {
+            "design": GridColumn(heading="Tasks are"),
+            "difference": GridColumn(heading="Difference", kind="number"),
+            "power": GridColumn(heading="Chance wished", kind="share"),
+            "tasks": GridColumn(heading="Tasks needed", kind="number", low="tasks_low", high="tasks_high"),
+            "tasks_now": GridColumn(heading="Tasks now", kind="count"),
+            "power_now": GridColumn(heading="Chance now", kind="share"),
+            **_SAYS,
+        },
+        curves="power-curves",
+    ),
+    "effects": EffectsSection(
+        "What goes with the outcome",
+        "effects",
+        "With the same team, task and turn: does more of one thing go with more of the other? A cause only where an experiment set it.",
+        effect_figure,
+        {
+            "predictor": GridColumn(heading="More of", kind="name"),
+            "outcome": GridColumn(heading="Outcome", kind="name"),
+            "unit": GridColumn(heading="Over"),
+            "coefficient": _ends("Coefficient (95 %)"),
+            "scale": GridColumn(heading="Scale"),
+            "odds_ratio": GridColumn(heading="Odds ratio", kind="number"),
+            **_TASKS,
+            **_P,
+            "formula": GridColumn(heading="Formula", kind="words"),
+            **_SAYS,
+        },
+    ),
+    "correlations": EffectsSection(
+        "What goes together, and where",
+        "correlations",
+        "Over all units, inside teams, between teams, and with team and task taken out: kinds can contradict each other.",
+        correlation_figure,
+        {
+            "x": GridColumn(heading="This", kind="name"),
+            "y": GridColumn(heading="With", kind="name"),
+            "unit": GridColumn(heading="Over"),
+            "kind": GridColumn(heading="Kind"),
+            "pearson": _ends("r (95 %)", "pearson_low", "pearson_high"),
+            "spearman": _ends("rho (95 %)", "spearman_low", "spearman_high"),
+            "n": GridColumn(heading="Units", kind="count"),
+            **_TASKS,
+            **_P,
+            **_SAYS,
+        },
+    ),
+    "mediation": EffectsSection(
+        "Does it go by the messages?",
+        "mediation",
+        "How much of the difference of two teams goes along with how they talk. Nobody set the messages at random: no proof.",
+        mediation_figure,
+        {
+            "mediator": GridColumn(heading="By", kind="name"),
+            "team_a": GridColumn(heading="Ahead"),
+            "team_b": GridColumn(heading="Of"),
+            "total": GridColumn(heading="Difference", kind="number"),
+            "indirect": _ends("Goes along (95 %)"),
+            "rho_zero": GridColumn(heading="Undone by a hidden r of", kind="number"),
+            **_TASKS,
+            **_P,
+            **_SAYS,
+        },
+    ),
+}
+"""By the name in addresses, in order of the page: what happened first, what goes with what last, which takes longest on large stores."""
+
 
 PATH = "/effects"
 TITLE = "Effects"

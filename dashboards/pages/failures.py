@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dash import html
 
 from dashboards.address import Address
-from dashboards.figures.palette import OTHER, SERIES
-from dashboards.figures.theme import color_of, plain, styled
-from dashboards.grid import Grid, fold
-from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
+from dashboards.figures import OTHER, SERIES, color_of, plain, styled
+from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
 from schemas.families import family
 from schemas.wording import counted, in_words, share, share_interval, share_of
 
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "chart", "content", "report_figure"]
 
 PATH = "/failures"
 TITLE = "Failures"

@@ -1,26 +1,22 @@
-"""Game: one turn on one screen: what was said, the states before and after with what was tried, and what happened and what it cost."""
+"""A game, turn by turn: messages, state, what happened."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dash import html
 
+from analytics.losses.lost import amount
 from dashboards.address import FILTERS, GAME, Address, game_at
 from dashboards.boards import about, drawing_of
-from dashboards.costs import cost_in_words
-from dashboards.grid import Grid, grid, table_links
-from dashboards.losses import loss_curve
-from dashboards.markup import svg
-from dashboards.parts import Part, aria, card, data, note
-from dashboards.playback.asked import words_of
-from dashboards.playback.facts import GameFacts, facts_of
+from dashboards.figures import OTHER, SERIES
+from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
+from dashboards.parts import Part, aria, card, data, note, svg
+from dashboards.playback.facts import GameFacts, cost_in_words, facts_of, legend, timeline
 from dashboards.playback.happened import happened_column, objections_of, tried
-from dashboards.playback.notes import register_notes
-from dashboards.playback.said import said_column
-from dashboards.playback.timeline import legend, timeline
+from dashboards.playback.messages import register_notes, said_column, words_of
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
 from judges.evidence.transcript import Transcript, TurnView
 from schemas.families import title_of
 from schemas.text import printable
@@ -34,7 +30,43 @@ if TYPE_CHECKING:
 
     from schemas.store import Store
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "filters_of", "register", "title"]
+_CURVE = """
+    SELECT turn, sum(greatest(cost, 0)) OVER (ORDER BY turn) AS lost_so_far, unit FROM turn_costs
+    WHERE episode_id = $episode AND isfinite(cost) ORDER BY turn
+    """
+_WIDTH, _HEIGHT = 300, 90
+_DECISIVE = "SELECT turn FROM decisive_turns WHERE episode_id = $episode"
+
+
+def loss_curve(read: Reader, episode: str, turn: int) -> Part:
+    """What the game had lost up to each turn, with the turn that is shown and the decisive one marked; None where nothing was lost."""
+    rows = read.rows(_CURVE, {"episode": episode})
+    if rows.is_empty() or not rows["lost_so_far"][-1]:
+        return None
+    decisive = {found for (found,) in read.rows(_DECISIVE, {"episode": episode}).rows()}
+    return html.Details(
+        [html.Summary("When it was lost"), _steps(rows["turn"].to_list(), rows["lost_so_far"].to_list(), rows["unit"][0], turn, decisive)],
+        className="loss-curve",
+    )
+
+
+def _steps(turns: Sequence[int], lost: Sequence[float], unit: str, shown: int, decisive: Collection[int]) -> Part:
+    """Stairs, one a turn; what stands in the column of a turn is marked."""
+    across, up = _WIDTH / len(turns), _HEIGHT / lost[-1]
+    tops = [_HEIGHT - value * up for value in lost]
+    points = [f"{place * across:.1f},{top:.1f} {(place + 1) * across:.1f},{top:.1f}" for place, top in enumerate(tops)]
+    marks = [
+        svg("rect", x=place * across, y=0, width=across, height=_HEIGHT, fill=color, opacity=0.35)
+        for place, number in enumerate(turns)
+        for color, is_marked in ((SERIES[1], number in decisive), (OTHER, number == shown))
+        if is_marked
+    ]
+    said = f"{amount(lost[-1], unit)} were lost over {len(turns)} turns; marked: the turn shown, and the decisive one"
+    line = svg("polyline", points=f"0,{_HEIGHT} {' '.join(points)}", fill="none", stroke=SERIES[0], stroke_width=2)
+    box = f"0 0 {_WIDTH} {_HEIGHT + 4}"
+    drawn: Part = svg("svg", *marks, line, viewBox=box, role="img", aria_label=said, width="100%")
+    return html.Div([drawn, html.P(f"{said}.", className="hint")])
+
 
 PATH = GAME
 TITLE = "Games"

@@ -6,23 +6,18 @@ A section computes only when it is opened; reports that take longer than a page 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dash import html
 
 from dashboards.address import Address
-from dashboards.judging import agreement, corrected, cost, drift, panel, probing, scores
-from dashboards.judging.common import chosen
+from dashboards.judging.panel import COST, DISAGREEMENT
+from dashboards.judging.reliability import AGREEMENT, CORRECTED, DRIFT, PROBING
+from dashboards.judging.scores import SCORES, Section, chosen
 from dashboards.parts import Later, Part, link_choices, note
 from dashboards.reader import Reader
 from judges.rubric_files.reading import of_engine
 from schemas.wording import in_words
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "SECTIONS", "TABLES", "TITLE", "ahead", "content", "report_figure"]
 
 PATH = "/judges"
 TITLE = "Judges"
@@ -30,7 +25,7 @@ IN_MENU = True
 ORDER = 50
 REPORT = "judges"
 
-SECTIONS: Final[tuple[ModuleType, ...]] = (scores, agreement, corrected, probing, drift, panel, cost)
+SECTIONS: Final[tuple[Section, ...]] = (SCORES, AGREEMENT, CORRECTED, PROBING, DRIFT, DISAGREEMENT, COST)
 """In the order of the page; the first is shown unless the address says otherwise."""
 
 _RUBRICS: Final = "SELECT DISTINCT rubric FROM judge_runs ORDER BY rubric"
@@ -49,15 +44,15 @@ def content(read: Reader) -> Part:
     if not known:
         return _nothing_yet(read)
     rubric = chosen(address.one("rubric"), known)
-    section = next((found for found in SECTIONS if address.one("show") == found.SECTION), SECTIONS[0])
+    section = next((found for found in SECTIONS if address.one("show") == found.name), SECTIONS[0])
     stays = address.filters()
-    tabs = [(found.TITLE, stays.to(**{key: address.one(key) for key in _KEPT}, show=found.SECTION), found is section) for found in SECTIONS]
+    tabs = [(found.title, stays.to(**{key: address.one(key) for key in _KEPT}, show=found.name), found is section) for found in SECTIONS]
     return html.Div(
         [
             html.H1("Judges"),
-            link_choices("Rubric", [(in_words(name), stays.to(rubric=name, show=section.SECTION), name == rubric) for name in known]),
+            link_choices("Rubric", [(in_words(name), stays.to(rubric=name, show=section.name), name == rubric) for name in known]),
             link_choices("Show", tabs),
-            _SECTION(read, f"{section.SECTION}/{rubric}"),
+            _SECTION(read, f"{section.name}/{rubric}"),
         ]
     )
 
@@ -76,19 +71,14 @@ def _nothing_yet(read: Reader) -> Part:
 def ahead(read: Reader) -> Iterator[Address]:
     """The sections of each rubric, but of the largest: how far answers agree takes memory to find out, and nobody may ever ask."""
     for rubric in read.rows(_AHEAD, {"most": _MOST_AHEAD})["rubric"]:
-        yield from (Address(PATH, {"rubric": (rubric,), "show": (section.SECTION,)}) for section in SECTIONS)
+        yield from (Address(PATH, {"rubric": (rubric,), "show": (section.name,)}) for section in SECTIONS)
 
 
 def _section(read: Reader, part: str) -> Part:
     name, _, rubric = part.partition("/")
-    return next(found for found in SECTIONS if name == found.SECTION).content(read, rubric)
+    return next(found for found in SECTIONS if name == found.name).content(read, rubric)
 
 
 _SECTION: Final = Later("judges-section", _section, 520)
 LATER = (_SECTION,)
-TABLES = tuple(table for section in SECTIONS for table in getattr(section, "TABLES", ()))
-
-
-def report_figure(read: Reader) -> go.Figure | None:
-    """The figure of the report `judges`."""
-    return scores.report_figure(read)
+TABLES = tuple(table for section in SECTIONS for table in section.tables)

@@ -7,12 +7,9 @@ from typing import Final
 from dash import html
 
 from dashboards.address import GAME, game_at
-from dashboards.grid import Grid, grid, table_links
+from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
 from dashboards.parts import Part, card, note
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
-
-__all__ = ["IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content"]
 
 PATH = "/notes"
 TITLE = "Notes"

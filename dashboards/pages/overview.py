@@ -1,25 +1,385 @@
-"""Overview: a card a family that answers how far teams got and what went wrong; with one family, its teams side by side."""
+"""Overview: what is in the store, a card a family."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.family_card import family_card
-from dashboards.grid import Grid, fold
-from dashboards.leaderboard import LEADERBOARD, games_of_team, leaderboard, leaderboard_card, leaderboard_rows
-from dashboards.one_benchmark import in_order, narrowed
-from dashboards.parts import Later, Part, card, note
-from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
+from analytics.findings import headlines
+from dashboards.address import GAME, game_at
+from dashboards.figures import Axis, Dot, dot_plot
+from dashboards.filters import in_order, narrowed
+from dashboards.grid import Grid, GridColumn, TableRows, few, fold
+from dashboards.parts import Later, Part, card, figure, note
+from dashboards.playback.facts import Measure, cost_in_words, measure_of
+from dashboards.reader import Reader, kept, team_names
 from schemas import wording
-from schemas.families import family
+from schemas.families import family, games_apart, title_of
+from schemas.text import printable
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    import polars as pl
 
-__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
+
+@dataclass(frozen=True, kw_only=True)
+class StripLine:
+    """One line."""
+
+    name: str
+    detail: str = ""
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int
+    """Games."""
+    href: str
+
+
+def strip(lines: Sequence[StripLine], *, least: float = 0, most: float = 1, is_share: bool = False) -> Part:
+    """The lines on one scale.
+
+    Args:
+        lines: in their order.
+        least: left end of the scale.
+        most: right end.
+        is_share: values are written in percent.
+    """
+    write = wording.share if is_share else wording.score if most == 1 else wording.number
+
+    def at(value: float) -> float:
+        return round(100 * (min(max(value, least), most) - least) / ((most - least) or 1), 1)
+
+    def line(entry: StripLine) -> Part:
+        marks: list[Part] = []
+        if entry.low is not None and entry.high is not None:
+            left = at(entry.low)
+            marks.append(html.Span(className="strip-range", style={"left": f"{left}%", "width": f"{max(0.6, at(entry.high) - left)}%"}))
+        if entry.value is not None:
+            marks.append(html.Span(className="strip-dot", style={"left": f"{at(entry.value)}%"}))
+        said = write(entry.value)
+        name = [html.Span(entry.name, className="strip-model"), html.Span(entry.detail, className="strip-detail") if entry.detail else None]
+        return html.A(
+            [
+                html.Span(name, className="strip-name"),
+                html.Span(marks, className="strip-track"),
+                html.Span(said, className="strip-value"),
+                html.Span(f"n {wording.count(entry.n)}", className="strip-n"),
+            ],
+            href=entry.href,
+            className="strip-line",
+        )
+
+    return html.Div([line(entry) for entry in lines], className="strips")
+
+
+_TEAMS: Final = 30
+"""Teams that are drawn; the table has all."""
+LEAST_GAMES: Final = 2
+"""Games from which on a team has an interval; single games stand in the table alone."""
+
+_LEADERBOARD = """
+    SELECT * FROM leaderboard_by(levels := $levels) WHERE {filters}
+    ORDER BY benchmark, score_mean DESC NULLS LAST, model, condition
+"""
+
+
+def leaderboard_rows(read: Reader) -> pl.DataFrame:
+    """The leaderboard view under the filters; with a tier filter, means over the games of these tiers."""
+    return read.rows(_LEADERBOARD, {"levels": list(read.address.all("level")) or None}, filter_on=("benchmark", "condition", "model"))
+
+
+def leaderboard_card(read: Reader, benchmark: str) -> Part:
+    """The family's teams, drawn where they have an interval, and the table of all."""
+    read = narrowed(read, benchmark)
+    rows = leaderboard_rows(read)
+    drawn: list[Part] = []
+    for (game,), own in rows.group_by("game", maintain_order=True):
+        if (own["n"] >= LEAST_GAMES).any():
+            title = html.H3(wording.condition_in_words({"game": game})) if game else None
+            drawn += [title, figure(f"leaderboard-{benchmark}-{game or ''}", leaderboard(read, own), label="teams by score")]
+    single = int((rows["n"] < LEAST_GAMES).sum())
+    left = f" {wording.counted(single, 'team')} with a single game: in the table alone." if single else ""
+    ring = " Beside it: the share of the ceiling that verified moves can reach." if rows["ceiling_n"].sum() else ""
+    hint = f"Mean score with its 95 % interval.{ring}{left}"
+    return card("Leaderboard", *drawn, fold(read, LEADERBOARD, benchmark, is_open=not drawn), few(rows, "leaderboard"), hint=hint)
+
+
+def leaderboard(read: Reader, rows: pl.DataFrame) -> go.Figure:
+    """Teams from best to worst: mean score with its interval, and the share of the ceiling where one is known."""
+    found = rows.filter((rows["n"] >= LEAST_GAMES) & rows["score_mean"].is_not_null()).head(_TEAMS)
+    entries = list(found.iter_rows(named=True))
+    names = team_names(read, entries)
+    known = family(str(rows["benchmark"][0]))
+    bounded = known is not None and known.score_unit.startswith("0") and all(0 <= row["score_mean"] <= 1 for row in entries)
+    dots: list[Dot] = []
+    for name, row in zip(names, entries, strict=True):
+        link = read.address.narrowed("/spirals", benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
+        common = {"line": name.key, "detail": name.detail, "n": row["n"], "link": link}
+        dots.append(Dot(value=row["score_mean"], low=row["score_low"], high=row["score_high"], series="score", **common))
+        if row["ceiling_share_mean"] is not None:
+            dots.append(Dot(value=row["ceiling_share_mean"], series="share of the ceiling", **common))
+    return dot_plot(dots, Axis(title="score", high=1 if bounded else None))
+
+
+def _leaderboard(read: Reader, benchmark: str) -> TableRows:
+    return TableRows(
+        sql=_LEADERBOARD.replace("{filters}", "{filters} AND benchmark = $benchmark"),
+        parameters={"levels": list(read.address.all("level")) or None, "benchmark": benchmark},
+        filter_on=("condition", "model"),
+        columns={
+            "team_name": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "max_turns": GridColumn(heading="Turn limit", kind="count"),
+            "n": GridColumn(heading="Games", kind="count"),
+            "score_mean": GridColumn(heading="Score", kind="score", low="score_low", high="score_high"),
+            "ceiling_share_mean": GridColumn(heading="Of ceiling", kind="score", hint="score over what verified moves can reach"),
+            "success_rate": GridColumn(heading="Goal reached", kind="share", part="successes", whole="n"),
+            "failed_rate": GridColumn(heading="Refused actions", kind="share", part="failed", whole="attempted"),
+            "clarify_rate": GridColumn(heading="Asked instead", kind="share", part="clarify", whole="turns"),
+            "adherence": GridColumn(heading="Followed the oracle", kind="share", part="followed", whole="oracle_turns"),
+        },
+        link=lambda row: games_of_team(read, row),
+    )
+
+
+def games_of_team(read: Reader, row: Mapping[str, Any]) -> str:
+    """Address of a team's games: of the row's family, model and condition, under the other filters."""
+    return read.address.narrowed(GAME, benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
+
+
+LEADERBOARD: Final = Grid("leaderboard", _leaderboard, "In numbers")
+
+
+_IN_CARD: Final = 6
+"""Teams that a card shows, and sentences."""
+_BY_GAME = """
+    SELECT game, count(*) AS games, count(success) AS n, count(*) FILTER (success) AS won, wilson_low(won, n) AS low,
+        wilson_high(won, n) AS high, avg(score) AS mean
+    FROM (SELECT episode_id, success, score FROM games WHERE {filters} AND ending = 'ended')
+    INNER JOIN (SELECT episode_id, run_id FROM episodes) USING (episode_id)
+    INNER JOIN (SELECT run_id, condition ->> 'game' AS game FROM runs) USING (run_id)
+    GROUP BY ALL ORDER BY games DESC, game
+"""
+_WORST = """
+    SELECT failure_turns.episode_id, failure_turns.turn
+    FROM failure_turns INNER JOIN failure_map USING (taxonomy, category)
+    LEFT JOIN turn_values
+        ON failure_turns.episode_id = turn_values.episode_id AND failure_turns.turn = turn_values.turn AND turn_values.measure = $measure
+    WHERE {filters} AND failure_turns.counted AND failure_map.common = $common
+    ORDER BY turn_values.cost DESC NULLS LAST, failure_turns.episode_id, failure_turns.turn LIMIT 1
+"""
+_TOLD = """
+    SELECT
+        count(*) FILTER (episode_id IN (SELECT episode_id FROM labels WHERE rubric = 'decisive_error')) AS blamed,
+        count(*) FILTER (episode_id IN (SELECT episode_id FROM verdicts_latest)) AS judged,
+        count(*) FILTER (ending = 'ended' AND success IS NULL) AS untold
+    FROM games WHERE {filters}
+"""
+_JUDGE = "cotrace judge --rubric NAME"
+_LOST = """
+    WITH costs AS (
+        SELECT episode_id, cost, row_number() OVER (PARTITION BY episode_id ORDER BY cost DESC) AS place
+        FROM turn_values INNER JOIN games USING (episode_id) WHERE {filters} AND measure = $measure AND cost > 0
+    ),
+    by_place AS (SELECT place, sum(cost) AS lost FROM costs GROUP BY place),
+    running AS (SELECT place, sum(lost) OVER (ORDER BY place) / sum(lost) OVER () AS share FROM by_place)
+    SELECT
+        (SELECT min(place) FROM running WHERE share >= 0.5) AS turns,
+        (SELECT sum(cost) FROM costs) / (SELECT count(*) FROM games WHERE {filters} AND ending = 'ended') AS lost
+"""
+
+
+def family_card(read: Reader, benchmark: str) -> Part:
+    """The card, under the filters of the page; teams stand on it where there are several families."""
+    is_alone = bool(read.address.all("benchmark"))
+    read = narrowed(read, benchmark)
+    row = _summary(read, benchmark)
+    if row is None:
+        return None
+    is_foreign = family(benchmark) is None
+    address = read.address
+    links = [("all games", GAME), ("teams", "/")][: 1 if is_alone else 2]
+    menu = html.Span([html.A(text, href=address.narrowed(path, benchmark=benchmark)) for text, path in links], className="table-links")
+    return card(
+        title_of(benchmark),
+        html.Div(_headlines(read, benchmark, row), className="headlines"),
+        *_who_is_behind(read, benchmark),
+        html.P((_what_is_known if is_foreign else _what_goes_wrong)(read, benchmark, row), className="card-lead"),
+        None if is_alone else _strip(read, benchmark),
+        menu=menu,
+    )
+
+
+def _who_is_behind(read: Reader, benchmark: str) -> list[Part]:
+    """What the report `compare` shows of its teams; nothing under a filter, since it is about all games."""
+    if any(read.address.all(key) for key in ("condition", "model", "level")):
+        return []
+    found = kept(
+        read.store.path, ("headlines",), lambda: headlines(read.store), size_of=lambda of: sum(len(str(one)) for one in of.values())
+    )
+    return [html.P(printable(sentence), className="card-lead") for sentence in found.get(benchmark, [])[:_IN_CARD]]
+
+
+def _headlines(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
+    known = family(benchmark)
+    if known and known.game_scores:
+        return [_of_game(game, known.game_scores) for game in read.rows(_BY_GAME).iter_rows(named=True)]
+    reached = f"{wording.count(row['successes'])} of {wording.count(row['success_n'])} games"
+    heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)] if row["success_rate"] is not None else []
+    if row["score_mean"] not in {None, row["success_rate"]} and row["main_metric"] != "success":
+        words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"] or "mean score")
+        heads.append(_headline(wording.score(row["score_mean"]), words, wording.interval(row["score_low"], row["score_high"])))
+    return heads
+
+
+def _of_game(row: Mapping[str, Any], scores: Mapping[str, str]) -> Part:
+    """A game's share of successes, or its mean score where its paper knows no success."""
+    label = f"{wording.condition_in_words({'game': row['game']})}: {scores.get(row['game'] or '', 'score')}"
+    if not row["n"]:
+        return _headline(wording.score(row["mean"]), label, f"mean of {wording.counted(row['games'], 'game')}")
+    return _headline(wording.share(row["won"] / row["n"]), label, f"{wording.count(row['won'])} of {wording.counted(row['n'], 'game')}")
+
+
+def _headline(value: str, label: str, detail: str) -> Part:
+    return html.Div([html.Span(value, className="headline"), html.Span([label, html.Small(detail)], className="headline-label")])
+
+
+def _summary(read: Reader, benchmark: str) -> dict[str, Any] | None:
+    """The row of the view families; under other filters than the family, what it says of those games."""
+    rows = read.rows("SELECT * FROM families")  # the same for all cards, so that it is asked for once
+    row = next((row for row in rows.iter_rows(named=True) if row["benchmark"] == benchmark), None)
+    if row is None:
+        return None
+    if not any(read.address.all(key) for key in ("condition", "model", "level")):
+        return row
+    own = read.rows(
+        """
+        SELECT count(*) AS games, count(*) FILTER (ending = 'not_set_up') AS broken, count(*) FILTER (ending = 'cut') AS cut,
+            count(*) FILTER (success AND ending = 'ended') AS successes, count(success) FILTER (ending = 'ended') AS success_n,
+            successes / nullif(success_n, 0) AS success_rate, sum(turns_taken)::BIGINT AS turns
+        FROM games WHERE {filters}
+        """
+    ).row(0, named=True)
+    unknown = dict.fromkeys(("score_mean", "score_low", "score_high", "spiral_share"))
+    return row | unknown | own | _commonest(read)
+
+
+def _commonest(read: Reader) -> dict[str, Any]:
+    rows = read.rows(
+        """
+        SELECT common AS commonest_failure, count(DISTINCT (episode_id, turn)) AS failing_turns
+        FROM failure_turns INNER JOIN failure_map USING (taxonomy, category)
+        WHERE {filters} AND counted AND common <> 'none' GROUP BY ALL ORDER BY failing_turns DESC, common LIMIT 1
+        """
+    )
+    return rows.row(0, named=True) if len(rows) else {"commonest_failure": None, "failing_turns": None}
+
+
+def _what_goes_wrong(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
+    """A sentence made of data: what was lost, the commonest failure and one turn that shows it, spirals."""
+    address = read.address
+    measure = measure_of(read, benchmark)
+    said: list[Part] = [_lost(read, measure)] if measure else []
+    if row["commonest_failure"]:
+        said += [
+            "Most often: ",
+            html.A(
+                wording.in_words(row["commonest_failure"]),
+                href=address.narrowed("/turns", benchmark=benchmark, kind=row["commonest_failure"]),
+            ),
+            f", on {wording.count(row['failing_turns'])} of {wording.count(row['turns'])} turns",
+        ]
+        worst = read.rows(_WORST, {"measure": measure.name if measure else "", "common": row["commonest_failure"]}).rows()
+        said += [part for episode, turn in worst for part in (" (", html.A("see one", href=game_at(episode, turn)), ")")]
+        said.append(". ")
+    if row["spiral_share"]:
+        inside = html.A(f"{wording.share(row['spiral_share'])} of turns", href=address.narrowed("/spirals", benchmark=benchmark))
+        said += [inside, " are in correction spirals."]
+    if said:
+        return said
+    classified = read.rows("SELECT 1 FROM failure_turns WHERE {filters} AND counted LIMIT 1")
+    return ["No rule classifies the turns of these logs." if classified.is_empty() else "No rule has found a failure."]
+
+
+def _what_is_known(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
+    """Of a log that no engine follows: how much there is of it, what people said of it, and the ways on."""
+    address = read.address
+    told = read.rows(_TOLD).row(0, named=True)
+    games = wording.counted(row["games"], "transcript")
+    broke = [f"; {wording.count(row['broken'] + row['cut'])} without a known end"] if row["broken"] + row["cut"] else []
+    said: list[Part] = [f"{games}, {wording.counted(row['turns'], 'turn')}", *broke, ". "]
+    if told["untold"]:
+        said.append(f"Of {wording.count(told['untold'])} the log does not say whether a goal was reached. ")
+    if told["blamed"]:
+        said.append(f"Of {wording.count(told['blamed'])}, people say whose mistake decided it. ")
+    if told["judged"]:
+        judged = html.A(f"judged {wording.count(told['judged'])}", href=address.narrowed("/judges", benchmark=benchmark))
+        return [*said, "Judges have ", judged, " of them."]
+    read_one = html.A("Read them", href=address.narrowed(GAME, benchmark=benchmark))
+    return [*said, "No engine follows these logs, and no judge has looked at them yet. ", read_one, ", or ", html.Code(_JUDGE), "."]
+
+
+def _lost(read: Reader, measure: Measure) -> str:
+    lost = read.rows(_LOST, {"measure": measure.name}).row(0, named=True)
+    words = cost_in_words(lost["lost"], measure.unit)
+    if not lost["turns"] or words == "nothing":
+        return ""
+    turns = "one turn" if lost["turns"] == 1 else f"{lost['turns']} turns"
+    return f"A game loses {words}, half of it in {turns}. "
+
+
+def _strip(read: Reader, benchmark: str) -> Part:
+    known = family(benchmark)
+    if known is None or not known.score_unit.startswith("0"):
+        return None
+    return _strip_of_games(read, benchmark) if games_apart(benchmark) else _strip_of_teams(read, benchmark)
+
+
+def _strip_of_games(read: Reader, benchmark: str) -> Part | None:
+    lines = [
+        StripLine(
+            name=wording.condition_in_words({"game": row["game"]}),
+            value=row["won"] / row["n"],
+            low=row["low"],
+            high=row["high"],
+            n=row["n"],
+            href=read.address.narrowed(GAME, benchmark=benchmark),
+        )
+        for row in read.rows(_BY_GAME).iter_rows(named=True)
+        if row["n"]
+    ]
+    if not lines:
+        return None
+    return html.Div([strip(lines[:_IN_CARD], is_share=True), html.P("share of games that reached the goal", className="strip-note")])
+
+
+def _strip_of_teams(read: Reader, benchmark: str) -> Part:
+    import polars as pl
+
+    board = leaderboard_rows(read).filter(pl.col("benchmark") == benchmark)
+    shown = list(board.filter((pl.col("n") >= LEAST_GAMES) & pl.col("score_mean").is_not_null()).iter_rows(named=True))
+    if not shown:
+        return None
+    lines = [
+        StripLine(
+            name=name.model,
+            detail=name.detail,
+            value=row["score_mean"],
+            low=row["score_low"],
+            high=row["score_high"],
+            n=row["n"],
+            href=games_of_team(read, row),
+        )
+        for name, row in zip(team_names(read, shown), shown, strict=True)
+    ][:_IN_CARD]
+    left = len(board) - len(lines)
+    more = html.A(f"{left} more teams", href=read.address.narrowed("/", benchmark=benchmark))
+    return html.Div([strip(lines), html.P(more, className="strip-note") if left else None])
+
 
 PATH = "/"
 TITLE = "Overview"

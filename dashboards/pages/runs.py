@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.address import GAME, game_at
-from dashboards.grid import Grid, grid, table_links
+from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
 from dashboards.parts import Part, card, data, link_choices, stat
-from dashboards.tables import GridColumn, TableRows
 from schemas.wording import count, counted, of_unknown_cost, spent
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader
 
-__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content"]
 
 PATH = "/runs"
 TITLE = "Runs"

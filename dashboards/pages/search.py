@@ -12,8 +12,7 @@ from dash import html
 from dashboards.address import GAME, Address, game_at
 from dashboards.filters import value_in_words
 from dashboards.parts import Later, Part, card, link_choices, note, pager
-from dashboards.playback.asked import words_of
-from dashboards.playback.said import highlighted
+from dashboards.playback.messages import highlighted, words_of
 from dashboards.reader import Reader
 from schemas.text import printable
 from schemas.wording import count, in_words
@@ -21,7 +20,6 @@ from schemas.wording import count, in_words
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "TITLE", "content", "title"]
 
 PATH = "/search"
 TITLE = "Search"

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.address import GAME, game_at
-from dashboards.figures.palette import SPIRALS, mark_of
-from dashboards.figures.theme import numbered, plain, short, styled
-from dashboards.grid import Grid, fold
-from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
+from dashboards.figures import SPIRALS, mark_of, numbered, plain, short, styled
+from dashboards.filters import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, note, pager
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
 from schemas import wording
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "heat_map", "report_figure"]
 
 PATH = "/spirals"
 TITLE = "Spirals"

@@ -1,4 +1,4 @@
-"""SQL: a read-only query in the browser, its rows in the grid, a chart of them; every query is a link."""
+"""SQL: a query of the visitor's own over the store, with grid and chart."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from dash import html
 
 from analytics.query import frame
 from dashboards.address import game_at
-from dashboards.figures.rows_chart import CHARTS, axes_of, rows_chart
+from dashboards.figures import SERIES, plain, styled
 from dashboards.foreign_sql import foreign_rows, warm_up
-from dashboards.grid import Grid, grid, table_links
-from dashboards.markup import svg
-from dashboards.parts import Part, card, data, figure, link_choices, note
-from dashboards.questions import QUESTIONS
+from dashboards.grid import Grid, GridColumn, Kind, RowRange, TableRows, block, grid, table_links
+from dashboards.parts import Part, card, data, figure, link_choices, note, svg
 from dashboards.reader import reader
-from dashboards.tables import GridColumn, Kind, RowRange, TableRows, block
 from schemas.errors import CotraceError, UsageError
 from schemas.read_only_sql import as_query, without_end
 from schemas.text import printable
@@ -26,13 +23,106 @@ from schemas.wording import counted
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import plotly.graph_objects as go
     import polars as pl
     from dash import Dash
 
     from dashboards.reader import Reader
     from schemas.store import Store
 
-__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "register", "title"]
+QUESTIONS: Final[Mapping[str, str]] = {
+    "Who reached the goal?": """
+        SELECT benchmark, model, count(*) AS games, avg(success::INT) AS rate
+        FROM games
+        GROUP BY ALL
+        ORDER BY benchmark, rate DESC
+    """,
+    "Which turns cost most?": """
+        SELECT benchmark, model, task_id, turn, cost, unit, episode_id
+        FROM costly_turns
+        ORDER BY cost DESC LIMIT 100
+    """,
+    "Which turn decided each game?": """
+        SELECT benchmark, model, task_id, turn, why, cost, unit, episode_id
+        FROM decisive_turns
+        ORDER BY cost DESC
+    """,
+    "What fails most?": """
+        SELECT benchmark, common, count(*) AS turns
+        FROM failure_turns
+        JOIN failure_map USING (taxonomy, category)
+        WHERE counted AND common <> 'none'
+        GROUP BY ALL
+        ORDER BY turns DESC
+    """,
+    "Where do teams go in circles?": """
+        SELECT model, kind, count(*) AS spirals, sum(turns_wasted) AS wasted
+        FROM correction_spirals
+        GROUP BY ALL
+        ORDER BY wasted DESC
+    """,
+    "What do judges say no to?": """
+        SELECT rubric, question, judge, count(*) AS units, avg(score) AS mean
+        FROM verdicts_latest
+        WHERE score IS NOT NULL
+        GROUP BY ALL
+        ORDER BY mean
+    """,
+    "Who talks how much?": """
+        SELECT model, agent, channel, count(*) AS utterances, avg(length(text)) AS characters
+        FROM utterances
+        JOIN episodes USING (episode_id)
+        GROUP BY ALL
+        ORDER BY characters DESC
+    """,
+    "What is in the store?": """
+        SELECT table_name, estimated_size AS n
+        FROM duckdb_tables()
+        WHERE schema_name = 'main'
+        ORDER BY n DESC
+    """,
+}
+
+
+CHARTS: Final[Mapping[str, str]] = {"none": "none", "bars": "bars", "line": "line", "dots": "dots"}
+"""Kind -> its name; the first draws nothing."""
+
+
+def axes_of(rows: pl.DataFrame, x: str, y: str) -> tuple[str, str] | None:
+    """The columns to draw: those asked for where they fit, else the first that is no number across and the last number up."""
+    numbers = [name for name in rows.columns if rows[name].dtype.is_numeric()]
+    if not numbers:
+        return None
+    up = y if y in numbers else numbers[-1]
+    words = [name for name in rows.columns if name not in numbers]
+    return x if x in rows.columns else next((name for name in (*words, *numbers) if name != up), up), up
+
+
+def rows_chart(rows: pl.DataFrame, kind: str, x: str, y: str) -> go.Figure:
+    """The rows in their order.
+
+    Args:
+        rows: of the query.
+        kind: of `CHARTS`, not none.
+        x: column across.
+        y: column up, of numbers.
+    """
+    import plotly.graph_objects as go
+
+    is_number = rows[x].dtype.is_numeric()
+    across = rows[x].to_list() if is_number else [plain(value) for value in rows[x]]
+    drawn = go.Figure()
+    if kind == "bars":
+        drawn.add_bar(x=across, y=rows[y].to_list(), marker={"color": SERIES[0]})
+    else:
+        mode = "lines+markers" if kind == "line" else "markers"
+        drawn.add_scatter(x=across, y=rows[y].to_list(), mode=mode, marker={"size": 8, "color": SERIES[0], "opacity": 0.8})
+    drawn.update_xaxes(title=plain(x), **({} if is_number else {"type": "category"}))
+    drawn.update_yaxes(title=plain(y))
+    figure = styled(drawn, height=340, legend=False)
+    figure.update_layout(bargap=0.45)
+    return figure
+
 
 PATH = "/sql"
 TITLE = "SQL"

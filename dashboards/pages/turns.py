@@ -9,7 +9,7 @@ from dash import dcc, html
 from dashboards.address import game_at
 from dashboards.boards import drawing_of
 from dashboards.parts import Part, card, note, pager
-from dashboards.playback.notes import note_lines
+from dashboards.playback.messages import note_lines
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, TurnView, read_games
 from schemas.families import family
@@ -19,7 +19,6 @@ from schemas.wording import counted, in_words
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "TITLE", "content"]
 
 PATH = "/turns"
 TITLE = "Turns"

@@ -9,12 +9,10 @@ from dash import html
 
 from analytics.losses.lost import amount, of_link
 from dashboards.address import game_at
-from dashboards.figures.palette import OTHER, SERIES
-from dashboards.figures.theme import color_of, plain, styled
-from dashboards.grid import Grid, fold
-from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
+from dashboards.figures import OTHER, SERIES, color_of, plain, styled
+from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
+from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, note
-from dashboards.tables import GridColumn, TableRows
 from schemas.wording import counted, in_words, share
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
     from dashboards.reader import Reader
 
-__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
 
 PATH = "/why"
 TITLE = "Why"

@@ -1,17 +1,59 @@
-"""What the store knows of each turn of a game: what became of it, what it cost, what rules say of it, the spirals it is in."""
+"""What is known of a game's turns: outcome, regret, spirals; and the timeline that shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from itertools import groupby
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dashboards.figures.palette import Mark, mark_of
+from dash import html
+
+from dashboards.figures import OUTCOMES, SPIRALS, Mark, mark_of
+from dashboards.parts import Part, aria, data
+from schemas.wording import in_words, number, share, without_zero
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader
 
-__all__ = ["Decisive", "GameFacts", "Spiral", "TurnFacts", "facts_of"]
+_PREFERRED: Final = ("reachable", "know", "solved", "upper_bound", "time")
+"""Last parts of measures that count what a team can act on, before those that assume more; others follow by name."""
+
+
+class Measure(NamedTuple):
+    """A measure of `turn_values`."""
+
+    name: str
+    unit: str
+
+
+def measure_of(read: Reader, benchmark: str) -> Measure | None:
+    """The measure that pages show for a benchmark; None if no turn of it has a value."""
+    found = read.rows(
+        "SELECT DISTINCT measure, unit FROM turn_values WHERE starts_with(measure, $benchmark || '.') AND cost IS NOT NULL ORDER BY ALL",
+        {"benchmark": benchmark},
+    ).rows()
+    by_preference = sorted(found, key=lambda row: (_rank(row[0].rpartition(".")[2]), row[0]))
+    return Measure(*by_preference[0]) if by_preference else None
+
+
+def cost_in_words(cost: float | None, unit: str) -> str:
+    """`.042 of progress`, `2 steps`; what is next to nothing is nothing."""
+    if cost is None:
+        return "–"
+    if unit == "probability":
+        return "nothing" if abs(cost) < 0.005 else f"{share(cost)} of the chance to win"  # noqa: PLR2004 - half a percent
+    if unit == "progress":
+        told = without_zero(f"{cost:.3f}").replace("-", "−")
+        return f"{told} of progress" if abs(cost) >= 0.0005 else "nothing"  # noqa: PLR2004 - half of the last digit
+    whole = f"{cost:.0f}" if abs(cost - round(cost)) < 0.05 else f"{cost:.1f}"  # noqa: PLR2004 - a tenth is shown
+    return "nothing" if float(whole) == 0 else f"{whole} {unit.removesuffix('s') if whole == '1' else unit}"
+
+
+def _rank(last: str) -> int:
+    return _PREFERRED.index(last) if last in _PREFERRED else len(_PREFERRED)
+
 
 _FREE: Final = 1e-9
 """Costs below are rounding."""
@@ -204,3 +246,103 @@ def facts_of(read: Reader, episode_id: str) -> GameFacts:
         stop_reason=ended.get("stop_reason") or "",
         error=ended.get("error") or "",
     )
+
+
+TONES: Final = {
+    "followed": "good",
+    "accepted": "good",
+    "not_followed": "lost",
+    "wrong": "lost",
+    "refused": "bad",
+    "clarify": "ask",
+    "no_move": "still",
+    "no_oracle": "still",
+}
+"""What became of a turn -> its colour in the style sheet."""
+
+_HIGHEST: Final = 22
+"""Pixels of the largest cost."""
+
+
+def timeline(facts: GameFacts, turn: int, href: Callable[[int], str], found: Collection[int] = ()) -> Part:
+    """All turns in a row.
+
+    Args:
+        facts: of the game.
+        turn: the one that is shown.
+        href: the address of a turn.
+        found: turns with a hit of the search inside the game.
+    """
+    most = max((one.cost or 0 for one in facts.turns if isfinite(one.cost or 0)), default=0)
+    ticks = [_tick(facts, one, href(one.turn), most, _marks(one, turn, found)) for one in facts.turns]
+    return html.Nav(ticks, className="timeline", **aria(label="Turns of the game"))
+
+
+def _tick(facts: GameFacts, one: TurnFacts, href: str, most: float, marks: Sequence[str]) -> Part:
+    decisive = facts.decisive is not None and facts.decisive.turn == one.turn
+    spirals = facts.around(one.turn)
+    height = round(_HIGHEST * min((one.cost or 0) / most, 1)) if most and one.has_cost else 0
+    lines = [html.Span(className=f"tick-line {kind}" if any(s.kind == kind for s in spirals) else "tick-line") for kind in _kinds(facts)]
+    return html.A(
+        [
+            html.Span("▼" if decisive else "", className="tick-decisive", **aria(hidden="true")),
+            html.Span(html.Span(className="tick-cost", style={"height": f"{height}px"}), className="tick-bar"),
+            html.Span(one.mark.shape, className="tick-mark", **aria(hidden="true")),
+            html.Span([str(one.turn), html.Sup("✎") if facts.noted(one.turn) else None], className="tick-turn"),
+            *lines,
+        ],
+        href=href,
+        className=" ".join(marks),
+        title=_title(one, spirals, len(facts.noted(one.turn)), decisive=decisive),
+        **(aria(current="true") if "current" in marks else {}),
+    )
+
+
+def _marks(one: TurnFacts, turn: int, found: Collection[int]) -> list[str]:
+    """Its classes of the style sheet."""
+    marks = ["tick", TONES.get(one.name, "still")]
+    return marks + ["current"] * (one.turn == turn) + ["hit"] * (one.turn in found)
+
+
+def _kinds(facts: GameFacts) -> list[str]:
+    """The kinds of spiral that the game has: a line each."""
+    return [kind for kind in SPIRALS if any(spiral.kind == kind for spiral in facts.spirals)]
+
+
+def _title(one: TurnFacts, spirals: Sequence[Spiral], notes: int, *, decisive: bool) -> str:
+    said = [f"turn {one.turn}: {one.mark.words or in_words(one.outcome)}"]
+    if one.has_cost:
+        said.append(f"cost {cost_in_words(one.cost, one.unit or '')}")
+    if one.progress is not None:
+        said.append(f"progress {number(one.progress)}")
+    said += [f"{notes} notes" if notes > 1 else "a note"] if notes else []
+    said += [f"in a {in_words(spiral.kind)}" for spiral in spirals]
+    return "; ".join([*said, *(["the decisive turn"] if decisive else [])])
+
+
+def legend(facts: GameFacts) -> Part:
+    """What the signs of this game's timeline stand for, and the keys."""
+    by_shape = groupby(sorted(OUTCOMES.items(), key=lambda entry: list(OUTCOMES).index(entry[0])), key=lambda entry: entry[1].shape)
+    shown = {one.mark.shape for one in facts.turns}
+    signs = [
+        html.Li([html.Span(shape, className=f"sign {TONES[group[0][0]]}"), " or ".join(mark.words for _, mark in group)])
+        for shape, group in ((shape, list(group)) for shape, group in by_shape)
+        if shape in shown
+    ]
+    kinds = [html.Li([html.Span(className=f"sign-line {kind}"), f"{in_words(kind)}: {mark_of(kind).words}"]) for kind in _kinds(facts)]
+    keys = [html.Li([html.Kbd(key), f" {what}"]) for key, what in _KEYS.items()]
+    drawn = [html.Li("bar: what the turn cost; ▼ the turn that decided the game; ✎ a note")]
+    return html.Details(
+        [html.Summary("legend and keys"), html.Div([html.Ul([*signs, *kinds, *drawn]), html.Ul(keys)], className="legend-box")],
+        className="menu legend",
+        **data(fold="legend"),
+    )
+
+
+_KEYS: Final = {
+    "← →": "turn before, turn after",
+    "n  p": "next failure, failure before",
+    "/": "search",
+    "f": "find in this game",
+    "c": "write a note",
+}

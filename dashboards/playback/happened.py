@@ -15,11 +15,9 @@ from dash import html
 
 from analytics.losses.lost import of_link
 from dashboards.boards import Drawing, prose
-from dashboards.costs import cost_in_words
 from dashboards.parts import Part, data
-from dashboards.playback.facts import GameFacts, TurnFacts
-from dashboards.playback.notes import notes_on
-from dashboards.playback.timeline import TONES
+from dashboards.playback.facts import TONES, GameFacts, TurnFacts, cost_in_words
+from dashboards.playback.messages import notes_on
 from judges.evidence.transcript import ActionView, TurnView
 from judges.rubric_files.reading import find, names
 from schemas.errors import CotraceError
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from dashboards.reader import Reader
     from judges.rubric.model import Question
 
-__all__ = ["happened_column", "objections_of", "tried", "unexplained", "what_went_wrong"]
 
 _MIDDLE: Final = 0.5
 """A score below says no."""

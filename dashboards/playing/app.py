@@ -1,26 +1,49 @@
-"""The server of tables: a page that opens a game, and a page for each seat. Nothing of a store can be reached through it.
-
-A seat's address holds a secret of its own; who has it needs nothing else, and gets nothing else.
-"""
+"""The pages for people who play."""
 
 from __future__ import annotations
 
+from functools import cache
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Final
 
 from flask import Flask, Response, jsonify, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dashboards.access import Access, guard
-from dashboards.playing.look import LOOK, document, look
 from dashboards.playing.tables import Tables
-from dashboards.requests import answer_faults
+from dashboards.requests import Access, answer_faults, guard
 from games.experiments.family import games
 from games.players.setup import PERSON, SCRIPT
 from schemas.errors import CotraceError
 from schemas.families import title_of
 
-__all__ = ["create_play_app"]
+LOOK: Final = "/look/"
+"""Where the files lie; they hold nothing of any game."""
+
+_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".woff2": "font/woff2"}
+_SHARED: Final = frozenset({"base.css", "parts.css", "boards.css", "theme.js", "inter-latin.woff2"})
+"""Out of the dashboard's own files."""
+_OWN: Final = frozenset({"play.css", "opening.js", "seat.js"})
+
+
+@cache
+def document(name: str) -> str:
+    """A page, whole."""
+    return files(__package__).joinpath("web", f"{name}.html").read_text(encoding="utf-8")
+
+
+def look(name: str) -> Response | None:
+    """A file that the pages load; None: they load none of that name."""
+    if name not in _SHARED | _OWN:
+        return None
+    return Response(_content(name), mimetype=next(kind for ending, kind in _TYPES.items() if name.endswith(ending)))
+
+
+@cache
+def _content(name: str) -> bytes:
+    place = files(__package__).joinpath("web") if name in _OWN else files("dashboards").joinpath("assets")
+    return place.joinpath(name).read_bytes()
+
 
 _LONGEST_ANSWER: Final = 20_000
 _SEAT: Final = "/seat/"

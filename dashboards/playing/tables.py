@@ -1,4 +1,4 @@
-"""Tables at which people sit: a game runs in a thread of its own, and asks the browsers of its seats."""
+"""Tables at which people play, alone or with models."""
 
 from __future__ import annotations
 
@@ -9,24 +9,57 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from dashboards.boards import drawing_of
-from dashboards.markup import to_html
-from dashboards.playing.survey import keep, questions
+from dashboards.parts import to_html
 from games.experiments.family import Match, game_of
 from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
 from games.players.running import Job, RunSetup, RunTerms, run_games
 from games.players.setup import PERSON, is_model, team_name
+from judges.rubric_files.reading import find
 from providers.prices import Budget
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
+from schemas.game import SurveyEntry
 from schemas.text import near
 
-__all__ = ["Seat", "Tables"]
+RUBRIC: Final = "partner_survey"
+
+
+def questions() -> Sequence[Mapping[str, Any]]:
+    """The questions and what can be answered, as the page shows them."""
+    rubric = find(RUBRIC, ())
+    return [{"id": question.id, "ask": question.ask, "answers": list(question.answers)} for question in rubric.questions.values()]
+
+
+def keep(path: Path, agent: str, answers: Mapping[str, str]) -> None:
+    """Put a player's answers into the last line of its game's log, in place of those that it gave before.
+
+    Raises:
+        UsageError: there is no such question or answer.
+        OSError: the log cannot be written.
+    """
+    rubric = find(RUBRIC, ())
+    known = {question.id: question.answers for question in rubric.questions.values()}
+    for question, answer in answers.items():
+        if answer not in known.get(question, ()):
+            raise UsageError(f"{question}: {answer!r} is no answer of the questionnaire")
+    head, mark, last = path.read_bytes().rstrip(b"\n").rpartition(b"\n")
+    line = orjson.loads(last)
+    others = [entry for entry in line["end"].get("survey", ()) if entry["agent"] != agent]
+    own = [
+        SurveyEntry(rubric=RUBRIC, question=question, agent=agent, answer=answer, score=rubric.score(answer))
+        for question, answer in answers.items()
+    ]
+    line["end"]["survey"] = [*others, *own]
+    written = path.with_suffix(".survey")
+    written.write_bytes(head + mark + orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+    written.replace(path)
+
 
 _MOST_TABLES = 100
 """Games under way at once."""

@@ -11,8 +11,8 @@ from analytics.courses import survival
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.drawing import draw_page
-from dashboards.markup import to_html
 from dashboards.pages import spirals
+from dashboards.parts import to_html
 from dashboards.reader import reader
 from schemas.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with

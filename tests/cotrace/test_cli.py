@@ -20,7 +20,7 @@ import pytest
 import cotrace
 from cotrace.cli import COMMANDS, cli
 from cotrace.options.shared import StoreParameter
-from dashboards.document import document
+from dashboards.page_file import document
 from schemas.families import FAMILIES
 from schemas.store import Store
 from tests.command_line import run

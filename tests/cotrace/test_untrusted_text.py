@@ -1,7 +1,7 @@
 """One canary for every exit: a store whose texts are hostile, from every format, drawn on every page, in every report, export and prompt.
 
 The canary holds what each exit could stumble over: format strings of Python, templates of Plotly, HTML, Markdown, SQL, paths, escapes of
-terminals, changes of direction, NUL, formulas. `cotrace/terminal.py`, `dashboards/markup.py`, `schemas/text.py` and
+terminals, changes of direction, NUL, formulas. `cotrace/terminal.py`, `dashboards/parts.py`, `schemas/text.py` and
 `judges/evidence/text.py` are the exits; ruff's `banned-api` and `tools/format_strings.py` refuse any other.
 """
 

@@ -16,10 +16,9 @@ import pytest
 from plotly.io.json import to_json_plotly
 
 from dashboards.address import Address
-from dashboards.ahead import addresses, draw_ahead, keeping_ahead
-from dashboards.app import draw_page
-from dashboards.computed import forget_kept
-from dashboards.drawing import draw_part
+from dashboards.drawing import draw_page, draw_part
+from dashboards.reader import forget_kept
+from dashboards.server import addresses, draw_ahead, keeping_ahead
 from schemas.store import Store
 
 
@@ -89,7 +88,7 @@ def test_a_card_is_drawn_anew_when_a_rubric_of_ones_own_was_edited(store: Store,
 
 def test_a_store_that_changes_meanwhile_is_left_alone(store: _Counted, monkeypatch: pytest.MonkeyPatch) -> None:
     states = iter(range(1_000))
-    monkeypatch.setattr("dashboards.ahead.state_of", lambda _: next(states))
+    monkeypatch.setattr("dashboards.server.state_of", lambda _: next(states))
     assert not draw_ahead(store, [Address("/judges")])
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 from analytics.comparison.compare import compare
 from analytics.query import query
-from dashboards.comparison.side_by_side import first_divergence
+from dashboards.pages.compare import first_divergence
 from judges.evidence.transcript import load
 from schemas import wording
 from schemas.store import Store

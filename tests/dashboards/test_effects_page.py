@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from analytics.reports import report
-from dashboards.associations.questions import QUESTIONS
+from dashboards.pages.effects import QUESTIONS
 from schemas.store import Store
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.figures.dots import Axis, Dot, dot_plot
+from dashboards.figures import Axis, Dot, dot_plot
 from tests.places import ROOT
 
 WITH_BARS = sorted(path for path in (ROOT / "dashboards").rglob("*.py") if re.search(r"error_[xy]\b", path.read_text(encoding="utf-8")))

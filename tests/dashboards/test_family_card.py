@@ -8,9 +8,9 @@ from pathlib import Path
 
 from dashboards.address import Address
 from dashboards.drawing import draw_page
-from dashboards.family_card import family_card
-from dashboards.markup import to_html
 from dashboards.pages import turns
+from dashboards.pages.overview import family_card
+from dashboards.parts import to_html
 from dashboards.reader import reader
 from ingest.files.run import ingest_paths
 from schemas.store import Store

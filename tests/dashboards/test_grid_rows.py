@@ -12,13 +12,11 @@ from playwright.sync_api import Page
 
 from analytics.query import frame
 from dashboards.address import Address
-from dashboards.computed import forget_kept
-from dashboards.grid import Grid, grid, html_table, table_links
-from dashboards.markup import to_html
+from dashboards.grid import Grid, GridColumn, RowRange, TableRows, block, grid, html_table, table_links, written
 from dashboards.pages import pages
 from dashboards.pages.sql import RESULT, content
-from dashboards.reader import reader
-from dashboards.tables import GridColumn, RowRange, TableRows, block, written
+from dashboards.parts import to_html
+from dashboards.reader import forget_kept, reader
 from schemas.store import Store
 
 
@@ -31,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(sql)
         return frame(connection, sql, parameters)
 
-    monkeypatch.setattr("dashboards.tables.frame", listen)
+    monkeypatch.setattr("dashboards.grid.frame", listen)
     forget_kept()
     return found
 

@@ -22,11 +22,10 @@ from analytics.judging.probes import probe_report
 from analytics.query import query
 from analytics.rates.corrected import corrected_rates
 from dashboards.address import Address
-from dashboards.app import draw_page
-from dashboards.computed import computed
+from dashboards.drawing import draw_page
 from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE, _worst
 from dashboards.pages.judges import SECTIONS
-from dashboards.reader import reader
+from dashboards.reader import computed, reader
 from judges.evidence.perturbation.perturbations import as_probe
 from judges.rubric_files.reading import find
 from judges.runs.runner import run
@@ -100,11 +99,11 @@ def rate(value: float, low: float, high: float) -> str:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("section", [section.SECTION for section in SECTIONS])
+@pytest.mark.parametrize("section", [section.name for section in SECTIONS])
 def test_every_section_draws_in_the_browser(section: str, site: str, page: Page) -> None:
     """Without console errors, with its tab marked, and with a table, open or folded."""
     page.goto(f"{site}/judges?rubric={PS}&show={section}")
-    page.locator(".choice.chosen", has_text={found.SECTION: found.TITLE for found in SECTIONS}[section]).wait_for()
+    page.locator(".choice.chosen", has_text={found.name: found.title for found in SECTIONS}[section]).wait_for()
     page.locator("main table, main .fold").first.wait_for()
 
 

@@ -15,8 +15,7 @@ from analytics.exports.games import exported
 from analytics.installation import ensure_installed
 from analytics.query import query
 from dashboards.address import Address
-from dashboards.label_queue import LABELLED_HERE, next_task, progress
-from dashboards.pages.labelling import content
+from dashboards.pages.labelling import LABELLED_HERE, content, next_task, progress
 from dashboards.reader import reader
 from ingest.labels.load import add_labels, import_labels
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of

@@ -15,20 +15,17 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.boards import drawing_of
-from dashboards.family_card import family_card
-from dashboards.figures.dots import _MARK_SYMBOLS, Axis
-from dashboards.figures.theme import styled
-from dashboards.grid import few
-from dashboards.judging.common import dots
-from dashboards.markup import to_html
+from dashboards.figures import _MARK_SYMBOLS, Axis, styled
+from dashboards.grid import RowRange, block, few
+from dashboards.grid import written as written_rows
+from dashboards.judging.scores import dots
 from dashboards.overcooked.page import MEASURES, confusion, rates
 from dashboards.pages import game, judges, overview, runs, spirals, turns, why
-from dashboards.parts import note
+from dashboards.pages.overview import family_card
+from dashboards.parts import note, to_html
 from dashboards.playback import happened
 from dashboards.playback.facts import GameFacts, TurnFacts
 from dashboards.reader import reader
-from dashboards.tables import RowRange, block
-from dashboards.tables import written as written_rows
 from judges.evidence.transcript import ActionView, OracleView, TurnView
 from schemas import wording
 from schemas.families import title_of

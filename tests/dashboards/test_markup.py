@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dash import dcc, html
 
-from dashboards.markup import Fragment, compact, is_static, svg, to_html
+from dashboards.parts import Fragment, compact, is_static, svg, to_html
 from tests.played import HOSTILE_TEXT
 
 

@@ -8,12 +8,10 @@ import pytest
 from playwright.sync_api import Page
 
 from dashboards.craft.page import _title
-from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.figures.theme import numbered, styled
-from dashboards.markup import to_html
+from dashboards.figures import Axis, Dot, dot_plot, numbered, styled
 from dashboards.pages.spirals import heat_map
-from dashboards.parts import figure
-from dashboards.teams import TeamName
+from dashboards.parts import figure, to_html
+from dashboards.reader import TeamName
 
 
 @pytest.mark.parametrize(("turns", "step"), [(1, 1), (10, 1), (11, 5), (20, 5), (60, 5), (61, None)])

@@ -22,15 +22,13 @@ from analytics.query import query
 from analytics.reports import report
 from cotrace.cli import cli
 from dashboards.address import Address
-from dashboards.app import create_app, draw_page
-from dashboards.document import document
-from dashboards.grid import few
-from dashboards.markup import compact
-from dashboards.page_file import page_file
+from dashboards.app import create_app
+from dashboards.drawing import draw_page
+from dashboards.grid import every_row, few
+from dashboards.page_file import document, page_file
 from dashboards.pages import pages, why
-from dashboards.reader import reader
-from dashboards.tables import every_row
-from dashboards.teams import team_names
+from dashboards.parts import compact
+from dashboards.reader import reader, team_names
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas import wording

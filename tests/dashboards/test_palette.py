@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from coloraide import Color
 
-from dashboards.figures.palette import DARK_PAPER, LIGHT_PAPER, OUTCOMES, SERIES, SYMBOLS
+from dashboards.figures import DARK_PAPER, LIGHT_PAPER, OUTCOMES, SERIES, SYMBOLS
 
 VISIONS = ("full", "protan", "deutan", "tritan")
 SETS = {"series": SERIES, "outcomes": tuple(dict.fromkeys(mark.color for mark in OUTCOMES.values()))}

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from analytics.findings import findings
 from analytics.query import query
 from analytics.reports import report, report_names
-from dashboards.document import document
+from dashboards.page_file import document
 from schemas.store import Store
 from tests.played import played_store
 

@@ -16,9 +16,9 @@ from analytics.losses.lost import amount
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.boards import drawing_of
-from dashboards.document import document
-from dashboards.markup import to_html
+from dashboards.page_file import document
 from dashboards.pages import failures, game, why
+from dashboards.parts import to_html
 from dashboards.playback.facts import GameFacts, TurnFacts, facts_of
 from dashboards.playback.happened import unexplained, what_went_wrong
 from dashboards.reader import reader

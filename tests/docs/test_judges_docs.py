@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from cotrace.cli import cli
 from dashboards.address import Address
-from dashboards.label_queue import next_task
+from dashboards.pages.labelling import next_task
 from dashboards.reader import reader
 from ingest.labels.load import add_labels
 from judges.evidence.labelling import labels_of

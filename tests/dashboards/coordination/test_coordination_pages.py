@@ -11,8 +11,8 @@ import pytest
 from analytics.query import query
 from analytics.statistics.intervals import pearson
 from dashboards.address import Address
-from dashboards.app import draw_page
-from dashboards.markup import compact
+from dashboards.drawing import draw_page
+from dashboards.parts import compact
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play

@@ -10,7 +10,7 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from analytics.reports import report
 from dashboards.craft.page import _sides
-from dashboards.document import document
+from dashboards.page_file import document
 from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
 from schemas.store import Store

@@ -9,10 +9,10 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from dashboards.address import Address
-from dashboards.app import draw_page
+from dashboards.drawing import draw_page
 from dashboards.einstein.board import EinsteinDrawing
-from dashboards.markup import compact
 from dashboards.pages.failures import counts
+from dashboards.parts import compact
 from dashboards.playback.facts import facts_of
 from dashboards.playback.happened import tried, what_went_wrong
 from dashboards.reader import reader

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from analytics.query import query
-from dashboards.access import LOCAL
 from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
+from dashboards.requests import LOCAL
 from games.asympuzl.puzzle import Puzzle, generate
 from games.players.running import RunTerms
 from ingest.files.run import ingest_paths

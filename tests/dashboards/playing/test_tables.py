@@ -13,10 +13,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from analytics.query import query
-from dashboards.access import LOCAL, Access
 from dashboards.playing import tables
 from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
+from dashboards.requests import LOCAL, Access
 from games.experiments.family import games
 from games.players.running import RunTerms
 from ingest.files.run import ingest_paths

@@ -9,8 +9,8 @@ import pytest
 from analytics.losses.lost import lost_report
 from analytics.query import query
 from dashboards.address import Address
-from dashboards.markup import to_html
 from dashboards.pages import game, why
+from dashboards.parts import to_html
 from dashboards.reader import reader
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed

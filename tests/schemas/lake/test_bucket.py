@@ -21,7 +21,7 @@ from click.testing import CliRunner
 
 from analytics.query import query
 from cotrace.cli import cli
-from dashboards.ahead import keeping_ahead
+from dashboards.server import keeping_ahead
 from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest

@@ -1,1 +1,0 @@
-"""Two games beside one another."""
