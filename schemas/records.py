@@ -167,9 +167,7 @@ class Episode(NamedTuple):
     ] = None
     attempt: Annotated[
         int | None,
-        Col(
-            "which attempt at its task by this team, from 1, as logged or in the order of the file; null if no log counts attempts", least=1
-        ),
+        Col("which attempt at its task in its run, from 1, as logged or in the order of the file; null if no log counts attempts", least=1),
     ] = None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -30,7 +31,8 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     rebuilt = header_of(game)
     if not turns:
         return derived((header, turns, end), rebuilt, again, episode, {})
-    lines = b"".join(orjson.dumps(step, option=orjson.OPT_APPEND_NEWLINE) for step in table.steps[: len(turns)])
+    steps = map(_with_intent, table.steps) if header.details.get("scripted") else table.steps
+    lines = b"".join(orjson.dumps(step, option=orjson.OPT_APPEND_NEWLINE) for step in islice(steps, len(turns)))
     found = read(lines, Place(path=episode, file=episode, source_id=""))
     rows = {table: [(episode, *row[1:]) for row in found.rows[table]] for table in _TABLES}
     (measured,) = _rows(found.rows["episodes"])
@@ -38,6 +40,14 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
         end = replace(end, success=None)
     details = {"game": game.game, "fingerprint": orjson.loads(measured.details)["fingerprint"]}
     return replace(derived((header, turns, end), rebuilt, again, episode, rows), details=details)
+
+
+def _with_intent(step: dict[str, Any]) -> dict[str, Any]:
+    """A step of scripts, with what was meant, as the published logs of scripts have it: their replies mean what they name."""
+    if step["game"] == "hanabi":
+        return step | ({"intended_action": step["selected_action"]} if step["read"] == "exact" else {})
+    group, done = ("actions", "selected") if step["game"] == "overcooked" else ("players", "executed")
+    return step | {group: [who | ({"intended": who[done]} if who.get("read") == "exact" else {}) for who in step[group]]}
 
 
 def _rows(records: Sequence[Any]) -> Sequence[Any]:
