@@ -12,6 +12,8 @@ demo: setup            ## set up, play games, ingest, judge, report, serve the d
 test test-long: export OMP_NUM_THREADS := 1
 test test-long: export OPENBLAS_NUM_THREADS := 1
 test test-long: export POLARS_MAX_THREADS := 1
+# tests start hundreds of processes: none should compile our modules anew, as each does where this is set
+test test-long: export PYTHONDONTWRITEBYTECODE :=
 
 test: setup check      ## set up, lint, type-check, check imports and docs, run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile

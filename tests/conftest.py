@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from hypothesis import settings
 
 from tests.masters import keep_in
 from tests.places import SHARED
+
+gc.disable()  # imports and tests found stay: to look through them for cycles is a third of the time that collecting takes
 
 if not os.environ.get("CI"):  # there the profile that hypothesis brings for CI counts, which has no deadline either
     settings.register_profile("untimed", deadline=None)
@@ -46,6 +49,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for at, item in enumerate(found):
             if at not in chosen:
                 item.add_marker("long")
+
+
+def pytest_collection_finish() -> None:
+    """Look for cycles from now on, but not among the modules and tests that stay until the end."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
