@@ -28,7 +28,6 @@ _FILL_OWN_TEXTS: Final = frozenset(
         "games/coordination/courses/agent.py",
         "games/craft/text/prompts.py",
         "games/einstein/players/speech.py",
-        "games/einstein/players/traces.py",
         "games/overcooked/text/prompts.py",
         "ingest/coordination/hanabi_csv.py",
         "judges/coordination/situation.py",

@@ -11,11 +11,9 @@ from benchmarks.engines import EngineWork
 from benchmarks.figures import Figure, seconds
 from benchmarks.timing import medians
 from benchmarks.workload import scratch
-from games.einstein.engine.generator import generate
-from games.einstein.engine.modes import ACTION_MODES
-from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
+from games.einstein.engine.puzzle import ACTION_MODES, OBJECT_COUNTS, Puzzle, generate, parse_game_id
 from games.einstein.game import Game
-from games.einstein.measures.planner import plan
+from games.einstein.measures import plan
 from games.experiments.plan import play
 
 __all__ = ["more", "work"]

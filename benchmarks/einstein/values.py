@@ -10,12 +10,10 @@ from typing import Final
 from benchmarks.values import ValueWork
 from benchmarks.workload import scratch
 from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.engine.rules import RULES
-from games.einstein.engine.step import Setting
+from games.einstein.engine.table import RULES, Setting
 from games.einstein.game import GameSettings
 from games.einstein.replay import Samples, Step, replay
-from games.einstein.value.distances import distances
-from games.einstein.value.hands import steps_left
+from games.einstein.value import distances, steps_left
 from games.experiments.plan import play
 
 __all__ = ["work"]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from dash import html
 
 from dashboards.parts import Part
-from games.einstein.engine.bins import REACH, SHOWN_BINS
+from games.einstein.engine.puzzle import REACH, SHOWN_BINS
 from games.einstein.game import AGENTS
 from games.einstein.game import PlayerView as Seen
 from games.players.player import Observation

@@ -9,15 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from games.einstein.engine.bins import Player
-from games.einstein.engine.modes import ActionMode, Modes
-from games.einstein.engine.puzzle import Puzzle, parse_game_id
-from games.einstein.engine.rules import RULES, STEP_LIMIT
-from games.einstein.engine.step import Setting
-from games.einstein.engine.table import bin_contents, items_of
-from games.einstein.measures.metrics import GameMetrics, game_metrics
+from games.einstein.engine.puzzle import ActionMode, Modes, Player, Puzzle, parse_game_id
+from games.einstein.engine.table import RULES, STEP_LIMIT, Setting, bin_contents, items_of
+from games.einstein.measures import GameMetrics, game_metrics
+from games.einstein.prompts import HistoryEntry, PromptLines, history_line, read_system_prompt, read_user_prompt
 from games.einstein.replay import Samples, Step
-from games.einstein.text.prompts import HistoryEntry, PromptLines, history_line, read_system_prompt, read_user_prompt
 from schemas.errors import BadInputError
 
 

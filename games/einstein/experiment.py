@@ -1,28 +1,52 @@
-"""The games of Einstein Puzzles: puzzles, and the switches of a game."""
+"""The games of Einstein Puzzles: puzzles, the switches of a game, and the forms that people fill in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pydantic import AliasChoices, Field, model_validator
 
-from games.einstein.engine.generator import generate
-from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
-from games.einstein.forms import forms
+from games.einstein.engine.puzzle import ALLOWED, OBJECT_COUNTS, Puzzle, generate, parse_game_id
 from games.einstein.game import GameSettings as Condition
+from games.einstein.game import PlayerView as Seen
 from games.einstein.players.personas import FAULTLESS, PLANNER
 from games.einstein.players.team import CASTS
 from games.einstein.setup import ROLES, SCRIPTS, GameSetup, course_of, header_of, scripted_course
 from games.experiments.family import Match, ShortForm, Task, job_of
+from games.players.forms import Form, Slot
+from games.players.player import Observation
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import Settings
 from schemas.errors import UsageError
 
-__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+_THOUGHT: Final = Slot("thought", "why; your partner does not read it")
+
+
+def forms(seen: Observation) -> Sequence[Form]:
+    """What can be written."""
+    return tuple(_forms(seen.data))
+
+
+def _forms(seen: Seen) -> Iterator[Form]:
+    verbs = ALLOWED[seen.mode]
+    objects = tuple(f"block{number}" for number in range(seen.num_objects))
+    moves = tuple(f"{name} from {place}" for name, place in zip(objects, seen.positions, strict=True) if place in seen.reach)
+    if moves:
+        yield _form("Move an object", "move $block to $bin", Slot("block", "object", moves), Slot("bin", "to", seen.reach))
+    if (verbs.share or verbs.reply) and seen.items:
+        items = tuple(item.text for item in seen.items)
+        yield _form("Share what you know" if verbs.share else "Answer with what you know", "share $item", Slot("item", "item", items))
+    if verbs.ask:
+        yield _form("Ask about an object", "ask $block", Slot("block", "object", objects))
+    yield _form("Pass", "pass")
+
+
+def _form(title: str, action: str, *slots: Slot) -> Form:
+    return Form(title, f"<THINK>$thought</THINK><ACTION>{action}</ACTION>", (*slots, _THOUGHT))
 
 
 class Tasks(Settings):

@@ -8,11 +8,8 @@ from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from games.einstein.engine.actions import Action, ActionType, Ask, Move, Share
-from games.einstein.engine.bins import COMMON, DESTINATIONS, REACH
-from games.einstein.engine.items import Grounding, mentions
-from games.einstein.engine.modes import ALLOWED
-from games.einstein.engine.step import Outcome, Setting
-from games.einstein.engine.table import Table
+from games.einstein.engine.puzzle import ALLOWED, COMMON, DESTINATIONS, REACH, Grounding, mentions
+from games.einstein.engine.table import Outcome, Setting, Table
 
 Group = Literal["format", "physical", "communication", "reasoning"]
 

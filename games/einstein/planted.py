@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from games.einstein.engine.modes import ACTION_MODES
+from games.einstein.engine.puzzle import ACTION_MODES
 from games.einstein.game import AGENTS
 from games.einstein.players import personas
 from games.experiments.plan import play

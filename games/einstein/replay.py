@@ -1,17 +1,140 @@
 """A game recomputed from its answers: logs hold neither acceptance nor state nor mode; all of it follows from id and answers.
 
+A verifier is a filter over several sampled answers, of which the first good one is executed.
 Source: formats/einstein.md sections 5, 7, 10 and 11.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple, get_args
 
-from games.einstein.engine.actions import Answer, Move, parse_answer
-from games.einstein.engine.step import Outcome, Setting, advance
-from games.einstein.engine.table import Table, start_table
+from games.einstein.engine.actions import Action, Answer, Ask, Move, Pass, Share, parse_answer
+from games.einstein.engine.puzzle import ALLOWED, DESTINATIONS, REACH
+from games.einstein.engine.table import Outcome, Setting, Table, advance, expected, options, start_table
 from games.einstein.labels import Situation, categories, extensions
-from games.einstein.text.verifiers import Verifier, VerifierChoice, choose, verify
-from schemas.errors import BadInputError
+from schemas.errors import BadInputError, UsageError
+
+Verifier = Literal["affordance", "communication", "reasoning"]
+VERIFIERS: Final[tuple[Verifier, ...]] = get_args(Verifier)
+
+_ASK_COST: Final = 2
+"""A bad ask wastes the ask and its answer."""
+
+
+class VerifierChoice(NamedTuple):
+    """Which candidate is executed, and what the others cost."""
+
+    executed: int
+    """Place of the executed candidate, from 0."""
+
+    used_trials: int
+    """Candidates thrown away before one passed; all but one if none passed."""
+
+    sum_err: int
+    costs: tuple[int, ...]
+    """Per candidate 0 if it passed, else 2 for an ask and 1 for anything else."""
+
+    corrected: bool
+    """A candidate passed, and it was not the first."""
+
+
+def verify(verifier: Verifier, setting: Setting, table: Table, candidates: Sequence[Action | None]) -> VerifierChoice:
+    """Rate candidates, each on its own and without executing it, and choose one.
+
+    Raises:
+        UsageError: as ``is_valid``, or there is no candidate.
+    """
+    costs = tuple(_cost(verifier, setting, table, action) for action in candidates)
+    return choose(costs, candidates)
+
+
+def choose(costs: Sequence[int], candidates: Sequence[Action | None]) -> VerifierChoice:
+    """Choose a candidate by its cost: the first that passed, else the first of the cheapest.
+
+    Raises:
+        UsageError: there is no candidate.
+    """
+    if not costs:
+        raise UsageError("a verifier needs at least one candidate answer")
+    if min(costs) > 0:
+        return VerifierChoice(costs.index(min(costs)), len(costs) - 1, sum(costs), tuple(costs), corrected=False)
+    first = costs.index(0)
+    spent = sum(costs) if candidates[first] is None else sum(costs[:first])
+    return VerifierChoice(first, first, spent, tuple(costs), corrected=first > 0)
+
+
+def is_valid(verifier: Verifier, setting: Setting, table: Table, action: Action | None) -> bool:
+    """Tell whether one candidate passes.
+
+    Raises:
+        UsageError: the communication verifier in mode none under the published rules, where its code stops with an error.
+    """
+    return _CHECKS[verifier](setting, table, action)
+
+
+def _cost(verifier: Verifier, setting: Setting, table: Table, action: Action | None) -> int:
+    if is_valid(verifier, setting, table, action):
+        return 0
+    return _ASK_COST if isinstance(action, Ask) else 1
+
+
+def _affordance(setting: Setting, table: Table, action: Action | None) -> bool:
+    if action is None:
+        return not setting.rules.unreadable_is_infeasible
+    return not isinstance(action, Move) or _feasible(setting, table, action)
+
+
+def _feasible(setting: Setting, table: Table, move: Move) -> bool:
+    reach = REACH[table.player]
+    there = move.block < setting.puzzle.num_objects and table.positions[move.block] == move.source
+    return there and move.source in reach and move.target in reach and move.source != move.target
+
+
+def _communication(setting: Setting, table: Table, action: Action | None) -> bool:
+    if not setting.rules.useless_talk_rejected:
+        return _published_communication(setting, table, action)
+    if isinstance(action, Ask):
+        return ALLOWED[setting.modes[table.player]].ask and not _is_placed(setting, table, action.block)
+    if isinstance(action, Share):
+        return action in expected(options(setting.puzzle, table), table, setting.modes, setting.rules)
+    return action is not None
+
+
+def _is_placed(setting: Setting, table: Table, block: int) -> bool:
+    return block < setting.puzzle.num_objects and table.positions[block] in DESTINATIONS
+
+
+def _published_communication(setting: Setting, table: Table, action: Action | None) -> bool:
+    """The published filter looks at shares alone, at flags as of the player's last step, and not at the mode."""
+    if setting.modes[table.player] == "none" and not isinstance(action, Pass):
+        raise UsageError("the published communication verifier stops in mode none; use the sane rules or another verifier")
+    if not isinstance(action, Share):
+        return action is not None
+    index = setting.puzzle.item_index.get(action.item)
+    return index in table.held[table.player] and not table.flags[table.player] >> (index or 0) & 1
+
+
+def _reasoning(setting: Setting, table: Table, action: Action | None) -> bool:
+    sensible = reasonable_actions(setting, table)
+    if isinstance(action, Pass):
+        return not sensible
+    if isinstance(action, Move) and not sensible:
+        return _feasible(setting, table, action)
+    return action in sensible
+
+
+def reasonable_actions(setting: Setting, table: Table) -> tuple[Action, ...]:
+    """List what the reasoning verifier lets pass; under the published rules a seek-only player has no replies."""
+    found = expected(options(setting.puzzle, table), table, setting.modes, setting.rules)
+    if setting.rules.replies_are_reasonable or setting.modes[table.player] != "seek":
+        return found
+    return tuple(action for action in found if not isinstance(action, Share))
+
+
+_CHECKS: Final[dict[Verifier, Callable[[Setting, Table, Action | None], bool]]] = {
+    "affordance": _affordance,
+    "communication": _communication,
+    "reasoning": _reasoning,
+}
 
 
 class Samples(NamedTuple):

@@ -10,17 +10,14 @@ from functools import partial
 from typing import Any, Final
 
 from games.einstein.engine.actions import answer_reading
-from games.einstein.engine.modes import optimum_mode
-from games.einstein.engine.puzzle import Puzzle
-from games.einstein.engine.table_json import goal_json, private_view_json
-from games.einstein.game import AGENTS, Game, GameSettings
+from games.einstein.engine.puzzle import Puzzle, optimum_mode
+from games.einstein.engine.table import goal_json, private_view_json
+from games.einstein.game import AGENTS, Game, GameSettings, end_entry, turn_entry, turn_time
 from games.einstein.game import PlayerView as EinsteinObservation
-from games.einstein.match_log import end_entry, turn_entry, turn_time
-from games.einstein.measures.trajectories import trajectories
+from games.einstein.measures import trajectories
 from games.einstein.players.personas import PERSONAS, PLANNER
-from games.einstein.players.player import ScriptedPlayer
-from games.einstein.players.team import ScriptedTeam
-from games.einstein.text.prompts import form_last
+from games.einstein.players.team import ScriptedPlayer, ScriptedTeam
+from games.einstein.prompts import form_last
 from games.players.cast import played_by
 from games.players.course import Course
 from games.players.player import Observation

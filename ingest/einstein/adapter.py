@@ -19,12 +19,9 @@ from typing import Any, Final, cast
 
 from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dialog, sound_part
 from games.einstein.engine.actions import action_type, answer_reading, parse_answer
-from games.einstein.engine.rules import STEP_LIMIT
-from games.einstein.engine.table_json import goal_json, private_view_json, table_json
-from games.einstein.game import AGENTS, NO_VERIFIER, stop_reason
-from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text, utterances_of
-from games.einstein.replay import Step, replay
-from games.einstein.text.verifiers import VERIFIERS, Verifier, verify
+from games.einstein.engine.table import STEP_LIMIT, goal_json, private_view_json, table_json
+from games.einstein.game import AGENTS, NO_VERIFIER, action_arguments, is_undo, refusal, refusal_text, stop_reason, utterances_of
+from games.einstein.replay import VERIFIERS, Step, Verifier, replay, verify
 from ingest.einstein.measures import progress, replay_rows, sampled_actions, success_by_rules
 from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, run_id
 from ingest.reading.text import dumps, loads

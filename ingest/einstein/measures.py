@@ -6,15 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from games.einstein.engine.actions import Action, Move, Share, parse_answer
-from games.einstein.engine.options import expected
-from games.einstein.engine.step import Setting
-from games.einstein.engine.table import Table, closure, items_mask, start_table
-from games.einstein.game import AGENTS
+from games.einstein.engine.table import Setting, Table, closure, expected, items_mask, start_table
+from games.einstein.game import AGENTS, action_arguments
 from games.einstein.labels import NO_ERROR
-from games.einstein.match_log import action_arguments
-from games.einstein.measures.metrics import GameMetrics, game_metrics
+from games.einstein.measures import GameMetrics, game_metrics
 from games.einstein.replay import Samples, Step
-from games.einstein.value.distances import distances
+from games.einstein.value import distances
 from ingest.reading.text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric, TurnValue
 
@@ -69,7 +66,7 @@ _END_METRICS: Final = (
     "avg_sum_err",
     "avg_corrected",
 )
-"""Attributes of `games.einstein.measures.metrics.GameMetrics` that become episode metrics, these only of games with an end.
+"""Attributes of `games.einstein.measures.GameMetrics` that become episode metrics, these only of games with an end.
 
 None has no row.
 """

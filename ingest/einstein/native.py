@@ -6,13 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, get_args
 
 from games.einstein.engine.actions import action_type
-from games.einstein.engine.bins import Player
-from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.engine.rules import RULES
-from games.einstein.engine.step import Setting
-from games.einstein.engine.table_json import goal_json, private_view_json, table_json
-from games.einstein.game import AGENTS, GameSettings, StopReason, stop_reason
-from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text, utterances_of
+from games.einstein.engine.puzzle import Player, parse_game_id
+from games.einstein.engine.table import RULES, Setting, goal_json, private_view_json, table_json
+from games.einstein.game import (
+    AGENTS,
+    GameSettings,
+    StopReason,
+    action_arguments,
+    is_undo,
+    refusal,
+    refusal_text,
+    stop_reason,
+    utterances_of,
+)
 from games.einstein.replay import Samples, Step, replay
 from games.einstein.setup import settings_of
 from ingest.cotrace_log.derivation import BadTurnError, Derived, without_lost_replies

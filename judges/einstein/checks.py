@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from games.einstein.claims import Belongs, Lies
-from games.einstein.engine.bins import COMMON, REACH
+from games.einstein.engine.puzzle import COMMON, REACH
 from games.einstein.game import AGENTS
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_certain, all_whole

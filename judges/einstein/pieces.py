@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from games.einstein.engine.bins import DESTINATIONS, REACH
+from games.einstein.engine.puzzle import DESTINATIONS, REACH
 from games.einstein.game import AGENTS
 from judges.einstein.steps import asked_about, held_items, inferences, item_text, shared_before
 from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text

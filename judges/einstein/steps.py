@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from games.einstein.engine.modes import ALLOWED, Verbs
+from games.einstein.engine.puzzle import ALLOWED, Verbs
 from games.einstein.game import AGENTS
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
-from games.einstein.engine.rules import Rules
+from games.einstein.engine.table import Rules
 from games.einstein.labels import CATEGORIES, EXTENSIONS, NO_ERROR
 from games.einstein.players.personas import PERSONAS
 from tests.places import DOCS

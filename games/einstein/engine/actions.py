@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
-from games.einstein.engine.bins import BINS, Bin, RelationKind
-from games.einstein.engine.items import Grounding, Item, relation
+from games.einstein.engine.puzzle import BINS, Bin, Grounding, Item, RelationKind, relation
 from games.players.texts import texts_of
 from schemas.replies import Reading, is_echo
 
@@ -132,7 +131,7 @@ def write_answer(action_text: str, reasoning: str | None = None) -> str:
 @cache
 def _example_thoughts() -> tuple[str, ...]:
     """Of the form that prompts show; its action names bins that no game has."""
-    return tuple(_THINK.findall(texts_of("games.einstein.text")["form"]["sane"]["reasoning"]))
+    return tuple(_THINK.findall(texts_of("games.einstein")["form"]["sane"]["reasoning"]))
 
 
 def _block(text: str) -> int | None:

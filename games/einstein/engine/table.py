@@ -1,17 +1,83 @@
-"""The state of a game: where the objects are, what each player was told, who acts.
+"""The table: its state, the expected actions, and one step of the game, by one of two readings of the rules.
 
-Sets of objects and of items are bit masks: bit i is ``block{i}``, or item i of ``Puzzle.items``.
-Source: formats/einstein.md section 2.
+Sets of objects and of items are bit masks: bit i is ``block{i}``, or item i of ``Puzzle.items``. Each field of `Rules` is one point where
+the paper's words and the published code differ (docs/dev/benchmark_rules.md has a line for each).
+Source: formats/einstein.md sections 2, 5 and 13.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
 
-from games.einstein.engine.actions import Action, Ask
-from games.einstein.engine.bins import SHOWN_BINS, Bin, Player
-from games.einstein.engine.items import Item
-from games.einstein.engine.modes import ALLOWED, Modes
-from games.einstein.engine.puzzle import Puzzle
+from games.einstein.engine.actions import Action, Ask, Move, Pass, Share
+from games.einstein.engine.puzzle import (
+    ALLOWED,
+    COMMON,
+    DESTINATIONS,
+    OWN_DESTINATIONS,
+    PLAYERS,
+    REACH,
+    SHOWN_BINS,
+    ActionMode,
+    Bin,
+    Item,
+    Modes,
+    Player,
+    Puzzle,
+    infer_goals,
+    mentions,
+)
+
+RulesName = Literal["sane", "published"]
+
+STEP_LIMIT: Final = 30
+"""Steps in a game, both players together (section 4)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """One reading. True is always what the paper says."""
+
+    solved_at_limit_succeeds: bool
+    """A game solved in the very last step is a success."""
+
+    right_guesses_accepted: bool
+    """A move of an unknown object that the table carries out is accepted, not shown as failed."""
+
+    passes_accepted: bool
+    """Passing is a regular action, not shown as failed."""
+
+    replies_in_mixed_pairs: bool
+    """A seek-only player may reply also when its partner plays another mode."""
+
+    unreadable_is_infeasible: bool
+    """The affordance verifier rejects answers that the grammar does not read."""
+
+    useless_talk_rejected: bool
+    """The communication verifier rejects asks about placed objects, items that have just become obsolete, and what the mode does not
+    allow; it also works in mode none."""
+
+    replies_are_reasonable: bool
+    """The reasoning verifier counts replies of a seek-only player among the expected actions."""
+
+    history_is_clear: bool
+    """The history tells an answer that could not be read from a pass, and does not give the partner what a failed share says."""
+
+
+def _reading(*, sane: bool) -> Rules:
+    return Rules(
+        solved_at_limit_succeeds=sane,
+        right_guesses_accepted=sane,
+        passes_accepted=sane,
+        replies_in_mixed_pairs=sane,
+        unreadable_is_infeasible=sane,
+        useless_talk_rejected=sane,
+        replies_are_reasonable=sane,
+        history_is_clear=sane,
+    )
+
+
+RULES: Final[dict[RulesName, Rules]] = {"sane": _reading(sane=True), "published": _reading(sane=False)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +178,219 @@ def items_of(puzzle: Puzzle, table: Table, player: Player) -> list[Item]:
 def bin_contents(table: Table) -> dict[Bin, tuple[str, ...]]:
     """Give the objects in every bin, bins in the order of the prompts, objects by number."""
     return {name: tuple(f"block{block}" for block, place in enumerate(table.positions) if place == name) for name in SHOWN_BINS}
+
+
+class Options(NamedTuple):
+    """The options of a player, whatever its mode allows."""
+
+    known: int
+    """Objects whose goals the player can infer."""
+
+    moves: tuple[Move, ...]
+    """For each known object that is not where it belongs and can be reached: into its bin, or to the common bin."""
+
+    shares: tuple[Item, ...]
+    """Explicit items that are worth telling: not told before, not obsolete."""
+
+    asks: tuple[int, ...]
+    """Objects that the player does not know."""
+
+    flags: int
+    """The player's flags, obsolete items included."""
+
+
+def options(puzzle: Puzzle, table: Table, player: Player | None = None) -> Options:
+    """Compute the options of a player, by default of the one to move."""
+    who = table.player if player is None else player
+    held = items_mask(table.held[who])
+    known = closure(puzzle, held, table.placed)
+    flags = _current_flags(puzzle, table, who)
+    everything = (1 << puzzle.num_objects) - 1
+    moves = (_useful_move(block, table.positions[block], puzzle.goals[block], who) for block in bits(known))
+    return Options(
+        known=known,
+        moves=tuple(move for move in moves if move),
+        shares=tuple(puzzle.items[index] for index in table.held[who] if not flags >> index & 1),
+        asks=tuple(bits(everything & ~known)),
+        flags=flags,
+    )
+
+
+def _current_flags(puzzle: Puzzle, table: Table, player: Player) -> int:
+    """A player's flags with those items added that became obsolete since."""
+    flags = table.flags[player]
+    for index in table.held[player]:
+        blocks = (0,) if index == 0 else (index, puzzle.anchors[index])
+        if all(table.positions[block] in DESTINATIONS for block in blocks):
+            flags |= 1 << index
+    return flags
+
+
+def _may_reply(item: Item, table: Table, modes: Modes, rules: Rules) -> bool:
+    """Whether sharing an item now is a reply: the step before was an ask, and the item is about the object asked for."""
+    if modes[0] != modes[1] and not rules.replies_in_mixed_pairs:
+        return False
+    return isinstance(table.previous, Ask) and mentions(item, table.previous.block)
+
+
+def expected(now: Options, table: Table, modes: Modes, rules: Rules) -> tuple[Action, ...]:
+    """List the expected actions. Passing is accepted by some rules, but never expected."""
+    mode = modes[table.player]
+    shares = (item for item in now.shares if _may_share(item, mode, table, modes, rules))
+    asks = now.asks if ALLOWED[mode].ask else ()
+    return (*now.moves, *map(Share, shares), *map(Ask, asks))
+
+
+def is_expected(action: Action | None, now: Options, table: Table, modes: Modes, rules: Rules) -> bool:
+    """Tell whether an action is accepted on the ground of what the player knows."""
+    if isinstance(action, Pass):
+        return rules.passes_accepted
+    return action is not None and action in expected(now, table, modes, rules)
+
+
+def _may_share(item: Item, mode: ActionMode, table: Table, modes: Modes, rules: Rules) -> bool:
+    verbs = ALLOWED[mode]
+    return verbs.share or (verbs.reply and _may_reply(item, table, modes, rules))
+
+
+def _useful_move(block: int, place: Bin, goal: Bin, player: Player) -> Move | None:
+    if place == goal or place not in REACH[player]:
+        return None
+    if goal in OWN_DESTINATIONS[player]:
+        return Move(block, place, goal)
+    return None if place == COMMON else Move(block, place, COMMON)
+
+
+def table_json(puzzle: Puzzle, table: Table) -> dict[str, Any]:
+    """Give bins and knowledge: what each player was given or told, and which goals it can infer.
+
+    ``{"bins": {"top_left_bin": ["block0"], ...}, "knowledge": {"Player1": {"items": [...], "infers": {"block0": "top_left_bin"}}, ...}}``
+    """
+    return {
+        "bins": {name: list(blocks) for name, blocks in bin_contents(table).items()},
+        "knowledge": {f"Player{player + 1}": _knowledge(puzzle, table, player) for player in PLAYERS},
+    }
+
+
+def goal_json(puzzle: Puzzle) -> dict[str, Any]:
+    """Give the bins as they are when the game is solved: ``{"bins": {"top_left_bin": ["block0"], ...}}``."""
+    return {"bins": {name: [f"block{block}" for block, goal in enumerate(puzzle.goals) if goal == name] for name in SHOWN_BINS}}
+
+
+def private_view_json(puzzle: Puzzle, player: Player) -> dict[str, Any]:
+    """Give what a player knows at the start: its items and what they imply."""
+    items = [puzzle.items[index] for index in puzzle.given(player)]
+    goals = infer_goals(items)
+    return {"items": [item.text for item in items], "infers": {f"block{block}": goals[block] for block in sorted(goals)}}
+
+
+def _knowledge(puzzle: Puzzle, table: Table, player: Player) -> dict[str, Any]:
+    known = bits(options(puzzle, table, player).known)
+    return {
+        "items": [item.text for item in items_of(puzzle, table, player)],
+        "infers": {f"block{block}": puzzle.goals[block] for block in known},
+    }
+
+
+class Setting(NamedTuple):
+    """What does not change in a game."""
+
+    puzzle: Puzzle
+    modes: Modes
+    rules: Rules
+    step_limit: int = STEP_LIMIT
+
+
+class Outcome(NamedTuple):
+    """What a step did."""
+
+    options: Options
+    """The options of the acting player before the step."""
+
+    accepted: bool
+    """The action was among the expected ones (or the rules accept it anyhow)."""
+
+    state_changed: bool
+    """Positions differ after the step. A lucky guess can be refused and change them all the same."""
+
+    history_ok: bool
+    """The step is shown to the players as successful."""
+
+    terminated: bool
+    """All objects are in their goal bins."""
+
+    truncated: bool
+    """The step limit is reached."""
+
+    success: bool
+    """Solved in time; at the limit itself it depends on the rules."""
+
+    table: Table
+    """The state after the step."""
+
+
+def advance(setting: Setting, table: Table, action: Action | None) -> Outcome:
+    """Let the player to move do something; None stands for an unreadable answer."""
+    puzzle, modes, rules, step_limit = setting
+    now = options(puzzle, table)
+    expected = is_expected(action, now, table, modes, rules)
+    positions = _positions_after(puzzle, table, action)
+    changed = positions != table.positions
+    guessed = changed and isinstance(action, Move) and not now.known >> action.block & 1
+    accepted = expected or (guessed and rules.right_guesses_accepted)
+    terminated = positions == puzzle.goals
+    history_ok = accepted or terminated
+    step = table.step + 1
+    truncated = step >= step_limit
+    told = puzzle.item_index[action.item] if isinstance(action, Share) and accepted else None
+    after = Table(
+        positions=positions,
+        placed=table.placed | _placed_by(action, changed=changed),
+        held=_held_after(table, told),
+        flags=_flags_after(table, now.flags, told),
+        shared=table.shared if told is None else table.shared | 1 << told,
+        step=step,
+        player=0 if table.player else 1,
+        previous=action,
+        previous_ok=history_ok,
+    )
+    success = terminated and (rules.solved_at_limit_succeeds or not truncated)
+    return Outcome(now, accepted, changed, history_ok, terminated, truncated, success, after)
+
+
+def carried_out(puzzle: Puzzle, table: Table, move: Move) -> bool:
+    """Tell whether the table carries a move out: object there, both bins in reach, into the common or the object's goal bin.
+
+    Expected moves always are; others are guesses or detours.
+    """
+    reach = REACH[table.player]
+    return (
+        move.block < puzzle.num_objects
+        and table.positions[move.block] == move.source
+        and move.source in reach
+        and move.target in reach
+        and move.target in (COMMON, puzzle.goals[move.block])
+    )
+
+
+def _positions_after(puzzle: Puzzle, table: Table, action: Action | None) -> tuple[Bin, ...]:
+    if not isinstance(action, Move) or not carried_out(puzzle, table, action):
+        return table.positions
+    return (*table.positions[: action.block], action.target, *table.positions[action.block + 1 :])
+
+
+def _placed_by(action: Action | None, *, changed: bool) -> int:
+    return 1 << action.block if changed and isinstance(action, Move) and action.target in DESTINATIONS else 0
+
+
+def _held_after(table: Table, told: int | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    first, second = table.held
+    if told is None or told in table.held[1 - table.player]:
+        return table.held
+    return (first, (*second, told)) if table.player == 0 else ((*first, told), second)
+
+
+def _flags_after(table: Table, refreshed: int, told: int | None) -> tuple[int, int]:
+    shared = 0 if told is None else 1 << told
+    own, partner = refreshed | shared, table.flags[1 - table.player] | shared
+    return (own, partner) if table.player == 0 else (partner, own)

@@ -1,30 +1,246 @@
-"""Players as data: which habits each has, and how often it follows them."""
+"""Players as data: habits (unreadable answers, refused or aimless moves, sharing and asking gone wrong), and how often each is followed."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from games.einstein.players import talk_habits as talk
-from games.einstein.players.format_habits import misspell
-from games.einstein.players.intent import Habit, Intent
-from games.einstein.players.mind import Mind
-from games.einstein.players.sense import sensible
-from games.einstein.players.table_habits import (
-    detour,
-    idle,
-    insist,
-    lose_track,
-    misread,
-    mix_up_sides,
-    name_phantom,
-    overreach,
-    random_move,
-    reach_across,
-    stand_still,
-    take_back,
-    throw,
+from games.einstein.engine.actions import Ask, Move, Pass, Share
+from games.einstein.engine.puzzle import (
+    BINS,
+    COMMON,
+    DESTINATIONS,
+    START_BINS,
+    Bin,
+    Grounding,
+    RelationKind,
+    bin_at_offset,
+    mentions,
+    relation,
 )
+from games.einstein.players.mind import Habit, Intent, Mind, StatedThought, sensible, useful_move
+
+FAULTS: Final[dict[str, Callable[[str], str]]] = {
+    "capitals": str.upper,
+    "first_letter": str.capitalize,
+    "full_stop": lambda text: f"{text}.",
+    "quoted": lambda text: f'"{text}"',
+    "politeness": lambda text: f"please {text}",
+    "two_at_once": lambda text: f"{text}; pass",
+    "semicolon": lambda text: f"{text};",
+    "json": lambda text: f'{{"action": "{text}"}}',
+    "list_mark": lambda text: f"- {text}",
+    "empty": lambda _: "",
+    "wordy_pass": lambda _: "skip this turn",
+    "underscores": lambda text: text.replace(" ", "_") + "_",
+    "gerund": lambda text: f"now {text}ing",
+    "nested_tag": lambda text: f"<b>{text}</b>",
+}
+"""Name of a fault, and what it makes of an action."""
+
+
+def misspell(mind: Mind, rng: random.Random) -> Intent:
+    """Spoil the writing of a sensible action."""
+    meant = sensible(mind, rng)
+    fault = rng.choice(list(FAULTS))
+    return meant._replace(habit="misspell", action=None, written=FAULTS[fault](meant.action_text))
+
+
+def lose_track(mind: Mind, rng: random.Random) -> Intent | None:
+    """Name a bin in which the object is not."""
+    block = rng.choice(mind.blocks)
+    wrong = [name for name in mind.seen.reach if name != mind.seen.positions[block]]
+    source = rng.choice(wrong)
+    target = rng.choice([name for name in mind.seen.reach if name != source])
+    return Intent("lose_track", Move(block, source, target), "stale")
+
+
+def reach_across(mind: Mind, rng: random.Random) -> Intent | None:
+    """Take an object that lies on the partner's side."""
+    far = [block for block in mind.blocks if mind.seen.positions[block] not in mind.seen.reach]
+    if not far:
+        return None
+    block = rng.choice(far)
+    return Intent("reach_across", Move(block, mind.seen.positions[block], COMMON), "grab")
+
+
+def overreach(mind: Mind, rng: random.Random) -> Intent | None:
+    """Put an object straight into a bin on the partner's side."""
+    if not mind.in_hand:
+        return None
+    block = rng.choice(mind.in_hand)
+    far = [name for name in DESTINATIONS if name not in mind.own_bins]
+    known = mind.goals.get(block)
+    target = known if known in far else rng.choice(far)
+    claims = (StatedThought(block, target),) if block in mind.goals else ()
+    return Intent("overreach", Move(block, mind.seen.positions[block], target), "far", claims)
+
+
+def stand_still(mind: Mind, rng: random.Random) -> Intent | None:
+    """Move an object to where it lies."""
+    if not mind.in_hand:
+        return None
+    block = rng.choice(mind.in_hand)
+    place = mind.seen.positions[block]
+    return Intent("stand_still", Move(block, place, place), "still")
+
+
+def name_phantom(mind: Mind, rng: random.Random) -> Intent | None:
+    """Speak of an object that the game does not have."""
+    block = rng.randint(mind.seen.num_objects, 9)
+    action = Ask(block) if mind.verbs.ask and rng.random() < 1 / 2 else Move(block, mind.start_bin, COMMON)
+    return Intent("name_phantom", action, "phantom")
+
+
+def misread(mind: Mind, rng: random.Random) -> Intent | None:
+    """Take a relation for another: a known object goes into the wrong bin, and the thoughts say why."""
+    return _wrong_bin(mind, rng, "misread")
+
+
+def mix_up_sides(mind: Mind, rng: random.Random) -> Intent | None:
+    """Take left for right."""
+    return _wrong_bin(mind, rng, "mix_up_sides")
+
+
+def _wrong_bin(mind: Mind, rng: random.Random, habit: str) -> Intent | None:
+    known = [block for block in mind.in_hand if block in mind.goals]
+    if not known:
+        return None
+    block = rng.choice(known)
+    goal = mind.goals[block]
+    believed = bin_at_offset(goal, "row" if habit == "mix_up_sides" else rng.choice(("row", "column", "diagonal")))
+    place = mind.seen.positions[block]
+    target: Bin = believed if believed in mind.own_bins else COMMON
+    if target in (place, goal if goal in mind.own_bins else COMMON):
+        return None
+    return Intent(habit, Move(block, place, target), "place" if target == believed else "pass_on", (StatedThought(block, believed),))
+
+
+def throw(mind: Mind, rng: random.Random) -> Intent | None:
+    """Guess where an unknown object belongs, without asking."""
+    unknown = [block for block in mind.in_hand if block not in mind.goals]
+    if not unknown:
+        return None
+    block = rng.choice(unknown)
+    return Intent(
+        "throw", Move(block, mind.seen.positions[block], rng.choice(sorted(mind.own_bins))), "guess", (StatedThought(block, None),)
+    )
+
+
+def detour(mind: Mind, rng: random.Random) -> Intent | None:
+    """Lay a known object that could be placed into the common bin."""
+    placeable = [move for move in mind.useful_moves if COMMON not in (move.source, move.target)]
+    if not placeable:
+        return None
+    move = rng.choice(placeable)
+    return Intent("detour", Move(move.block, move.source, COMMON), "detour")
+
+
+def take_back(mind: Mind, rng: random.Random) -> Intent | None:
+    """Take a right object out of its bin."""
+    own = [block for block in mind.blocks if mind.seen.positions[block] in mind.own_bins]
+    if not own:
+        return None
+    block = rng.choice(own)
+    return Intent("take_back", Move(block, mind.seen.positions[block], COMMON), "doubt")
+
+
+def insist(mind: Mind, _: random.Random) -> Intent | None:
+    """Repeat the last move that failed."""
+    return Intent("insist", mind.own_failures[-1], "insist") if mind.own_failures else None
+
+
+def idle(_mind: Mind, _rng: random.Random) -> Intent | None:
+    """Pass although there may be something to do."""
+    return Intent("idle", Pass(), "pass")
+
+
+def random_move(mind: Mind, rng: random.Random) -> Intent | None:
+    """Name any object and any two bins."""
+    return Intent("random_move", Move(rng.choice(mind.blocks), rng.choice(BINS), rng.choice((*DESTINATIONS, *START_BINS))), "whim")
+
+
+_KINDS: tuple[RelationKind, ...] = ("bin", "row", "column", "diagonal")
+
+
+def repeat_news(mind: Mind, rng: random.Random) -> Intent | None:
+    """Share again what one of the two has shared before."""
+    if not mind.told or not mind.verbs.share:
+        return None
+    return Intent("repeat_news", Share(rng.choice(sorted(mind.told, key=lambda item: item.text))), "tell")
+
+
+def share_all(mind: Mind, rng: random.Random) -> Intent | None:
+    """Share while there is anything left to share, whatever could be placed."""
+    return Intent("share_all", Share(rng.choice(mind.news)), "tell") if mind.news and mind.verbs.share else None
+
+
+def dodge(mind: Mind, rng: random.Random) -> Intent | None:
+    """Leave a question unanswered."""
+    if mind.asked is None:
+        return None
+    other = useful_move(mind, rng)
+    return other._replace(habit="dodge") if other else None
+
+
+def miss_the_point(mind: Mind, rng: random.Random) -> Intent | None:
+    """Answer a question with an item about other objects."""
+    if mind.asked is None:
+        return None
+    others = [item for item in mind.seen.items if not mentions(item, mind.asked)]
+    return Intent("miss_the_point", Share(rng.choice(others)), "answer") if others else None
+
+
+def ask_known(mind: Mind, rng: random.Random) -> Intent | None:
+    """Ask about an object whose place can be worked out, claiming that it cannot."""
+    if not mind.verbs.ask or not mind.goals:
+        return None
+    block = rng.choice(sorted(mind.goals))
+    return Intent("ask_known", Ask(block), "ask", (StatedThought(block, None),))
+
+
+def ask_again(mind: Mind, rng: random.Random) -> Intent | None:
+    """Ask once more about an object asked for before."""
+    again = [block for block in mind.unknown if block in mind.own_asks]
+    if not again or not mind.verbs.ask:
+        return None
+    block = rng.choice(again)
+    return Intent("ask_again", Ask(block), "ask", (StatedThought(block, None),))
+
+
+def invent(mind: Mind, rng: random.Random) -> Intent | None:
+    """Share a relation that the player does not hold."""
+    if not mind.verbs.share and mind.asked is None:
+        return None
+    one, other = rng.sample(mind.blocks, 2)
+    made_up = relation(one, other, rng.choice(_KINDS))
+    return None if made_up in mind.seen.items else Intent("invent", Share(made_up), "tell")
+
+
+def tell_inferred(mind: Mind, rng: random.Random) -> Intent | None:
+    """Share a goal that was worked out: true, but not an item."""
+    worked_out = [Grounding(block, goal) for block, goal in mind.goals.items() if Grounding(block, goal) not in mind.seen.items]
+    if not worked_out or not mind.verbs.share:
+        return None
+    item = rng.choice(worked_out)
+    return Intent("tell_inferred", Share(item), "tell", (StatedThought(item.block, item.goal),))
+
+
+def tell_stale(mind: Mind, rng: random.Random) -> Intent | None:
+    """Share an item all of whose objects are placed."""
+    stale = [item for item in mind.seen.items if item not in mind.told and mind.obsolete(item)]
+    return Intent("tell_stale", Share(rng.choice(stale)), "tell") if stale and mind.verbs.share else None
+
+
+def speak_out_of_turn(mind: Mind, rng: random.Random) -> Intent | None:
+    """Share or ask where the action space does not allow it."""
+    if not mind.verbs.ask and rng.random() < 1 / 2:
+        block = rng.choice(mind.blocks)
+        return Intent("speak_out_of_turn", Ask(block), "ask")
+    if mind.verbs.share or mind.asked is not None:
+        return None
+    return Intent("speak_out_of_turn", Share(rng.choice(mind.seen.items)), "tell")
+
 
 FAULTLESS: Final = "sensible"
 """Who plays before the step from which `persona@step` falls into its habits."""
@@ -73,14 +289,14 @@ _MIXED: Final[tuple[Habit, ...]] = (
     take_back,
     insist,
     idle,
-    talk.repeat_news,
-    talk.dodge,
-    talk.miss_the_point,
-    talk.ask_known,
-    talk.invent,
-    talk.tell_inferred,
-    talk.tell_stale,
-    talk.speak_out_of_turn,
+    repeat_news,
+    dodge,
+    miss_the_point,
+    ask_known,
+    invent,
+    tell_inferred,
+    tell_stale,
+    speak_out_of_turn,
 )
 
 PERSONAS: Final[dict[str, Persona]] = {
@@ -97,14 +313,14 @@ PERSONAS: Final[dict[str, Persona]] = {
     "undoer": _one(take_back, detour, rate=0.4),
     "stubborn": Persona(habits={insist: 3.0, throw: 1.0, overreach: 1.0}, rate=0.8),
     "idler": _one(idle, rate=0.7),
-    "chatterbox": _one(talk.share_all, rate=0.9),
-    "parrot": _one(talk.repeat_news),
-    "dodger": _one(talk.dodge, idle, rate=0.6),
-    "rambler": _one(talk.miss_the_point, rate=0.9),
-    "inquirer": _one(talk.ask_known, talk.ask_again),
-    "inventor": _one(talk.invent, talk.tell_inferred),
-    "latecomer": _one(talk.tell_stale, rate=0.8),
-    "interrupter": _one(talk.speak_out_of_turn),
+    "chatterbox": _one(share_all, rate=0.9),
+    "parrot": _one(repeat_news),
+    "dodger": _one(dodge, idle, rate=0.6),
+    "rambler": _one(miss_the_point, rate=0.9),
+    "inquirer": _one(ask_known, ask_again),
+    "inventor": _one(invent, tell_inferred),
+    "latecomer": _one(tell_stale, rate=0.8),
+    "interrupter": _one(speak_out_of_turn),
     "whimsical": _one(random_move, rate=1),
     "mixed": _one(*_MIXED),
 }

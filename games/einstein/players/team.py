@@ -1,25 +1,134 @@
-"""Two scripted players in one game."""
+"""Scripted players at the table: each remembers what it saw, decides and speaks; two of them play a game.
+
+The true answers to the rubrics' questions about a step come from construction and from the engine, never from reading the text.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final, Literal, NamedTuple, cast
 
 from games.einstein.claims import Belongs, Corner
-from games.einstein.engine.actions import Action, Pass
-from games.einstein.engine.modes import optimum_mode
-from games.einstein.game import AGENTS, Game
-from games.einstein.measures.planner import plan
-from games.einstein.players.intent import Intent
-from games.einstein.players.personas import PERSONAS, PLANNER
-from games.einstein.players.player import ScriptedAnswer, ScriptedPlayer
-from games.einstein.players.truth import truths
-from games.players.onset import unmended
+from games.einstein.engine.actions import Action, Move, Pass, Share
+from games.einstein.engine.puzzle import DESTINATIONS, Bin, mentions, optimum_mode
+from games.einstein.engine.table import Setting, bits
+from games.einstein.game import AGENTS, Game, PlayerView
+from games.einstein.measures import plan
+from games.einstein.players.mind import Intent, Mind, StatedThought
+from games.einstein.players.personas import FAULTLESS, PERSONAS, PLANNER
+from games.einstein.players.speech import raw_answer, traced
+from games.einstein.replay import Step
+from games.players.onset import onset_of, unmended
 from games.players.player import Observation
 from schemas.claims import written
 from schemas.game import PlantedLabel, Turn, UtteranceEntry
+
+
+class ScriptedAnswer(NamedTuple):
+    """An answer, and what its author meant by it."""
+
+    text: str
+    intent: Intent
+
+
+class ScriptedPlayer:
+    """One player of one game."""
+
+    def __init__(self, persona: str, rng: random.Random, *, plan: tuple[Action, ...] = ()) -> None:
+        """A player. ``plan``: the actions of the game from its first step on, for the persona that follows one.
+
+        Raises:
+            UsageError: there is no such persona.
+        """
+        self._onset = onset_of(persona, PERSONAS, "einstein persona")
+        self.persona = persona
+        self._rng = rng
+        self._plan = plan if persona == PLANNER else ()
+        self._placed: dict[int, Bin] = {}
+
+    def answers(self, seen: PlayerView, *, samples: int, reasoning: bool) -> list[ScriptedAnswer]:
+        """Give ``samples`` answers, each decided anew."""
+        self._placed |= {block: place for block, place in enumerate(seen.positions) if place in DESTINATIONS}
+        mind = Mind(seen, dict(self._placed))
+        return [self._answer(mind, reasoning=reasoning) for _ in range(samples)]
+
+    def _answer(self, mind: Mind, *, reasoning: bool) -> ScriptedAnswer:
+        intent = self._planned(mind) or PERSONAS[self._onset.at(mind.seen.step + 1, FAULTLESS)].decide(mind, self._rng)
+        return ScriptedAnswer(raw_answer(intent, self._rng, reasoning=reasoning), intent)
+
+    def _planned(self, mind: Mind) -> Intent | None:
+        seen = mind.seen
+        done = tuple(entry.action for entry in seen.history)
+        if seen.step >= len(self._plan) or done != self._plan[: seen.step]:
+            return None
+        return traced(mind, self._plan[seen.step], self._rng)
+
+
+TruthAnswer = Literal["Yes", "No", "N/A"]
+
+
+class Truth(NamedTuple):
+    """The answer to one question about one step."""
+
+    rubric: str
+    question: str
+    answer: TruthAnswer
+    basis: str
+
+
+def truths(setting: Setting, step: Step, intent: Intent, *, reasoning: bool) -> list[Truth]:
+    """Answer every question about a step.
+
+    ``knowledge_sharing``: KS1 the shared item was not shared before; KS2 the player holds it; KS3 the step answers the partner's question.
+    ``rule_understanding``: RU1 what the thoughts claim follows from what the player knows; RU2 the move agrees with what follows from it.
+    """
+    share = step.answer.action if isinstance(step.answer.action, Share) else None
+    return [
+        Truth("knowledge_sharing", "KS1", _yes_no(share and "redundant_sharing" not in step.labels), "items shared so far"),
+        Truth("knowledge_sharing", "KS2", _yes_no(share and "share_not_owned" not in step.ext_labels), "the player's items"),
+        Truth("knowledge_sharing", "KS3", _answers_question(setting, step), "the step before"),
+        Truth(
+            "rule_understanding",
+            "RU1",
+            _claims_follow(setting, step, intent.claims if reasoning else ()),
+            "intended claims, closure of the player's items",
+        ),
+        Truth("rule_understanding", "RU2", _move_follows(step), "closure of the player's items"),
+    ]
+
+
+def _yes_no(holds: object) -> TruthAnswer:
+    if holds is None:
+        return "N/A"
+    return "Yes" if holds else "No"
+
+
+def _answers_question(setting: Setting, step: Step) -> TruthAnswer:
+    asked = step.before.asked(setting.modes)
+    if asked is None:
+        return "N/A"
+    action = step.answer.action
+    if not isinstance(action, Share) or "share_not_owned" in step.ext_labels:
+        return "No"
+    return _yes_no(mentions(action.item, asked))
+
+
+def _claims_follow(setting: Setting, step: Step, claims: tuple[StatedThought, ...]) -> TruthAnswer:
+    if not claims:
+        return "N/A"
+    known = set(bits(step.outcome.options.known))
+    goals = setting.puzzle.goals
+    return _yes_no(all(claim.goal == (goals[claim.block] if claim.block in known else None) for claim in claims))
+
+
+def _move_follows(step: Step) -> TruthAnswer:
+    action = step.answer.action
+    if not isinstance(action, Move) or not step.outcome.options.known >> action.block & 1:
+        return "N/A"
+    return _yes_no("wrong_rule" not in step.labels)
+
 
 CASTS: Final[Mapping[str, Collection[str]]] = {"player": PERSONAS}
 """Role -> scripts that remember."""

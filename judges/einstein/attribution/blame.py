@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share
-from games.einstein.engine.bins import COMMON, DESTINATIONS, REACH, START_BINS
+from games.einstein.engine.puzzle import COMMON, DESTINATIONS, REACH, START_BINS
 from judges.attribution.findings import Link
 from judges.einstein.attribution.steps import Played
 

@@ -8,18 +8,12 @@ from functools import cached_property
 from typing import cast
 
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share, parse_action
-from games.einstein.engine.bins import COMMON, DESTINATIONS, REACH, Bin
-from games.einstein.engine.items import Grounding, Item
-from games.einstein.engine.knowledge import infer_goals
-from games.einstein.engine.modes import ALLOWED, Modes
-from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.engine.rules import RULES
-from games.einstein.engine.step import Outcome, Setting, advance
-from games.einstein.engine.table import Table, items_of, start_table
+from games.einstein.engine.puzzle import ALLOWED, COMMON, DESTINATIONS, REACH, Bin, Grounding, Item, Modes, infer_goals, parse_game_id
+from games.einstein.engine.table import RULES, Outcome, Setting, Table, advance, items_of, start_table
 from games.einstein.game import AGENTS, PlayerView
 from games.einstein.players.mind import Mind
-from games.einstein.text.prompts import HistoryEntry
-from games.einstein.value.search import Search
+from games.einstein.prompts import HistoryEntry
+from games.einstein.value import Search
 from judges.einstein.steps import item_text
 from judges.evidence.transcript import ActionView, Transcript
 from schemas.errors import CotraceError

@@ -10,9 +10,8 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.engine.table_json import table_json
-from games.einstein.game import AGENTS, Game, GameSettings
-from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text
+from games.einstein.engine.table import table_json
+from games.einstein.game import AGENTS, Game, GameSettings, action_arguments, is_undo, refusal, refusal_text
 from games.einstein.setup import GameSetup, header_of
 from ingest.files.run import ingest_paths
 from schemas.game import ActionEntry, End, LogWriter, Turn

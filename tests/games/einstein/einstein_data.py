@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from games.einstein.dialog import Dialog, read_dialog
-from games.einstein.engine.step import Setting
-from games.einstein.replay import Step, replay
-from games.einstein.text.verifiers import Verifier
+from games.einstein.engine.table import Setting
+from games.einstein.replay import Step, Verifier, replay
 
 Row = dict[str, str]
 """A row of a CSV file."""

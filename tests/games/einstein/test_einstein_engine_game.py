@@ -7,15 +7,11 @@ from pathlib import Path
 import pytest
 
 from games.einstein.engine.actions import Ask, Move, Pass, Share
-from games.einstein.engine.items import Grounding, Relation
-from games.einstein.engine.modes import ACTION_MODES, ActionMode
-from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.engine.rules import RulesName
-from games.einstein.engine.table import bin_contents, items_of
-from games.einstein.engine.table_json import goal_json, table_json
+from games.einstein.engine.puzzle import ACTION_MODES, ActionMode, Grounding, Relation, parse_game_id
+from games.einstein.engine.table import RulesName, bin_contents, goal_json, items_of, table_json
 from games.einstein.game import AGENTS, Game, GameSettings
-from games.einstein.measures.planner import plan
-from games.einstein.text.prompts import HistoryEntry, history_line, read_system_prompt, read_user_prompt, system_prompt
+from games.einstein.measures import plan
+from games.einstein.prompts import HistoryEntry, history_line, read_system_prompt, read_user_prompt, system_prompt
 from schemas.errors import UsageError
 from tests.games.einstein.einstein_data import published_games
 

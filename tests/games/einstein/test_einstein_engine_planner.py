@@ -6,13 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from games.einstein.engine.generator import generate
-from games.einstein.engine.modes import ACTION_MODES, ActionMode
-from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.engine.rules import RULES
-from games.einstein.engine.step import Setting, advance
-from games.einstein.engine.table import start_table
-from games.einstein.measures.planner import plan
+from games.einstein.engine.puzzle import ACTION_MODES, ActionMode, generate, parse_game_id
+from games.einstein.engine.table import RULES, Setting, advance, start_table
+from games.einstein.measures import plan
 from tests.games.einstein.einstein_data import reference
 
 VECTORS = {

@@ -10,7 +10,7 @@ import pytest
 
 from games.einstein.engine.actions import ActionType, action_type
 from games.einstein.engine.puzzle import base_game_id
-from games.einstein.measures.metrics import GameMetrics, game_metrics
+from games.einstein.measures import GameMetrics, game_metrics
 from games.einstein.replay import Step
 from tests.games.einstein.einstein_data import PublishedGame, Row, cell, published_games, reference
 

@@ -14,16 +14,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share, action_type, parse_action, parse_answer, write_answer
-from games.einstein.engine.bins import COMMON, DESTINATIONS, RelationKind, bin_at_offset, relation_between
-from games.einstein.engine.generator import generate
-from games.einstein.engine.items import Grounding, Item, Relation, relation
-from games.einstein.engine.knowledge import ContradictionError, infer_goals
-from games.einstein.engine.modes import ActionMode, Modes, optimum_mode
-from games.einstein.engine.puzzle import Puzzle, parse_game_id
-from games.einstein.engine.rules import RULES, RulesName
-from games.einstein.engine.step import Setting, advance
-from games.einstein.engine.table import Table, bits, closure, start_table
-from games.einstein.text.verifiers import Verifier, choose, is_valid, verify
+from games.einstein.engine.puzzle import (
+    COMMON,
+    DESTINATIONS,
+    ActionMode,
+    ContradictionError,
+    Grounding,
+    Item,
+    Modes,
+    Puzzle,
+    Relation,
+    RelationKind,
+    bin_at_offset,
+    generate,
+    infer_goals,
+    optimum_mode,
+    parse_game_id,
+    relation,
+    relation_between,
+)
+from games.einstein.engine.table import RULES, RulesName, Setting, Table, advance, bits, closure, start_table
+from games.einstein.replay import Verifier, choose, is_valid, verify
 from schemas.errors import BadInputError, UsageError
 from tests.places import ROOT
 
@@ -187,7 +198,7 @@ def test_generated_puzzles_keep_the_promises_of_the_data_set() -> None:
 def test_generator_does_not_depend_on_the_hash_seed() -> None:
     """Two processes with different hash seeds draw the same ids and plan the same solution."""
     script = (
-        "from games.einstein.engine.generator import generate\nfrom games.einstein.measures.planner import plan\n"
+        "from games.einstein.engine.puzzle import generate\nfrom games.einstein.measures import plan\n"
         "for p in generate(count=6, seed=5):\n    print(p.game_id, [a.text for a in plan(p, 'provide_seek').actions])"
     )
     outputs = {

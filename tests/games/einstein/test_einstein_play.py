@@ -11,16 +11,11 @@ import orjson
 import pytest
 
 from games.einstein.engine.actions import parse_answer
-from games.einstein.engine.bins import COMMON
-from games.einstein.engine.generator import generate
-from games.einstein.engine.items import Grounding
-from games.einstein.engine.knowledge import infer_goals
-from games.einstein.engine.modes import ACTION_MODES, ActionMode
-from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.engine.table_json import table_json
+from games.einstein.engine.puzzle import ACTION_MODES, COMMON, ActionMode, Grounding, generate, infer_goals, parse_game_id
+from games.einstein.engine.table import table_json
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.labels import CATEGORIES, EXTENSIONS
-from games.einstein.measures.metrics import GameMetrics, game_metrics
+from games.einstein.measures import GameMetrics, game_metrics
 from games.einstein.players.personas import PERSONAS
 from games.einstein.players.team import ScriptedTeam
 from games.einstein.replay import Samples, replay

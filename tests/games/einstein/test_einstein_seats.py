@@ -12,11 +12,10 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.papers import items_of, paper_table
 from analytics.query import query
-from games.einstein.engine.generator import generate
-from games.einstein.engine.modes import ActionMode
+from games.einstein.engine.puzzle import ActionMode, generate
 from games.einstein.game import AGENTS, Game, GameSettings
+from games.einstein.prompts import read_system_prompt, system_prompt
 from games.einstein.setup import ROLES
-from games.einstein.text.prompts import read_system_prompt, system_prompt
 from games.players.setup import PlayerSetup
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from games.einstein.engine.actions import Ask, Pass, write_answer
-from games.einstein.engine.generator import generate
-from games.einstein.engine.modes import ACTION_MODES, ActionMode
+from games.einstein.engine.puzzle import ACTION_MODES, ActionMode, generate
 from games.einstein.game import Game, GameSettings
-from games.einstein.measures.planner import plan
-from games.einstein.measures.trajectories import SLACK, trajectories
-from games.einstein.text.prompts import read_user_prompt
+from games.einstein.measures import SLACK, plan, trajectories
+from games.einstein.prompts import read_user_prompt
 from tests.games.seats import cotrace
 
 PUZZLES = list(generate(count=6, seed=11))

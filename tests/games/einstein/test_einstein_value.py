@@ -14,18 +14,11 @@ from analytics.comparison.game_values import game_values
 from analytics.installation import ensure_installed
 from analytics.query import query
 from games.einstein.engine.actions import Action, Move, Pass
-from games.einstein.engine.bins import BINS, DESTINATIONS, PLAYERS, Bin
-from games.einstein.engine.generator import generate
-from games.einstein.engine.modes import ACTION_MODES, ActionMode
-from games.einstein.engine.options import expected, options
-from games.einstein.engine.puzzle import Puzzle
-from games.einstein.engine.rules import RULES
-from games.einstein.engine.step import Setting, advance, carried_out
-from games.einstein.engine.table import Table, start_table
+from games.einstein.engine.puzzle import ACTION_MODES, BINS, DESTINATIONS, PLAYERS, ActionMode, Bin, Puzzle, generate
+from games.einstein.engine.table import RULES, Setting, Table, advance, carried_out, expected, options, start_table
 from games.einstein.game import GameSettings
-from games.einstein.measures.planner import plan
-from games.einstein.value.distances import Distances, values
-from games.einstein.value.hands import hands
+from games.einstein.measures import plan
+from games.einstein.value import Distances, hands, values
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.store import Store

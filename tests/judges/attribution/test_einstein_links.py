@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from games.einstein.engine.actions import parse_action
-from games.einstein.engine.modes import Modes
-from games.einstein.engine.puzzle import parse_game_id
-from games.einstein.engine.rules import RULES
-from games.einstein.engine.step import Setting, advance
-from games.einstein.engine.table import Table, start_table
-from games.einstein.value.distances import values
+from games.einstein.engine.puzzle import Modes, parse_game_id
+from games.einstein.engine.table import RULES, Setting, Table, advance, start_table
+from games.einstein.value import values
 from judges.attribution.findings import Attributed, Finding, Lost
 from judges.einstein.attribution import attribute
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView

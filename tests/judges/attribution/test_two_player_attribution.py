@@ -12,7 +12,7 @@ from analytics.query import query
 from games.asympuzl import planted as asympuzl
 from games.coordination import planted as coordination
 from games.einstein import planted as einstein
-from games.einstein.engine.rules import RulesName
+from games.einstein.engine.table import RulesName
 from games.einstein.game import GameSettings
 from games.overcooked import planted as overcooked
 from judges.attribution.findings import LINKS

@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 from games.einstein.engine.actions import Pass, Share, parse_answer
-from games.einstein.engine.bins import REACH
+from games.einstein.engine.puzzle import REACH
 from games.einstein.game import AGENTS, PlayerView
+from games.einstein.prompts import FAILED, HistoryEntry, read_system_prompt, read_user_prompt
 from games.einstein.setup import script_answer
-from games.einstein.text.prompts import FAILED, HistoryEntry, read_system_prompt, read_user_prompt
 
 
 def answer(messages: list[dict[str, str]]) -> str | None:

@@ -9,9 +9,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from games.einstein.engine.actions import Action, Share
-from games.einstein.engine.bins import BINS, REACH, Player
-from games.einstein.engine.items import Item
-from games.einstein.engine.modes import ActionMode
+from games.einstein.engine.puzzle import BINS, REACH, ActionMode, Item, Player
 from games.einstein.engine.table import Table, bin_contents
 from games.players.texts import texts_of
 from providers.messages import Message

@@ -1,19 +1,58 @@
-"""The fewest steps to the goal with what the two players can know.
+"""How many steps an Einstein game still needs, at best (formats/values.md, section 1).
 
-Asked whether the goal is within so many steps, the search tries what the player to move can do, deeper and deeper, and keeps what it has
-proven of each state for all positions of the game. What perfect hands need bounds the steps left from below.
+With perfect knowledge, and with what the two players can know. For the latter, the search is asked whether the goal is within so many
+steps; it tries what the player to move can do, deeper and deeper, and stores what it has proven of each state for all positions of the
+game. The steps with perfect knowledge bound the steps left from below.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
 from math import inf
 from typing import Final, NamedTuple
 
 from games.einstein.engine.actions import Ask
-from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, PLAYERS, START_BINS
-from games.einstein.engine.modes import ALLOWED
-from games.einstein.engine.step import Setting
-from games.einstein.engine.table import Table, bits, closure, items_mask
-from games.einstein.value.hands import hands, steps_left
+from games.einstein.engine.puzzle import ALLOWED, COMMON, OWN_DESTINATIONS, PLAYERS, START_BINS, Player, Puzzle
+from games.einstein.engine.table import Setting, Table, bits, closure, items_mask
+from games.einstein.replay import Step
+
+
+@cache
+def steps_left(finish: int, hand_over: int, partner_finishes: int, partner_hands_over: int) -> int:
+    """Steps to the goal, the players alternating, passes counted.
+
+    Args:
+        finish: objects that the player to move can put into their goal bins now.
+        hand_over: objects in its start bin whose goals are on the other side.
+        partner_finishes: the same for the partner.
+        partner_hands_over: the same for the partner.
+    """
+    a, u, b, v = finish, hand_over, partner_finishes, partner_hands_over
+    if not (a or u or b or v):
+        return 0
+    if not (a or u):
+        return 1 + steps_left(b, v, a, u)
+    finishing = [steps_left(b, v, a - 1, u)] if a else []
+    handing_over = [steps_left(b + 1, v, a, u - 1)] if u else []
+    return 1 + min(finishing + handing_over)
+
+
+def hands(puzzle: Puzzle, table: Table) -> int:
+    """Steps from a position to the goal, whoever knows what; each step on the table counts, a pass too."""
+    mine, partners = _work(puzzle, table, table.player), _work(puzzle, table, PLAYERS[1 - table.player])
+    return steps_left(*mine, *partners)
+
+
+def _work(puzzle: Puzzle, table: Table, player: Player) -> tuple[int, int]:
+    finish = hand_over = 0
+    for place, goal in zip(table.positions, puzzle.goals, strict=True):
+        if place == goal:
+            continue
+        on_this_side = goal in OWN_DESTINATIONS[player]
+        finish += on_this_side and place in (COMMON, START_BINS[player])
+        hand_over += not on_this_side and place == START_BINS[player]
+    return finish, hand_over
+
 
 _NOTHING: Final = -1
 
@@ -218,3 +257,30 @@ class Search:
         for item in bits(state.told[partner]):
             if self._about[item] & unknown:
                 yield 2, state._replace(told=(state.told[0] | 1 << item, state.told[1] | 1 << item), asked=_NOTHING)
+
+
+class Distances(NamedTuple):
+    """Steps left in a position."""
+
+    hands: int
+    """For players who know everything."""
+
+    plan: int | None
+    """By the published planner, which passes only where it can do nothing else; None: out of its reach."""
+
+    know: int | None
+    """For players who know what they were told and can talk; None: no agent can tell what a player has to know."""
+
+
+def distances(setting: Setting, steps: Sequence[Step]) -> Iterator[tuple[Distances, Distances]]:
+    """Give the steps left before and after each step."""
+    return pairwise(values(setting, [step.before for step in steps] + [steps[-1].outcome.table] if steps else []))
+
+
+def values(setting: Setting, tables: Iterable[Table]) -> Iterator[Distances]:
+    """Value positions of one game, in any order; what is proven of one helps with the others."""
+    known = Search(setting, planner=False)
+    planned = Search(setting, planner=True, easier=known)
+    for table in tables:
+        know = known.steps(table)  # first: it saves the planner work
+        yield Distances(hands(setting.puzzle, table), planned.steps(table), know)

@@ -1,1 +1,0 @@
-"""Numbers of Einstein games, and the planner they compare with."""

@@ -1,1 +1,0 @@
-"""What Einstein players are told, and the filters over their answers."""
