@@ -188,6 +188,7 @@ GROUPS: dict[str, dict[str, Listed]] = {
     },
     "Store and spending": {
         "rejects": Listed("parts of logs that could not be used"),
+        "receipts": Listed("what files hold, and how much of it is stored"),
         "disagreements": Listed("places where log and replay differ"),
         "notes": Listed("people's comments on turns"),
         "cost": Listed("requests, tokens and cost of judging", "verdicts of models"),
@@ -218,6 +219,7 @@ _SENTENCES = frozenset(("advice", "sentence", "evidence", "reason", "few_games")
 
 _TABLES: dict[str, tuple[str, str]] = {
     "rejects": ("rejects", "path, locator"),
+    "receipts": ("receipts", "path, kind"),
     "disagreements": ("log_disagreements", "episode_id, turn, field"),
 }
 """Name -> (table, order)."""

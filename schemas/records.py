@@ -118,6 +118,24 @@ class Reject(NamedTuple):
     excerpt: Annotated[str, Col("the first characters of what stood there")]
 
 
+class Receipt(NamedTuple):
+    """One kind of content of a source: how much its file holds, counted without its reader, and how much of that is stored."""
+
+    source_id: Annotated[str, Col("the source", key=True)]
+    path: Annotated[str, Col("its absolute path")]
+    kind: Annotated[
+        str,
+        Col(
+            "messages, words, tool_calls, results (of tools), scores, tokens; keys: places of texts in the file",
+            key=True,
+            one_of=("messages", "words", "tool_calls", "results", "scores", "tokens", "keys"),
+        ),
+    ]
+    counted: Annotated[int | None, Col("how many the file holds; a history that is repeated counts once; null if it has no count", "count")]
+    stored: Annotated[int | None, Col("how many of these are stored; of tokens what the stored calls add up to; null if unknown", "count")]
+    missing: Annotated[list[str], Col("the first that are not stored; of keys those that were never read, with their number of texts")]
+
+
 class Run(NamedTuple):
     """An experiment: models under conditions."""
 
@@ -566,7 +584,7 @@ class Call(NamedTuple):
         str, Col("answered, failed, or unasked (the budget allowed no further request)", one_of=("answered", "failed", "unasked"))
     ]
     error: Annotated[str | None, Col("why there is no usable reply; null if there is one")]
-    asked_at: Annotated[datetime, Col("when the model was asked", "UTC")]
+    asked_at: Annotated[datetime | None, Col("when the model was asked; null if the log does not say", "UTC")]
     step: Annotated[
         str | None, Col("what a player was asked for: act, turn, answer, generate, tom, verify, reflect, ...; null of other calls")
     ] = None
@@ -638,6 +656,7 @@ RECORDS: tuple[TableName, ...] = (
     TableName("store_info", StoreInfo),
     TableName("sources", Source),
     TableName("rejects", Reject),
+    TableName("receipts", Receipt),
     TableName("runs", Run),
     TableName("episodes", Episode),
     TableName("agents", Agent),

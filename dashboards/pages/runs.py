@@ -21,11 +21,19 @@ IN_MENU = True
 ORDER = 92
 FILTERS: Final[tuple[str, ...]] = ()
 
-_KINDS: Final = {"played": "Played", "judged": "Judged", "read": "Read", "rejected": "Rejected", "calls": "Calls that failed"}
+_KINDS: Final = {
+    "played": "Played",
+    "judged": "Judged",
+    "read": "Read",
+    "receipts": "Receipts",
+    "rejected": "Rejected",
+    "calls": "Calls that failed",
+}
 _HINTS: Final = {
     "played": "One line an experiment, the latest first. Games that broke or were cut are in no rate.",
     "judged": "One line a scoring job, the latest first.",
     "read": "One line a file of logs, the latest first.",
+    "receipts": "What each file of conversations holds, counted without its reader, and how much of it is stored. Losses come first.",
     "rejected": "Parts of logs that could not be used, with the reason and the mend.",
     "calls": "Requests to models without a usable reply.",
 }
@@ -68,6 +76,10 @@ _READ: Final = """
     SELECT strftime(ingested_at, '%Y-%m-%d %H:%M') AS at, file, format, episodes, rejected, bytes FROM sources
     ORDER BY ingested_at DESC, file
 """
+_RECEIPTS: Final = """
+    SELECT file, kind, counted, stored, array_to_string(missing, '; ') AS missing FROM receipts INNER JOIN sources USING (source_id)
+    ORDER BY kind <> 'keys' AND coalesce(stored, 0) < counted DESC, file, kind
+"""
 _REJECTED: Final = "SELECT path, locator, reason, excerpt FROM rejects ORDER BY path, locator"
 _CALLS: Final = """
     SELECT strftime(asked_at, '%Y-%m-%d %H:%M') AS at, purpose, model, run, attempts, error, episode_id, coalesce(turn, 1) AS turn
@@ -76,7 +88,7 @@ _CALLS: Final = """
 
 
 def content(read: Reader) -> Part:
-    """`?show=played|judged|read|rejected|calls`."""
+    """`?show=played|judged|read|receipts|rejected|calls`."""
     totals = read.rows(_TOTALS).row(0, named=True)
     kind = read.address.one("show") if read.address.one("show") in _KINDS else "played"
     table = _TABLES[kind]
@@ -177,6 +189,19 @@ def _read(_: Reader, __: str) -> TableRows:
     )
 
 
+def _receipts(_: Reader, __: str) -> TableRows:
+    return TableRows(
+        sql=_RECEIPTS,
+        columns={
+            "file": GridColumn(heading="File"),
+            "kind": GridColumn(heading="Of what", kind="name"),
+            "counted": GridColumn(heading="In the file", kind="count"),
+            "stored": GridColumn(heading="Stored", kind="count"),
+            "missing": GridColumn(heading="Not stored", kind="words"),
+        },
+    )
+
+
 def _rejected(_: Reader, __: str) -> TableRows:
     columns = {"path": "File", "locator": "Where", "reason": "Why", "excerpt": "What stood there"}
     return TableRows(sql=_REJECTED, columns={name: GridColumn(heading=heading, kind="words") for name, heading in columns.items()})
@@ -200,6 +225,7 @@ _TABLES: Final = {
     "played": Grid("runs-played", _played, "Experiments"),
     "judged": Grid("runs-judged", _judged, "Scoring jobs"),
     "read": Grid("runs-read", _read, "Files"),
+    "receipts": Grid("runs-receipts", _receipts, "Receipts"),
     "rejected": Grid("runs-rejected", _rejected, "Rejected parts"),
     "calls": Grid("runs-calls", _calls, "Calls that failed"),
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
 from games.players.tools import ToolUse, written_out
-from providers.asker import Asker, Request
+from providers.asker import Asker, Request, now
 from providers.messages import Completion, Message
 from schemas.errors import CotraceError
 from schemas.game import CallEntry
@@ -82,7 +82,7 @@ def call_entry(call: Call, agent: str, read: Read | None = None) -> CallEntry:
     """Give a call as a game's log holds it; ``read``: how the game read its reply."""
     names = {field.name for field in fields(CallEntry)} - {"agent", "asked_at", "read"}
     facts: dict[str, Any] = {name: value for name, value in call._asdict().items() if name in names}
-    return CallEntry(**facts, agent=agent, asked_at=call.asked_at.isoformat(), read=read)
+    return CallEntry(**facts, agent=agent, asked_at=(call.asked_at or now()).isoformat(), read=read)
 
 
 class Player(Protocol):

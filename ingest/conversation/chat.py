@@ -14,7 +14,8 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from ingest.conversation.messages import MessageParts, called_tool, chat_messages, keys_with_content, parts_of
-from ingest.conversation.rows import LoggedMessage, ModelCall, ToolUse
+from ingest.conversation.rows import UNKNOWN_MODEL, LoggedMessage, ModelCall, ToolUse
+from ingest.conversation.usage import Usage, inner_message, usage_of
 from ingest.reading.text import dumps
 from schemas.errors import BadInputError
 
@@ -58,7 +59,7 @@ def logged_messages(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
             raise BadInputError("a message is not an object with role and content: the log is damaged", locator=f".messages[{index}]")
         if not isinstance(message.raw.get("tool_calls") or [], list):
             raise BadInputError("tool_calls is not a list: the log is damaged", locator=f".messages[{index}].tool_calls")
-    forms = [_forms(message) for message in messages]
+    forms = [_forms(message) for message in _with_calls(messages)]
     flat = [form for found in forms for form in found]
     who = speakers(flat)
     parts = [parts_of(form.raw.get("content")) for form in flat]
@@ -72,6 +73,32 @@ def _forms(message: ParsedMessage) -> list[ParsedMessage]:
     found = [replace(message, raw=raw) for raw in chat_messages(message.raw)]
     first = next((index for index, form in enumerate(found) if _role(form.raw) != "tool"), 0)
     return [form if index == first else replace(form, call=None) for index, form in enumerate(found)]
+
+
+def _with_calls(messages: Sequence[ParsedMessage]) -> Iterator[ParsedMessage]:
+    """With the request that a message itself tells of; where several hold parts of one reply, the last does."""
+    held = [one.raw if one.source is None else one.source for one in messages]
+    ids = [found if isinstance(found := inner_message(raw).get("id"), str) else None for raw in held]
+    last = {found: index for index, found in enumerate(ids)}
+    for index, one in enumerate(messages):
+        if one.call is None and (ids[index] is None or last[ids[index]] == index):
+            usage = usage_of(held[index])
+            if usage is not None:
+                yield replace(one, call=_call_of(usage, one.at))
+                continue
+        yield one
+
+
+def _call_of(usage: Usage, at: datetime | None) -> ModelCall:
+    return ModelCall(
+        model=usage.model or UNKNOWN_MODEL,
+        asked_at=at,
+        finish_reason=usage.finish_reason,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        tokens_cached=usage.tokens_cached,
+        cost=usage.cost,
+    )
 
 
 def _with_unread(message: ParsedMessage, logged: list[LoggedMessage]) -> list[LoggedMessage]:

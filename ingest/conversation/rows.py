@@ -6,8 +6,8 @@ import hashlib
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -38,7 +38,8 @@ class ModelCall:
     """The request to a model from which a message comes, as the log tells it."""
 
     model: str
-    asked_at: datetime
+    asked_at: datetime | None = None
+    """None: the log does not say."""
     served_model: str | None = None
     """Which one the log states has replied."""
     prompt: Any = None
@@ -158,7 +159,7 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
         rows["turns"].append(Turn(episode, number, None, None, None, None, None, None, error, spoken[0].at))
         rows["utterances"] += _utterances(found, episode, number, spoken)
         rows["actions"] += _actions(episode, number, spoken)
-        rows["calls"] += _calls(episode, number, spoken, run.run_id)
+        rows["calls"] += _calls(episode, number, spoken, run.run_id, lambda agent: found.models.get(agent) or found.model or UNKNOWN_MODEL)
     for seq, (agent, call) in enumerate(found.unanswered, start=1):
         rows["calls"].append(_call(call, (agent, None, None), f"{episode}/unanswered/{seq}", (episode, None, run.run_id)))
     rows["episode_metrics"] += [
@@ -300,10 +301,11 @@ def _actions(episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterat
         )
 
 
-def _calls(episode: str, number: int, turn: Sequence[LoggedMessage], run: str) -> Iterator[Call]:
+def _calls(episode: str, number: int, turn: Sequence[LoggedMessage], run: str, model_of: Callable[[str], str]) -> Iterator[Call]:
     for seq, message in enumerate(turn, start=1):
         if message.call is not None:
-            yield _call(message.call, (message.agent, message.text, message.thought), f"{episode}/{number}/{seq}", (episode, number, run))
+            call = message.call if message.call.model != UNKNOWN_MODEL else replace(message.call, model=model_of(message.agent))
+            yield _call(call, (message.agent, message.text, message.thought), f"{episode}/{number}/{seq}", (episode, number, run))
 
 
 def _call(call: ModelCall, reply_of: tuple[str, str | None, str | None], name: str, of: tuple[str, int | None, str]) -> Call:

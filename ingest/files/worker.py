@@ -18,9 +18,11 @@ from ingest.adapters import LAST_FORMAT, adapter, adapters, companions, recognis
 from ingest.files.sources import FoundFile, Missed, cannot_read
 from ingest.reading.adapter_types import Adapter, FileKind, Place, Reading, unexpected
 from ingest.reading.text import is_whole, utf8
+from ingest.receipts import losses, receipts
 from schemas.batches import Coded, to_arrow
 from schemas.errors import BadInputError
 from schemas.processes import start_worker
+from schemas.records import Receipt
 from schemas.text import excerpt, printable
 
 if TYPE_CHECKING:
@@ -144,6 +146,8 @@ class FileResult:
     """What other file it is, where it gives no episode and no reject."""
     notes: list[str] = field(default_factory=list)
     """What is reported of it though nothing is lost."""
+    receipt: list[Receipt] = field(default_factory=list)
+    """What it holds against what is stored, of a file of conversations."""
 
     def refuse(self, reason: BadInputError) -> None:
         """Take nothing from the file after all."""
@@ -298,7 +302,9 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
         return result, Reading()
     place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
     reading = _guarded(data, reader, place)
-    reading.rejects += _unread_messages(reading)
+    if reading.messages:
+        result.receipt = receipts(utf8(data), reading, result.source_id, place.path)
+        reading.rejects += [*_unread_messages(reading)] or [*losses(result.receipt)]
     result.episodes, result.turns, result.rejects, result.note = reading.episodes, reading.turns, reading.rejects, reading.note
     result.notes, result.places = reading.notes, reading.places
     return (result, Reading()) if unless_known(result, job.known).status == "unchanged" else (result, reading)

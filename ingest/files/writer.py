@@ -71,7 +71,9 @@ def load(transaction: Transaction, files: Sequence[FileResult], tables: Mapping[
         _delete(transaction, outdated)
     taken = loaded.ingested + loaded.replaced
     rejects = [_reject(file, reject) for file in taken for reject in file.rejects]
-    own = to_arrow({"sources": [_source(file) for file in taken], "rejects": rejects})
+    own = to_arrow(
+        {"sources": [_source(file) for file in taken], "rejects": rejects, "receipts": [row for file in taken for row in file.receipt]}
+    )
     runs = tables.get("runs")
     episodes = {name: table for name, table in tables.items() if name != "runs" and len(table)}
     transaction.insert(own | episodes)
@@ -126,7 +128,7 @@ def _delete(transaction: Transaction, source_ids: Sequence[str]) -> None:
     transaction.delete("labels", f"source IN ({paths})", [list(source_ids)])
     for name in _DERIVED:
         transaction.delete(name, "episode_id IN (SELECT episode_id FROM outdated)")
-    for name in ("sources", "rejects"):
+    for name in ("sources", "rejects", "receipts"):
         transaction.delete(name, "source_id IN (SELECT unnest($1::VARCHAR[]))", [list(source_ids)])
     transaction.delete("runs", "run_id NOT IN (SELECT run_id FROM episodes)")
 

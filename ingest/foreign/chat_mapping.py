@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.messages import is_item, keys_with_content, text_of
-from ingest.conversation.rows import Conversation, LoggedMessage, number, outcome
+from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, outcome
 from ingest.reading.text import loads, read_any_time
 from schemas.errors import BadInputError, UsageError
 from schemas.text import excerpt, near, quoted
@@ -409,11 +409,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
         task=str(_text(facts, columns.task or "task_id") or group.task),
         level=_text(facts, columns.level),
         messages=messages,
-        models={
-            one.agent: str(values["model"])
-            for one in messages
-            if isinstance(values["model"], str) and not {one.agent, one.role} & _NO_MODEL
-        },
+        models=_models(messages, values["model"]),
         model=values["model"] if isinstance(values["model"], str) else None,
         success=ended.success,
         score=score if score is not None else ended.score,
@@ -423,6 +419,13 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
         seed=_whole(facts, columns.seed) if columns.seed else attempt,
         details={key: value for key, value in facts.items() if key not in read},
     )
+
+
+def _models(messages: list[LoggedMessage], model: Any) -> dict[str, str]:
+    """Agent -> model: as its messages tell, else the conversation's."""
+    found = {one.agent: one.call.model for one in messages if one.call is not None and one.call.model != UNKNOWN_MODEL}
+    agents = {one.agent: model for one in messages if isinstance(model, str) and not {one.agent, one.role} & _NO_MODEL}
+    return agents | found
 
 
 _NO_MODEL: Final = frozenset({"user", "system", "developer", "tool", "human"})

@@ -29,6 +29,7 @@ from schemas.text import printable, without_half_pairs
 CONTRACT = {
     "sources": "source_id path format adapter_version episodes rejected ingested_at",
     "rejects": "source_id locator reason excerpt",
+    "receipts": "source_id path kind counted stored missing",
     "runs": "run_id benchmark name condition started_at",
     "episodes": "episode_id run_id source_id benchmark task_id level model team seed max_turns turns_taken success score stop_reason goal",
     "agents": "episode_id agent role model persona private_view",

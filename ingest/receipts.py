@@ -1,0 +1,406 @@
+"""The intake receipt: what a file of conversations holds, counted by a walk that knows no reader, against what was stored of it.
+
+The walk knows how programs name things, not where a format puts them. A message is an object with a speaker and words; a call has a name
+and arguments; a result is a message of a tool. Requests to models repeat the history, so a message counts as often as one list has it.
+A value counts as stored if any row of the file holds it. Words are compared by lines: a message of several parts is stored as one text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, Final
+
+from ingest.reading.adapter_types import Reading
+from ingest.reading.text import csv_rows, dumps, is_whole, lines_of, loads
+from schemas.errors import BadInputError
+from schemas.records import Action, Call, Episode, EpisodeMetric, Receipt, TurnMetric, Utterance
+from schemas.text import excerpt
+
+__all__ = ["KINDS", "losses", "receipts"]
+
+KINDS: Final = ("messages", "words", "tool_calls", "results", "scores", "tokens")
+
+_SPEAKERS: Final = frozenset({"role", "source", "from", "sender", "author", "speaker", "agent", "name"})
+_WORDS: Final = frozenset({
+    "content", "contents", "text", "parts", "thinking", "reasoning", "reasoning_content", "thought", "refusal", "output", "result",
+    "observation", "response", "message", "summary", "value", "utterance", "transcript", "results",
+})  # fmt: skip
+"""Keys under which a message has its words."""
+_TYPES: Final = re.compile(r".*(_call|_output|_result|_use)|reasoning|message|human|ai|system|tool")
+"""`type` of an object that is a message without a role."""
+_RESULTS: Final = re.compile(r"tool|function|toolResult|tool_?result|.*(_output|_result|_response)")
+"""Role of a message, or type of a part, that holds what a tool gave back."""
+_ABOUT: Final = frozenset({
+    "id", "type", "signature", "thoughtSignature", "thought_signature", "encrypted_content", "url", "uri", "media_type", "mime_type",
+    "mimeType", "format", "data", "tool_use_id", "call_id", "tool_call_id", "source_call_id", "name", "status", "annotations", "logprobs",
+    "finish_reason", "stop_reason", "role", "model", "cache_control", "timestamp", "citations", "detail",
+})  # fmt: skip
+"""Keys that hold facts about words, and none."""
+_ARGUMENTS: Final = ("arguments", "input", "args", "kwargs")
+_NAMES: Final = ("name", "function_name", "tool_name", "toolName")
+_SCORE: Final = re.compile(r"(?:^|[_ .])(?:score|reward|success|resolved|passed|correct|rating)s?(?:$|[_ .])", re.IGNORECASE)
+_TOKENS: Final = re.compile(r"(?:^|\.)(?:prompt|input|completion|output)_?tokens$|token_count\.(?:prompt|completion)$", re.IGNORECASE)
+_SUMS: Final = re.compile(r"total|final|cumulative|model_stats|stats", re.IGNORECASE)
+_SAME_AS_CONTENT: Final = "tool_responses"
+"""AutoGen writes results one by one, and joined in the content."""
+_DATA: Final = re.compile(r"data:[\w/+.-]+;base64,.*|[A-Za-z0-9+/_-]{200,}={0,2}", re.DOTALL)
+_ELSEWHERE: Final = "attachment://"
+"""Text that another place of the file holds (Inspect)."""
+_PROSE_WORDS: Final = 3
+"""So many words make a text that is more than a name."""
+_LISTED: Final = 12
+_SEARCHED: Final = 300
+"""So many texts that no stored line equals are looked for inside of lines."""
+_REPEATS_SAMPLES: Final = re.compile(r"(?:_journal/|header|summaries|reductions).*")
+"""Parts of an archive that say again what its samples say."""
+
+
+@dataclass(slots=True)
+class _Message:
+    """A message of the raw file."""
+
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    """Path and text of each piece of words."""
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    is_result: bool = False
+
+
+@dataclass(slots=True)
+class _Raw:
+    """What a file holds."""
+
+    lists: dict[object, list[_Message]] = field(default_factory=lambda: defaultdict(list))
+    """List -> its messages, in order."""
+    prose: list[tuple[str, str]] = field(default_factory=list)
+    """Path and text of what is not a message."""
+    scores: Counter[float] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+    """Object -> the tokens that it counts: programs write the same counts in several places."""
+
+
+def receipts(data: bytes, reading: Reading, source_id: str, path: str) -> list[Receipt]:
+    """The receipt of a file of conversations: a row for each of `KINDS`, and one for its keys; none where the file cannot be walked."""
+    raw = _Raw()
+    try:
+        for index, document in enumerate(_documents(data)):
+            _Walk(raw).value(document, "", ("document", index) if isinstance(document, list) else "rows", None, in_words=False)
+    except (BadInputError, RecursionError, zipfile.BadZipFile, ImportError, NotImplementedError):
+        return []
+    stored = _Stored(reading)
+    messages = _as_often_as_one_list_has_it(raw.lists.values())
+    calls, results = [call for one in messages for call in one.calls], [one for one in messages if one.is_result and one.texts]
+    texts = [text for one in messages for text in one.texts]
+    lost = [text for text in texts if not stored.has(text[1])]
+    is_lost = {text for _, text in lost}
+    lost_calls = [call for call in calls if not stored.has_call(*call)]
+    no_calls = set(lost_calls)
+    whole = [one for one in messages if not no_calls & set(one.calls) and not any(text in is_lost for _, text in one.texts)]
+    stored_scores = sum((raw.scores & stored.scores).values())
+    keys = Counter({path: 0 for path, _ in raw.prose})
+    unread = Counter(path for path, text in raw.prose if not stored.has(text))
+    unread.update(path for path, _ in lost)
+    keys.update(unread)
+    words = sum(len(text.split()) for _, text in texts)
+
+    def row(kind: str, counted: int | None, held: int | None, missing: Sequence[str] = ()) -> Receipt:
+        return Receipt(source_id, path, kind, counted, held, [excerpt(one, 80) for one in list(dict.fromkeys(missing))[:_LISTED]])
+
+    return [
+        row("messages", len(messages), len(whole)),
+        row("words", words, words - sum(len(text.split()) for _, text in lost), [f"{path}: {text}" for path, text in lost]),
+        row("tool_calls", len(calls), len(calls) - len(lost_calls), [f"{name} {arguments}" for name, arguments in lost_calls]),
+        row("results", len(results), sum(not any(text in is_lost for _, text in one.texts) for one in results)),
+        row("scores", raw.scores.total() or None, stored_scores if raw.scores else None),
+        row("tokens", max(raw.tokens.values()) if raw.tokens else None, stored.tokens),
+        row("keys", len(keys), len(keys) - len(unread), [f"{path} ({count})" for path, count in unread.most_common(_LISTED)]),
+    ]
+
+
+def losses(rows: Sequence[Receipt]) -> Iterator[BadInputError]:
+    """What a receipt shows to be lost. Logs repeat scores and tokens as means and totals: there a loss is that nothing was stored."""
+    lost = [
+        row
+        for row in rows
+        if row.counted
+        and row.kind != "keys"
+        and ((row.stored or 0) < row.counted if row.kind not in {"scores", "tokens"} else not row.stored and row.stored != row.counted)
+    ]
+    if lost:
+        counts = ", ".join(f"{(row.stored or 0):,} of {row.counted:,} {row.kind.replace('_', ' ')}" for row in lost)
+        missing = next((row.missing for row in lost if row.missing), [])
+        first = f"; the first that is missing: {missing[0]}" if missing else ""
+        yield BadInputError(
+            f"not all was stored: {counts}{first}; name the keys in a mapping (cotrace ingest --guess FILE), or report it",
+            locator="receipt",
+        )
+
+
+def _documents(data: bytes) -> Iterator[Any]:
+    """The values of a file, whatever its container."""
+    if data.startswith(b"PAR1"):
+        from ingest.foreign.chat_lines import parquet_rows
+
+        yield from (row.values for row in parquet_rows(data))
+    elif data.startswith(b"PK"):
+        import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of newer logs
+
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            yield from (loads(archive.read(name)) for name in archive.namelist() if not _REPEATS_SAMPLES.fullmatch(name))
+    elif data.lstrip()[:1] not in {b"{", b"["}:
+        yield from (fields for _, fields in csv_rows(data.decode(errors="replace")) if isinstance(fields, dict))
+    elif is_whole(data.lstrip().partition(b"\n")[0]) and b"\n" in data.strip():
+        yield from (line.value for line in lines_of(data) if not isinstance(line.value, BadInputError))
+    else:
+        yield loads(data)
+
+
+class _Walk:
+    """Looks at every value of a document once."""
+
+    def __init__(self, raw: _Raw) -> None:
+        self._raw = raw
+
+    def value(self, value: Any, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
+        """Look at a value; `within`: the list that the message is in."""
+        if isinstance(value, Mapping):
+            self._object(value, path, within, message, in_words=in_words)
+        elif isinstance(value, list) and value and all(map(_is_pair, value)):
+            self._object(_of_pairs(value), path, within, message, in_words=in_words)
+        elif isinstance(value, list):
+            inner = within if message is not None or not any(isinstance(one, Mapping) for one in value) else id(value)
+            for one in value:
+                self.value(one, f"{path}[]", inner, message, in_words=in_words)
+        elif isinstance(value, str):
+            self._text(value, path, within, message, in_words=in_words)
+        elif isinstance(value, bool | int | float) and not in_words:
+            self._number(value, path)
+
+    def _object(self, found: Mapping[str, Any], path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
+        call = _call(found)
+        is_message = _has_speaker(found) or (message is None and _is_item(found, call))
+        if is_message and (not in_words or "role" in found):
+            message, in_words = _Message(), False
+            self._raw.lists[within].append(message)
+        kind = str(found.get("role") or found.get("type") or "")
+        if message is not None:
+            message.is_result = message.is_result or _RESULTS.fullmatch(kind) is not None
+            if call is not None and _ELSEWHERE not in call[1]:
+                message.calls.append(call)
+        for key, value in found.items():
+            inner = f"{path}.{key}" if path and not path.endswith(".") else f"{path}{key}"
+            if (call is not None and key in {*_ARGUMENTS, "function", "custom"}) or (key == "content" and found.get(_SAME_AS_CONTENT)):
+                continue
+            holds_words = (in_words and key not in _ABOUT) or (message is not None and key in _WORDS)
+            self.value(value, inner, within, message, in_words=holds_words)
+
+    def _text(self, text: str, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
+        if not text.strip() or _DATA.fullmatch(text) or _ELSEWHERE in text:
+            return
+        is_word = path.rstrip("[]").rpartition(".")[2] in _WORDS or " " in text.strip()
+        if in_words and message is not None:
+            if not is_word:
+                return
+            message.texts.append((path, text))
+            return
+        inner = _parsed(text)
+        if inner is not None:
+            self.value(inner, path, (path, within), message, in_words=False)
+        elif len(text.split()) >= _PROSE_WORDS:
+            self._raw.prose.append((path, text))
+
+    def _number(self, value: float, path: str) -> None:
+        key = path.replace("[]", "")
+        if _TOKENS.search(key) and not isinstance(value, bool) and not _SUMS.search(key) and value >= 0:
+            self._raw.tokens[path.rpartition(".")[0]] += int(value)
+        elif _SCORE.search(key) and (found := _number_of(value)) is not None:
+            self._raw.scores[found] += 1
+
+
+def _number_of(value: Any) -> float | None:
+    """None for anything but a number that a float can be."""
+    try:
+        found = float(value) if isinstance(value, bool | int | float) else math.nan
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _has_speaker(found: Mapping[str, Any]) -> bool:
+    speaks = any(isinstance(found.get(key), str) for key in _SPEAKERS)
+    return speaks and bool((_WORDS | {"tool_calls", "action"}) & set(found)) and _call(found) is None
+
+
+def _is_item(found: Mapping[str, Any], call: tuple[str, str] | None) -> bool:
+    kind = found.get("type")
+    return isinstance(kind, str) and _TYPES.fullmatch(kind) is not None and (call is not None or bool(_WORDS & set(found)))
+
+
+def _call(found: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Name and arguments of a call of a tool; None where the object is none."""
+    inner = next((found[key] for key in ("function", "custom") if isinstance(found.get(key), Mapping)), found)
+    name = next((inner[key] for key in _NAMES if isinstance(inner.get(key), str)), None)
+    name = found["function"] if name is None and isinstance(found.get("function"), str) else name
+    given = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
+    if name is None or given is None or "role" in found or "content" in found or "description" in inner:
+        return None
+    return name, _canonical(given)
+
+
+def _canonical(given: Any) -> str:
+    read = _parsed(given) if isinstance(given, str) else given
+    if isinstance(read, Mapping):
+        return dumps(dict(sorted((str(key), value) for key, value in read.items())))
+    return dumps({"value": given if read is None else read}) if given not in ("", None) else "{}"
+
+
+def _parsed(text: str) -> Any:
+    """What JSON text holds; None where it is none, or no object and no list."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return None
+    try:
+        return loads(text.encode(errors="replace"))
+    except BadInputError:
+        return None
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether it is a name and a value, such as an attribute of a span."""
+    return isinstance(value, Mapping) and set(value) == {"key", "value"} and isinstance(value["key"], str)
+
+
+def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Pairs as an object; names with points and numbers are paths into objects and lists."""
+    whole: dict[str, Any] = {}
+    for pair in pairs:
+        *around, last = pair["key"].split(".") if re.search(r"\.\d+\.", pair["key"]) else [pair["key"]]
+        here = whole
+        for part in around:
+            inner = here.get(part)
+            inner = inner if isinstance(inner, dict) else {}
+            here[part] = inner
+            here = inner
+        here[last] = _plain(pair["value"])
+    return {key: _with_lists(value) for key, value in whole.items()}
+
+
+def _with_lists(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _with_lists(one) for key, one in value.items()}
+    return list(inner.values()) if inner and all(key.isdecimal() for key in inner) else inner
+
+
+def _plain(value: Any) -> Any:
+    """A value of OTLP, without what names its type."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return value
+    (kind, inner), *_ = value.items()
+    if kind == "intValue" and isinstance(inner, str) and inner.lstrip("-").isdecimal():
+        return int(inner)
+    held = inner.get("values") if isinstance(inner, Mapping) else None
+    if kind == "arrayValue" and isinstance(held, list):
+        return [_plain(one) for one in held]
+    return held if kind == "kvlistValue" else inner if str(kind).endswith("Value") else value
+
+
+def _as_often_as_one_list_has_it(lists: Iterator[list[_Message]] | Any) -> list[_Message]:
+    most: dict[tuple[Any, ...], list[_Message]] = {}
+    for messages in lists:
+        here: dict[tuple[Any, ...], list[_Message]] = defaultdict(list)
+        for one in messages:
+            if one.texts or one.calls:
+                here[(*(text for _, text in one.texts), None, *one.calls)].append(one)
+        for key, same in here.items():
+            if len(same) > len(most.get(key, ())):
+                most[key] = same
+    return [one for same in most.values() for one in same]
+
+
+class _Stored:
+    """What the rows of a file hold."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.scores: Counter[float] = Counter()
+        self._calls: dict[str, set[str]] = defaultdict(set)
+        self._lines: set[str] = set()
+        self._searched = 0
+        tokens: list[int] = []
+        for name, rows in reading.rows.items():
+            for row in rows:
+                for value in row:
+                    self._take(value)
+                if isinstance(row, Action):
+                    self._calls[row.verb].add(_canonical(row.raw if row.arguments == "{}" and row.raw else row.arguments))
+                elif isinstance(row, EpisodeMetric | TurnMetric):
+                    self.scores[float(row.value)] += 1
+                elif isinstance(row, Episode):
+                    self.scores.update(float(value) for value in (row.score, row.success) if value is not None)
+                    self._take_numbers(_parsed(str(row.details)))
+                elif isinstance(row, Call):
+                    tokens += [count for count in (row.tokens_in, row.tokens_out) if count is not None]
+            if name == "utterances" and not reading.rows.get("calls"):
+                tokens += [row.tokens for row in rows if isinstance(row, Utterance) and row.tokens is not None]
+        self.tokens = sum(tokens) if tokens else None
+        self._all: str | None = None
+
+    def _take(self, value: Any) -> None:
+        if isinstance(value, str):
+            self._lines.update(map(str.strip, value.split("\n")))
+            inner = _parsed(value)
+            if inner is not None:
+                self._take(inner)
+        elif isinstance(value, Mapping):
+            for one in value.values():
+                self._take(one)
+        elif isinstance(value, list | tuple):
+            for one in value:
+                self._take(one)
+
+    def _take_numbers(self, value: Any) -> None:
+        if isinstance(value, Mapping | list):
+            for one in value.values() if isinstance(value, Mapping) else value:
+                self._take_numbers(one)
+        elif (found := _number_of(value)) is not None:
+            self.scores[found] += 1
+
+    def has(self, text: str) -> bool:
+        """Whether rows hold every line of a text, or every text of what is JSON."""
+        if all(line.strip() in self._lines for line in text.split("\n") if line.strip()):
+            return True
+        inner = _parsed(text)
+        if inner is not None and all(self.has(one) for one in _texts(inner)):
+            return True
+        self._searched += 1
+        if self._searched > _SEARCHED:
+            return False
+        if self._all is None:
+            self._all = "\n".join(self._lines)
+        return all(line.strip() in self._all for line in text.split("\n") if line.strip())
+
+    def has_call(self, name: str, arguments: str) -> bool:
+        """Whether there is an action of this name with these arguments.
+
+        A call that ends a game may be logged as the message that it hands in (Inspect's `submit`).
+        """
+        if arguments in self._calls.get(name, ()):
+            return True
+        texts = list(_texts(_parsed(arguments))) if name in self._calls else []
+        return bool(texts) and all(map(self.has, texts))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            if key not in _ABOUT:
+                yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)

@@ -1,0 +1,70 @@
+"""The intake receipt: what a file holds, counted without its reader, against what was stored of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ingest.foreign.chat_lines import MappedChat
+from tests.ingest.asked import Ingested, ingested, written
+
+_CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": json.dumps({"path": "a.txt"})}}
+_TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": "please read a.txt"},
+    {"role": "assistant", "content": None, "tool_calls": [_CALL], "usage": {"prompt_tokens": 10, "completion_tokens": 5}},
+    {"role": "tool", "content": "seven\n  lines", "tool_call_id": "c1"},
+    {"role": "assistant", "content": [{"type": "text", "text": "It has"}, {"type": "text", "text": "seven."}]},
+]
+
+
+def _receipt(found: Ingested) -> dict[str, tuple[int | None, int | None]]:
+    rows = found.rows("SELECT kind, counted, stored FROM receipts")
+    return {kind: (counted, stored) for kind, counted, stored in rows}
+
+
+def test_a_file_that_arrives_whole_has_equal_counts(tmp_path: Path) -> None:
+    """Messages of several parts, results on several lines, and calls whose arguments are JSON text are all found again."""
+    found = ingested(tmp_path, written(tmp_path / "a.jsonl", {"messages": _TALK, "score": 0.5}, {"messages": _TALK[:1], "score": 1}))
+    assert found.refused == []
+    receipt = _receipt(found)
+    assert receipt.pop("tokens")[0] == 15
+    assert receipt == {
+        "messages": (4, 4),
+        "words": (8, 8),
+        "tool_calls": (1, 1),
+        "results": (1, 1),
+        "scores": (2, 2),
+        "keys": (0, 0),
+    }
+
+
+def test_words_and_calls_that_a_mapping_leaves_out_are_a_loss(tmp_path: Path) -> None:
+    """The loss is a reject, so that the exit code is 1, and names the key under which the words are."""
+    rows: list[dict[str, Any]] = [
+        {"by": "a", "says": "hello there", "output": "the words of a tool"},
+        {"by": "b", "says": "good day", "output": None},
+    ]
+    (tmp_path / "map.yaml").write_text("conversation: {id: file}\nmessage: {speaker: by, text: says, role: role}\n", encoding="utf-8")
+    path = written(tmp_path / "a.jsonl", *({"role": "assistant", **row} for row in rows))
+    found = ingested(tmp_path, path, reader=MappedChat.of(tmp_path / "map.yaml"))
+    assert [part.locator for part in found.report.rejected] == ["receipt"]
+    assert "output: the words of a tool" in found.refused[0]
+    assert _receipt(found)["words"] == (5, 0)
+
+
+def test_what_no_message_holds_is_listed_among_the_keys(tmp_path: Path) -> None:
+    """It is no loss of the conversation, and not hidden either; counts that a file does not have are null."""
+    row: dict[str, Any] = {"messages": _TALK[:1], "tools": [{"name": "read", "about": "reads a file of text"}]}
+    found = ingested(tmp_path, written(tmp_path / "a.json", {"note": "a run of today", **row}))
+    assert found.refused == []
+    assert found.rows("SELECT counted, stored FROM receipts WHERE kind IN ('scores', 'tokens')") == [(None, None), (None, None)]
+    assert found.rows("SELECT counted, stored, missing FROM receipts WHERE kind = 'keys'") == [(2, 2, [])]
+
+
+def test_a_receipt_goes_with_its_file(tmp_path: Path) -> None:
+    """A file that has changed has the receipt of what it holds now."""
+    path = written(tmp_path / "a.jsonl", {"messages": _TALK})
+    ingested(tmp_path, path)
+    written(path, {"messages": _TALK[:1]})
+    assert _receipt(ingested(tmp_path, path))["messages"] == (1, 1)
