@@ -8,7 +8,7 @@ from typing import Any
 from dash import html
 
 from dashboards.parts import Part
-from games.asympuzl.feedback import FEEDBACK_MODES, FeedbackMode, feedback, feedback_lines
+from games.asympuzl.game import FEEDBACK_MODES, FeedbackMode, feedback, feedback_lines
 from games.asympuzl.puzzle import AGENTS, COLORS, Agent, Entry, Puzzle
 from games.players.player import Observation
 from judges.asympuzl.history import entries_of

@@ -12,7 +12,7 @@ from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
 from dashboards.reader import Reader
-from games.asympuzl.feedback import FEEDBACK_MODES, PAPER_NAMES
+from games.asympuzl.game import FEEDBACK_MODES, PAPER_NAMES
 from schemas.wording import count, counted, share, share_interval, share_of
 
 if TYPE_CHECKING:

@@ -1,16 +1,21 @@
-"""Reads what an agent answered: free text that ends with one JSON object (format description, section 5)."""
+"""What an agent answered, and what its actions do to its working hypothesis (format description, sections 5 and 10).
+
+An answer is free text that ends with one JSON object. Numbers of different tokenizers must not be compared, so the tokenizer's name goes
+into every log (section 8).
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, NoReturn
 
 from games.asympuzl.puzzle import Entry, Vocabulary
 from games.players.texts import texts_of
+from schemas.errors import UsageError
 from schemas.replies import Reading, is_echo
 from schemas.text import without_half_pairs
 
@@ -161,3 +166,97 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """An action and its effect; an invalid one has none."""
+
+    index: int
+    """From 0, place in the list of actions."""
+
+    request: RequestedAction
+    before: Entry | None
+    """What stood at the position; None where there is no such position."""
+
+    after: Entry | None
+    changed: bool
+    right_before: bool | None
+    """Whether the entry was right; None where there is no such position."""
+
+    right_after: bool | None
+
+    @property
+    def valid(self) -> bool:
+        """Whether it was carried out."""
+        return self.request.fault is None
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether it makes a right entry wrong."""
+        return bool(self.right_before) and not self.right_after
+
+
+def apply(
+    hypothesis: Sequence[Entry], requests: Sequence[RequestedAction], truth: Sequence[Entry]
+) -> tuple[tuple[Entry, ...], tuple[Applied, ...]]:
+    """Carry out actions in order; gives the new hypothesis and what each action did."""
+    entries = list(hypothesis)
+    done: list[Applied] = []
+    for index, request in enumerate(requests):
+        place = request.replace - 1 if request.replace is not None and 1 <= request.replace <= len(entries) else None
+        before = None if place is None else entries[place]
+        written = request.entry
+        if place is not None and written is not None:
+            entries[place] = written
+        after = None if place is None else entries[place]
+        done.append(
+            Applied(
+                index=index,
+                request=request,
+                before=before,
+                after=after,
+                changed=before != after,
+                right_before=None if place is None else before == truth[place],
+                right_after=None if place is None else after == truth[place],
+            )
+        )
+    return tuple(entries), tuple(done)
+
+
+Tokenizer = Callable[[str], int]
+"""Text -> number of tokens."""
+
+DEFAULT_TOKENIZER: Final = "regex-v1"
+"""Words and single marks; needs no tables (format description, section 8)."""
+
+_PREFIX: Final = "tiktoken:"
+_WORDS: Final = re.compile(r"\w+|[^\w\s]")
+
+
+@cache
+def tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of a name: ``regex-v1`` or ``tiktoken:<encoding>``, such as ``tiktoken:o200k_base``.
+
+    Raises:
+        UsageError: there is none of that name, or its tables cannot be had.
+    """
+    if name == DEFAULT_TOKENIZER:
+        return lambda text: len(_WORDS.findall(text))
+    if name.startswith(_PREFIX):
+        return _tiktoken(name.removeprefix(_PREFIX))
+    raise UsageError(f"no tokenizer {name!r}: give {DEFAULT_TOKENIZER} or {_PREFIX}<encoding>, such as {_PREFIX}o200k_base")
+
+
+def _tiktoken(encoding: str) -> Tokenizer:
+    try:
+        import tiktoken
+
+        found = tiktoken.get_encoding(encoding)
+    except ImportError as error:
+        raise UsageError(f"tokenizer {_PREFIX}{encoding} needs the package tiktoken: pip install tiktoken") from error
+    except ValueError as error:
+        raise UsageError(f"tiktoken has no encoding {encoding!r}: {', '.join(tiktoken.list_encoding_names())}") from error
+    except OSError as error:  # its tables are downloaded at first use
+        raise UsageError(f"the tables of {_PREFIX}{encoding} cannot be fetched ({error}): use {DEFAULT_TOKENIZER}") from error
+    return lambda text: len(found.encode(text, disallowed_special=()))

@@ -1,4 +1,4 @@
-"""AsymPuzl's games: puzzles by seed, and the switches of a game."""
+"""AsymPuzl's games: puzzles by seed, the switches of a game, and the form that people fill in."""
 
 from __future__ import annotations
 
@@ -10,17 +10,48 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from games.asympuzl.forms import forms
+from games.asympuzl.answer import tokenizer
 from games.asympuzl.game import GameSettings as Condition
-from games.asympuzl.players.personas import FAULTLESS
+from games.asympuzl.players import FAULTLESS
+from games.asympuzl.puzzle import COLORS, SHAPES
 from games.asympuzl.setup import CASTS, ROLES, SCRIPTS, SOLO_ROLES, GameSetup, course_of, header_of, scripted_course
-from games.asympuzl.tokens import tokenizer
 from games.experiments.family import Match, ShortForm, Task, job_of
+from games.players.forms import Form, Slot
+from games.players.player import Observation
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
 
-__all__ = ["KINDS", "SHORT", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
+
+def forms(seen: Observation) -> Sequence[Form]:
+    """What can be written."""
+    words = _words(seen)
+    replace = Form(
+        "Overwrite",
+        '{"replace": $position, "by": {"shape": "$shape", "color": "$color"}}',
+        (
+            Slot("position", "position", tuple(str(number + 1) for number in range(words[2]))),
+            Slot("shape", "shape", words[0]),
+            Slot("color", "color", words[1]),
+        ),
+    )
+    return (
+        Form(
+            "Answer",
+            '{"message": $message, "actions": [$actions]}',
+            (Slot("message", "message to your partner", is_json=True), Slot("actions", "your table", pieces=(replace,), joined=", ")),
+        ),
+    )
+
+
+def _words(seen: Observation) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """Shapes and colors that can be written, those that the player was shown first, and the number of positions."""
+    shown = seen.data
+    clues = (*shown.clues_a, *shown.clues_b) if seen.role == "solo" else shown.clues
+    shapes = dict.fromkeys([*(entry.shape for entry in clues), *SHAPES])
+    colors = dict.fromkeys([*(entry.color for entry in clues if entry.color), *COLORS])
+    size = len({entry.shape for entry in clues})
+    return tuple(shapes), tuple(colors), size
 
 
 class Tasks(Settings):

@@ -1,4 +1,4 @@
-"""What a message states about the puzzle, read by sentence patterns.
+"""What a message states about the puzzle, read by sentence patterns, and what it can claim, whoever reads it.
 
 Best effort on free text (format description, section 9): what cannot be read is left out, never guessed, and listed as unread. Questions,
 conditions and negations state nothing. That something was not said follows from a message only if nothing of it is unread.
@@ -7,11 +7,13 @@ conditions and negations state nothing. That something was not said follows from
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
+
+from pydantic import Field
 
 from games.asympuzl.puzzle import Agent, Vocabulary
 from schemas.packaged import packaged_yaml
@@ -378,3 +380,45 @@ def _listed_order(tokens: Sequence[_Token], size: int, speaker: Agent) -> set[tu
     if len(numbers) not in (0, 2) or len(shapes) != end - start + 1 or len(shapes) < min(size, 2):
         return set()
     return set(enumerate(shapes, start=start))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A shape, a color and a position are said to go together: two of the three, or all."""
+
+    position: Annotated[int, Field(ge=1)] | None = None
+    """From 1."""
+
+    shape: str | None = None
+    """One word, in lower case."""
+
+    color: str | None = None
+    """One word, in lower case."""
+
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The partner is asked for something."""
+
+    about: Literal["colors", "order", "other"]
+    """Which colors the shapes have; which shapes stand where; anything else."""
+
+    words: str = ""
+
+
+AsymPuzlClaim = Fact | Question
+
+TYPES: Final[tuple[type, ...]] = (Fact, Question)
+"""All kinds of claim that a message can make."""
+
+
+def facts_of(claims: Iterable[Fact]) -> Facts:
+    """Claims as the rules of the game take them."""
+    told = list(claims)
+    return Facts(
+        order=frozenset((one.position, one.shape) for one in told if one.position is not None and one.shape is not None),
+        colors=frozenset((one.shape, one.color) for one in told if one.shape is not None and one.color is not None),
+        places=frozenset((one.position, one.color) for one in told if one.position is not None and one.color is not None),
+    )

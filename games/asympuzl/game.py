@@ -4,28 +4,179 @@
 agents                  ``A`` (Alice, begins) and ``B`` (Bob)
 a turn                  A answers, then B, who already has A's new message
 answer                  free text that ends with ``{"message": ..., "actions": [...]}``
+feedback                on the previous turn, in one of six modes
 end                     both working hypotheses are right at the end of a turn, or the turn limit
 ======================= =====================================================================
 
-Format description: sections 3 to 7.
+The control experiment has one agent: all clues of both sides, one attempt, no feedback, no partner.
+Format description: sections 3 to 7. The texts of the prompts, in our own words, are in prompts.yaml.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, get_args
 
 from pydantic import AliasChoices, Field
 
-from games.asympuzl.answer import Answer, parse_answer
-from games.asympuzl.feedback import Feedback, FeedbackMode, feedback, feedback_lines
-from games.asympuzl.hypothesis import Applied, apply
-from games.asympuzl.prompts import Heard, form_faults, system_prompt, user_prompt
-from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Entry, Puzzle, generate, wrong_positions
-from games.asympuzl.tokens import DEFAULT_TOKENIZER
+from games.asympuzl.answer import DEFAULT_TOKENIZER, FAULTS, Answer, Applied, apply, parse_answer
+from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Entry, Puzzle, generate, other, wrong_positions
+from games.players.texts import texts_of
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
+
+FeedbackMode = Literal["none", "own", "own_detailed", "joint", "both", "both_detailed"]
+FEEDBACK_MODES: Final[tuple[FeedbackMode, ...]] = get_args(FeedbackMode)
+
+PAPER_NAMES: Final[Mapping[FeedbackMode, str]] = {
+    "none": "No feedback",
+    "own": "Own",
+    "own_detailed": "Own Detailed",
+    "joint": "Joint",
+    "both": "Both",
+    "both_detailed": "Both detailed",
+}
+"""Names in the heads of the paper's tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a mode reveals; None where it does not."""
+
+    a_ok: bool | None = None
+    b_ok: bool | None = None
+    all_ok: bool | None = None
+    wrong_a: tuple[int, ...] | None = None
+    """Wrong positions of A, from 1."""
+
+    wrong_b: tuple[int, ...] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Only what is revealed."""
+        facts = {name: getattr(self, name) for name in self.__slots__}
+        return {name: list(fact) if isinstance(fact, tuple) else fact for name, fact in facts.items() if fact is not None}
+
+
+def feedback(mode: FeedbackMode, agent: Agent, hypotheses: Mapping[Agent, Sequence[Entry]], puzzle: Puzzle) -> Feedback | None:
+    """What the agent is told of the hypotheses at the end of the previous turn; None: nothing."""
+    wrong = {each: wrong_positions(hypotheses[each], puzzle.truth) for each in AGENTS}
+    if mode == "none":
+        return None
+    if mode == "joint":
+        return Feedback(all_ok=not wrong["A"] and not wrong["B"])
+    told = AGENTS if mode in ("both", "both_detailed") else (agent,)
+    detailed = mode in ("own_detailed", "both_detailed")
+    return Feedback(
+        a_ok=not wrong["A"] if "A" in told else None,
+        b_ok=not wrong["B"] if "B" in told else None,
+        wrong_a=wrong["A"] if detailed and "A" in told else None,
+        wrong_b=wrong["B"] if detailed and "B" in told else None,
+    )
+
+
+def feedback_lines(told: Feedback, mode: FeedbackMode) -> list[str]:
+    """The feedback in words, each a line of the prompt."""
+    if told.all_ok is not None:
+        return [f"The puzzle is {_status(ok=told.all_ok)}."]
+    parts = {"A": (told.a_ok, told.wrong_a), "B": (told.b_ok, told.wrong_b)}
+    known = {name: (ok, wrong) for name, (ok, wrong) in parts.items() if ok is not None}
+    if mode in ("own", "own_detailed"):
+        ((ok, wrong),) = known.values()
+        return [f"Your part of the puzzle is {_status(ok=ok)}.", *_wrong_line("Wrong positions", wrong)]
+    sentence = ", and ".join(f"Agent {name}'s part of the puzzle is {_status(ok=ok)}" for name, (ok, _) in known.items())
+    lines = [f"{sentence}."]
+    for name, (_, wrong) in known.items():
+        lines += _wrong_line(f"Wrong positions of Agent {name}", wrong)
+    return lines
+
+
+def _status(*, ok: bool) -> str:
+    return "solved" if ok else "unsolved"
+
+
+def _wrong_line(head: str, wrong: tuple[int, ...] | None) -> list[str]:
+    return [f"{head}: {', '.join(map(str, wrong))}."] if wrong else []
+
+
+class Heard(NamedTuple):
+    """A message of the conversation as an agent is shown it."""
+
+    agent: Agent
+    """Who said it."""
+
+    turn: int
+    text: str
+
+
+def system_prompt(agent: Agent, size: int) -> str:
+    """Role, goal, and who knows what."""
+    texts, partner = texts_of(__package__), other(agent)
+    knowledge = texts["knowledge"]
+    slots = {"agent": agent, "partner": partner, "size": size, "own": knowledge[agent], "other": knowledge[partner]}
+    return str(texts["system"].format(**slots)).strip()
+
+
+def user_prompt(
+    *,
+    clues: Sequence[Entry],
+    hypothesis: Sequence[Entry],
+    feedback: Sequence[str],
+    conversation: Sequence[Heard],
+    faults: Sequence[str] = (),
+) -> str:
+    """State of the puzzle, feedback, conversation, what was wrong with the form of the agent's last answer, and how to answer."""
+    sections = [
+        ("Your clues", entry_lines(clues)),
+        ("Your working hypothesis", entry_lines(hypothesis)),
+        *([("Feedback on the previous turn", feedback)] if feedback else []),
+        ("Recent conversation", [f"{heard.agent}: {heard.text}" for heard in conversation] or ["(there is no message yet)"]),
+        *([("Your last answer", faults)] if faults else []),
+        *_formats("pair"),
+    ]
+    return _written(sections)
+
+
+def form_faults(answer: Answer) -> list[str]:
+    """What was wrong with the form of an answer, in words: an agent that is not told cannot know that nothing came of it."""
+    texts = texts_of(__package__)["form"]
+    if not answer.parse_ok:
+        return [str(texts["unread"]).strip()]
+    skipped = [
+        f"Action {number} was skipped: {FAULTS[request.fault]}." for number, request in enumerate(answer.requests, start=1) if request.fault
+    ]
+    message = [] if answer.message_ok else [str(texts["message"]).strip()]
+    return [*message, *([] if answer.actions_ok else [str(texts["actions"]).strip()]), *skipped]
+
+
+def solo_prompts(puzzle: Puzzle) -> tuple[str, str]:
+    """System and user prompt of the control experiment: one agent, all clues, one attempt."""
+    texts = texts_of(__package__)
+    knowledge = texts["knowledge"]
+    system = str(texts["solo"].format(size=puzzle.size, first=knowledge["A"], second=knowledge["B"])).strip()
+    sections = [
+        ("First clues", entry_lines(puzzle.clues_a)),
+        ("Second clues", entry_lines(puzzle.clues_b)),
+        ("Your working hypothesis", entry_lines(puzzle.clues_a)),
+        *_formats("solo"),
+    ]
+    return system, _written(sections)
+
+
+def _formats(game: str) -> list[tuple[str, list[str]]]:
+    texts = texts_of(__package__)
+    return [("Actions", [texts["action"].strip()]), ("Your answer", [texts["answer"][game].strip()])]
+
+
+def entry_lines(entries: Sequence[Entry]) -> list[str]:
+    """One line a position."""
+    return [f"Position {place}: shape {entry.shape}, color {entry.color or 'unknown'}" for place, entry in enumerate(entries, start=1)]
+
+
+def _written(sections: Sequence[tuple[str, Sequence[str]]]) -> str:
+    return "\n\n".join("\n".join([f"## {title}", *lines]) for title, lines in sections)
+
 
 StopReason = Literal["solved", "max_turns"]
 
@@ -244,3 +395,32 @@ class Game:
     def _progress(self) -> float:
         wrong = sum(len(wrong_positions(self._hypotheses[agent], self.puzzle.truth)) for agent in AGENTS)
         return 1 - wrong / (2 * self.puzzle.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoloObservation:
+    """All that the one agent sees."""
+
+    clues_a: tuple[Entry, ...]
+    clues_b: tuple[Entry, ...]
+    system: str
+    user: str
+    """The two messages for a language model."""
+
+
+def observe(puzzle: Puzzle) -> SoloObservation:
+    """Give what the one agent may see."""
+    system, user = solo_prompts(puzzle)
+    return SoloObservation(clues_a=puzzle.clues_a, clues_b=puzzle.clues_b, system=system, user=user)
+
+
+def attempt(puzzle: Puzzle, answer: str) -> AgentTurn:
+    """What the one answer does to the clues of A; it succeeds if ``ok_after``. Its message is ignored."""
+    return answer_turn(puzzle, turn=1, agent="A", before=puzzle.clues_a, raw=answer)
+
+
+def solver(seen: SoloObservation) -> str:
+    """A script that puts both sides together."""
+    pairs = {entry.shape: entry for entry in seen.clues_b}
+    actions = [{"replace": place, "by": pairs[entry.shape]._asdict()} for place, entry in enumerate(seen.clues_a, start=1)]
+    return json.dumps({"message": "", "actions": actions})

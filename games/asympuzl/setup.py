@@ -8,15 +8,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from games.asympuzl.answer import answer_reading
-from games.asympuzl.feedback import FeedbackMode
-from games.asympuzl.game import AgentTurn, Game, GameSettings
+from games.asympuzl.answer import Tokenizer, answer_reading, tokenizer
+from games.asympuzl.game import AgentTurn, FeedbackMode, Game, GameSettings, SoloObservation, attempt, observe, solver
 from games.asympuzl.game import PuzzleView as Seen
-from games.asympuzl.players.personas import PERSONAS, PersonaPlayer, script_answer
+from games.asympuzl.players import PERSONAS, PersonaPlayer, script_answer
 from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, generate, wrong_positions
-from games.asympuzl.solo import SoloObservation, attempt, observe, solver
-from games.asympuzl.tokens import Tokenizer, tokenizer
-from games.asympuzl.turn_entry import Answered, entries_json, turn_entry
+from games.asympuzl.record import Answered, entries_json, turn_entry
 from games.players.cast import played_by
 from games.players.course import Course, Reply, Step, ask
 from games.players.player import Observation

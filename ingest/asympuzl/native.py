@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from games.asympuzl.game import Game
+from games.asympuzl.answer import DEFAULT_TOKENIZER, Tokenizer, tokenizer
+from games.asympuzl.game import Game, attempt
 from games.asympuzl.puzzle import AGENTS
 from games.asympuzl.record import RunFacts, game_line, line, result_line, turn_line
 from games.asympuzl.setup import GameSetup, course_of, game_of, header_of
-from games.asympuzl.solo import attempt
-from games.asympuzl.tokens import DEFAULT_TOKENIZER, Tokenizer, tokenizer
 from ingest.asympuzl.records import sort_lines
 from ingest.asympuzl.replay import episode_metrics, failures, oracle_actions, replay, turn_metrics, turn_values
 from ingest.cotrace_log.derivation import Derived, derived, played_again, without_lost_replies

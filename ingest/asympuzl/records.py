@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from games.asympuzl.answer import FAULTS, RequestedAction
-from games.asympuzl.feedback import FeedbackMode
+from games.asympuzl.game import FeedbackMode
 from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Entry, Puzzle
 from games.asympuzl.record import SCHEMA
 from ingest.reading.records import validated

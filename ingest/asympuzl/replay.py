@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from games.asympuzl.answer import FAULTS, RequestedAction, answer_reading
-from games.asympuzl.feedback import feedback
-from games.asympuzl.game import AgentTurn, answer_turn, conversation
-from games.asympuzl.hypothesis import Applied, apply
+from games.asympuzl.answer import DEFAULT_TOKENIZER, FAULTS, Applied, RequestedAction, answer_reading, apply, tokenizer
+from games.asympuzl.game import AgentTurn, Heard, answer_turn, conversation, feedback
 from games.asympuzl.labels import FAILURES, DoneTurn, FoundLabel, Move, labels_of
-from games.asympuzl.prompts import Heard
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, generate, wrong_positions
 from games.asympuzl.record import Played, action_json, summary
-from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
 from games.asympuzl.value import Standing, concluded, turns_left, understood
 from ingest.asympuzl.records import EntryRecord, GameRecord, LoggedGame, TurnRecord, entries
 from ingest.reading.adapter_types import Difference

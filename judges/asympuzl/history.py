@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from games.asympuzl.answer import FAULTS, Fault, RequestedAction
-from games.asympuzl.claims import Fact, facts_of
-from games.asympuzl.facts import Facts
-from games.asympuzl.hypothesis import apply
+from games.asympuzl.answer import FAULTS, Fault, RequestedAction, apply
+from games.asympuzl.facts import Fact, Facts, facts_of
 from games.asympuzl.labels import DoneTurn, Label, Move, labels_of
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from judges.asympuzl.reading import reads

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from games.asympuzl.claims import TYPES, AsymPuzlClaim, Fact, Question
-from games.asympuzl.facts import read_facts
+from games.asympuzl.facts import TYPES, AsymPuzlClaim, Fact, Question, read_facts
 from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.text import in_frame

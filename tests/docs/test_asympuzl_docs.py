@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from games.asympuzl.feedback import FEEDBACK_MODES
+from games.asympuzl.game import FEEDBACK_MODES
 from games.asympuzl.labels import Label
-from games.asympuzl.players.personas import PERSONAS
+from games.asympuzl.players import PERSONAS
 from ingest.asympuzl.records import GameRecord, ResultRecord, TurnRecord
 from tests.places import DOCS
 

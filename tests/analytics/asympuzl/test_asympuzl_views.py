@@ -17,7 +17,7 @@ from dashboards.pages import pages
 from dashboards.reader import reader
 from games.asympuzl.game import GameSettings
 from games.asympuzl.labels import FAILURES
-from games.asympuzl.players.personas import PERSONAS
+from games.asympuzl.players import PERSONAS
 from ingest.files.run import ingest_paths
 from judges.evidence.shows import Viewer
 from judges.evidence.transcript import Transcript, load

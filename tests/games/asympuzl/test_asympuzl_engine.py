@@ -12,15 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from games.asympuzl.answer import parse_answer
-from games.asympuzl.feedback import FEEDBACK_MODES, FeedbackMode, feedback_lines
-from games.asympuzl.game import Game, GameSettings, PuzzleView
-from games.asympuzl.hypothesis import apply
-from games.asympuzl.players.personas import PersonaPlayer
+from games.asympuzl.answer import apply, parse_answer, tokenizer
+from games.asympuzl.game import FEEDBACK_MODES, FeedbackMode, Game, GameSettings, PuzzleView, attempt, feedback_lines, solo_prompts
+from games.asympuzl.players import PersonaPlayer
 from games.asympuzl.puzzle import AGENTS, COLORS, SHAPES, Agent, Entry, Puzzle, generate, wrong_positions
 from games.asympuzl.record import RunFacts, game_line, turn_line
-from games.asympuzl.solo import attempt, solo_prompts
-from games.asympuzl.tokens import tokenizer
 from schemas.errors import UsageError
 
 

@@ -11,7 +11,7 @@ import pytest
 from games.asympuzl.facts import Facts, read_facts
 from games.asympuzl.game import AgentTurn, Game, GameSettings
 from games.asympuzl.labels import FAILURES, DoneTurn, Move, labels_of
-from games.asympuzl.players.personas import PERSONAS, PersonaPlayer
+from games.asympuzl.players import PERSONAS, PersonaPlayer
 from games.asympuzl.puzzle import AGENTS, Agent, generate
 
 PUZZLE = generate(size=3, seed=0)

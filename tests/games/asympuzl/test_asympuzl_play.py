@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from games.asympuzl.players.personas import PERSONAS
+from games.asympuzl.players import PERSONAS
 from games.asympuzl.record import solved_turn
 from games.experiments.plan import play
 from games.players.progress import PlayProgress

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from games.asympuzl.feedback import FEEDBACK_MODES
-from games.asympuzl.game import Game, GameSettings
+from games.asympuzl.game import FEEDBACK_MODES, Game, GameSettings, observe
 from games.asympuzl.puzzle import AGENTS
-from games.asympuzl.solo import observe
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.store import Store

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from games.asympuzl.game import Game, GameSettings
-from games.asympuzl.players.personas import PersonaPlayer
+from games.asympuzl.players import PersonaPlayer
 from games.asympuzl.puzzle import AGENTS, generate
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.players.running import RunReport

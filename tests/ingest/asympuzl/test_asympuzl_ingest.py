@@ -12,9 +12,8 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from games.asympuzl.feedback import FEEDBACK_MODES
-from games.asympuzl.game import GameSettings
-from games.asympuzl.players.personas import PERSONAS
+from games.asympuzl.game import FEEDBACK_MODES, GameSettings
+from games.asympuzl.players import PERSONAS
 from ingest.asympuzl import adapter as asympuzl
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from analytics.query import query
-from games.asympuzl.feedback import FeedbackMode
-from games.asympuzl.game import GameSettings
+from games.asympuzl.game import FeedbackMode, GameSettings
 from schemas.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import Line, answer, log_of, replace, write
 from tests.judges.attribution.test_craft_attribution import attributed

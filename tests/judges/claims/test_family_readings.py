@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 import cotrace
-from games.asympuzl.claims import Fact, Question
+from games.asympuzl.facts import Fact, Question
 from games.einstein.claims import Belongs
 from games.overcooked.text.replies import Asked, Planned, Reported
 from ingest.files.run import ingest_paths

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from games.asympuzl.game import PuzzleView
-from games.asympuzl.players.personas import script_answer
-from games.asympuzl.prompts import Heard
+from games.asympuzl.game import Heard, PuzzleView, SoloObservation, solver
+from games.asympuzl.players import script_answer
 from games.asympuzl.puzzle import AGENTS, Entry
-from games.asympuzl.solo import SoloObservation, solver
 
 
 def answer(messages: list[dict[str, str]]) -> str | None:

@@ -1,4 +1,4 @@
-"""Players as data: what each persona does differently from the one that plays well.
+"""Scripted players: what each knows, and, as data, what each persona does differently from the one that plays well.
 
 ================= =========================================================================================
 sharing           says all it knows every turn, believes the partner, corrects only what differs
@@ -23,12 +23,70 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from games.asympuzl.facts import Facts
+from games.asympuzl.facts import Facts, read_facts
 from games.asympuzl.game import PuzzleView
-from games.asympuzl.players.mind import Mind
-from games.asympuzl.players.wording import ask_for_colors, tell_colors, tell_order
-from games.asympuzl.puzzle import COLORS, Agent, Entry
+from games.asympuzl.puzzle import COLORS, Agent, Entry, Vocabulary, other
 from games.players.onset import onset_of, unmended
+
+_ORDER_HEADS: Final = ("Order of shapes:", "My positions:", "From position 1 on I have", "Here is the right order:")
+_NUMBERED: Final = ("{place} {shape}", "{place}: {shape}", "position {place} is the {shape}", "position {place} = {shape}")
+_COLOR_HEADS: Final = ("The pairs are", "Colors:", "What I know:", "These belong together:")
+_PAIRED: Final = ("{shape} {color}", "{color} {shape}", "{shape} = {color}", "the {shape} is {color}", "{shape}: {color}")
+_QUESTIONS: Final = ("Which colors do they have?", "What are the colors?", "Please tell me the color of each shape.")
+
+
+def tell_order(shapes: Sequence[tuple[int, str]], rng: random.Random) -> str:
+    """Positions, from 1, with their shapes."""
+    form = rng.choice(_NUMBERED)
+    return f"{rng.choice(_ORDER_HEADS)} {', '.join(form.format(place=place, shape=shape) for place, shape in shapes)}."
+
+
+def tell_colors(entries: Sequence[Entry], rng: random.Random) -> str:
+    """Shapes with their colors, places left out."""
+    form = rng.choice(_PAIRED)
+    return f"{rng.choice(_COLOR_HEADS)} {', '.join(form.format(shape=entry.shape, color=entry.color) for entry in entries)}."
+
+
+def ask_for_colors(rng: random.Random) -> str:
+    """A question that states nothing."""
+    return rng.choice(_QUESTIONS)
+
+
+class Mind:
+    """The knowledge of one player: it learns only from what it is shown."""
+
+    def __init__(self, agent: Agent, clues: Sequence[Entry]) -> None:
+        self.agent: Agent = agent
+        self.size = len(clues)
+        self.shapes = tuple(entry.shape for entry in clues)
+        self.order: dict[int, str] = dict(enumerate(self.shapes, start=1)) if agent == "A" else {}
+        """Position from 1 -> shape, as far as known."""
+
+        self.colors: dict[str, str] = {entry.shape: entry.color for entry in clues if entry.color is not None}
+        """Shape -> color, as far as known."""
+
+        own = frozenset(self.colors.values())
+        self._words = Vocabulary(frozenset(self.shapes), own or frozenset(COLORS), self.size)  # A cannot know which colors are in play
+
+    def hear(self, seen: PuzzleView) -> Facts:
+        """What the partner's latest message states; nothing where there is none."""
+        partner = other(self.agent)
+        said = [heard.text for heard in seen.conversation if heard.agent == partner]
+        return read_facts(said[-1], self._words, partner) if said else Facts()
+
+    def learn(self, order: Mapping[int, str], colors: Mapping[str, str]) -> None:
+        """Take statements over; an earlier one gives way. Nobody is talked out of what its clues say."""
+        if self.agent == "A":
+            self.colors |= colors
+        else:
+            self.order |= order
+
+    def entry(self, place: int) -> Entry | None:
+        """What stands at a position, from 1; None as long as shape and color are not both known."""
+        shape = self.order.get(place)
+        color = None if shape is None else self.colors.get(shape)
+        return None if shape is None or color is None else Entry(shape, color)
+
 
 FAULTLESS: Final = "sharing"
 """Who plays before the turn from which `persona@turn` falls into its fault."""
