@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from games.craft.claims import CraftClaim, Remark, Request
 from judges.claims.messages import AnnotatedMessages
 from judges.claims.rows import READ
-from judges.craft.language.records import checked_record, claims_of
+from judges.craft.language.reader import checked_record, claims_of
 from judges.craft.reading import TYPES
 from judges.evidence.reader import PLANTED
 from schemas.batches import checked

@@ -1,28 +1,23 @@
-"""The reader: free director text, the speaker and the board before the move in, typed claims out."""
+"""The reader: free director text, the speaker and the board before the move in, claims out; also as the records of `cotrace claims`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from judges.craft.language.clauses.clauses import Clause, clauses_of
-from judges.craft.language.model import TextReading
-from judges.craft.language.places.places import Scene
-from judges.craft.language.places.walls import WALLS
-from judges.craft.language.requests.actions import Actions
-from judges.craft.language.requests.amendments import amend, is_imagined, parts, withdraw, without_void
-from judges.craft.language.requests.discourse import settle
-from judges.craft.language.requests.drafts import Draft, DraftBook
-from judges.craft.language.requests.simple import unified
-from judges.craft.language.requests.statements import Statements
-from judges.craft.language.text.numbering import counted
-from judges.craft.language.text.tokens import sentences
-from judges.craft.language.understanding.perspective import remarks_in
-from judges.craft.language.understanding.review import looked_at_again
-from judges.craft.language.words.items import Stretch
-from judges.craft.language.words.lexer import lexed
-
-__all__ = ["read"]
+from judges.craft.language.amendments import amend, is_imagined, parts, unified, withdraw, without_void
+from judges.craft.language.claims import Claim, TextReading
+from judges.craft.language.clauses import Clause, clauses_of
+from judges.craft.language.drafts import Draft, DraftBook, settle
+from judges.craft.language.lexer import lexed
+from judges.craft.language.perspective import remarks_in
+from judges.craft.language.places import WALLS, Scene
+from judges.craft.language.requests import Actions, Statements
+from judges.craft.language.review import looked_at_again
+from judges.craft.language.tokens import counted, sentences
+from judges.craft.language.vocabulary import Stretch
+from schemas.errors import BadInputError
 
 _ASKING = frozenset(("did", "was", "were", "has", "have", "why", "who", "whose", "does"))
 """First words of questions that are no requests, unlike ``could`` or ``is there a way``."""
@@ -126,3 +121,63 @@ def _steered(drafts: list[Draft], clause: Clause) -> list[Draft]:
         draft.explicit = draft.explicit and "because" not in clause.marks
         draft.later = draft.later or "before" in clause.marks
     return drafts
+
+
+def claims_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Read one record ``{id, speaker, utterance, board_before}`` and give ``{id, claims}``.
+
+    Raises:
+        BadInputError: a field is missing or has the wrong form; the message names it and the mend.
+    """
+    name, speaker, text, board = checked_record(record)
+    return {"id": name, "claims": [claim_record(claim) for claim in read(text, speaker, board).claims]}
+
+
+def checked_record(record: Mapping[str, Any]) -> tuple[str, str, str, dict[str, Sequence[str]]]:
+    """The id, speaker, text and board of one record.
+
+    Raises:
+        BadInputError: a field is missing or has the wrong form; the message names it and the mend.
+    """
+    name = _text(record, "id", "?")
+    where = f"record {name!r}"
+    speaker = _text(record, "speaker", where)
+    if speaker not in WALLS:
+        raise BadInputError(f"{where}: speaker {speaker!r} is no director; give one of {', '.join(WALLS)}", locator="speaker")
+    return name, speaker, _text(record, "utterance", where), _board(record, where)
+
+
+def claim_record(claim: Claim) -> dict[str, Any]:
+    """Give the claim as the annotated claims are written: verb, color, size, cells, layer, first and, if named, old."""
+    result: dict[str, Any] = {
+        "verb": claim.verb,
+        "color": claim.color,
+        "size": claim.size,
+        "cells": list(claim.cells) if claim.cells is not None else None,
+        "layer": claim.layer,
+        "first": claim.first,
+    }
+    if claim.old is not None:
+        result["old"] = {"color": claim.old.color, "size": claim.old.size}
+    return result
+
+
+def _text(record: Mapping[str, Any], key: str, where: str) -> str:
+    value = record.get(key)
+    if not isinstance(value, str):
+        what = "is missing" if key not in record else f"is {type(value).__name__}, not text"
+        raise BadInputError(f"{where}: {key} {what}; give {key} as a text", locator=key)
+    return value
+
+
+def _board(record: Mapping[str, Any], where: str) -> dict[str, Sequence[str]]:
+    board = record.get("board_before")
+    if not isinstance(board, Mapping):
+        raise BadInputError(f"{where}: board_before must map cells such as '(0,1)' to lists of block codes", locator="board_before")
+    for cell, stack in board.items():
+        if not isinstance(stack, list) or not all(
+            isinstance(code, str) and code[:1] and code[0] in "gbryo" and code[1:] in ("s", "l") for code in stack
+        ):
+            raise BadInputError(f"{where}: the stack of cell {cell} must be a list of codes such as 'bs', bottom first",
+                                locator=f"board_before[{cell}]")  # fmt: skip
+    return dict(board)

@@ -1,22 +1,111 @@
-"""The rule reader's work as typed claims: what is asked for, remarked, named, who sees it, and who is spoken of."""
+"""The rule reader's work as typed claims: what is asked for, remarked, named, who sees it, and who is spoken of.
+
+That a colour, a size or a place is left out is a negative statement. It needs more than a reading without unknown words: a size can be
+given by ordinary words, as in ``it takes just the one cell``. So the sentence of the request must hold nothing but words of a closed list
+(`plain.yaml`), and the other sentences no word that may go on about the block.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Final, Literal, cast
+from itertools import chain, islice, pairwise
+from typing import Final, Literal, NamedTuple, cast
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible
 from judges.claims.reading import Read, Told, Unread
-from judges.craft.language import model
+from judges.craft.language.claims import Claim, UnreadClause
+from judges.craft.language.lexer import lexed
+from judges.craft.language.perspective import stances, views
 from judges.craft.language.reader import read
-from judges.craft.language.understanding.details import carriers
-from judges.craft.language.understanding.perspective import stances, views
+from judges.craft.language.tokens import sentences
+from judges.craft.language.vocabulary import CELL_NOUNS, COLORS, LAYER_NOUNS, SIZES, Token
+from schemas.packaged import packaged_yaml
 
-__all__ = ["Detail", "read_text"]
+_TABLES: Final[Mapping[str, str]] = packaged_yaml(__package__, "plain.yaml")
+_REQUEST, _VAGUE, _BESIDE_VAGUE, _LOCATED, _CARRYING, _RECALLING = (
+    frozenset(_TABLES[name].split()) for name in ("request", "vague", "beside_vague", "located", "carrying", "recalling")
+)
+_SIZING: Final = frozenset(("kind", "size"))
+_NOUNS: Final = CELL_NOUNS | LAYER_NOUNS | {"hand"}
+_ACTIONS: Final = frozenset(("place", "remove", "replace"))
+_WORD: Final = re.compile(r"\w")
 
-_ACTIONS: Final = frozenset({"place", "remove", "replace"})
+
+class Carrier(NamedTuple):
+    """A word that may give what a request leaves out."""
+
+    word: str
+    start: int
+    end: int
+    why: str
+
+
+def carriers(text: str, claims: Sequence[Claim]) -> Iterator[Carrier]:
+    """Give the first word of a text that may complete one of its requests, or recall one where it makes none; nothing if there is none."""
+    words = sentences(text)
+    asked = [claim for claim in claims if claim.verb in _ACTIONS and claim.certain]
+    found = chain.from_iterable(_completing(claim, lacks, words) for claim in asked if (lacks := _lacks(claim)))
+    yield from islice(found if asked else _asking(claims, words, text), 1)
+
+
+def _asking(claims: Sequence[Claim], words: Sequence[Sequence[Token]], text: str) -> Iterator[Carrier]:
+    """Give what may ask for something in a text without a request: a block that is not called right, a word like ``again``."""
+    for claim in claims:
+        if claim.verb in ("ask", "other"):
+            yield Carrier(text[claim.start : claim.end], claim.start, claim.end, "it may ask for this block")
+    yield from (_carrier(token, "a request made before") for sentence in words for token in sentence if token.word in _RECALLING)
+
+
+def _lacks(claim: Claim) -> tuple[str, ...]:
+    if claim.verb == "remove":
+        return () if claim.cells else ("a place",)
+    parts = (("a colour", claim.color), ("a size", claim.size), ("a place", claim.cells))
+    return tuple(name for name, part in parts if not part)
+
+
+def _completing(claim: Claim, lacks: Sequence[str], words: Sequence[Sequence[Token]]) -> Iterator[Carrier]:
+    if "a size" in lacks and len(claim.cells or ()) > 1:
+        yield Carrier(claim.verb, claim.start, claim.end, "two cells may give a size")
+    for number, sentence in enumerate(words):
+        own = number in claim.told_in
+        plain = _plain(sentence, lacks) if own else frozenset(token.start for token in sentence if _is_apart(token, lacks))
+        yield from (_carrier(token, " and ".join(lacks)) for token in sentence if _WORD.search(token.word) and token.start not in plain)
+
+
+def _plain(sentence: Sequence[Token], lacks: Sequence[str]) -> frozenset[int]:
+    """Offsets of the words in the sentence of a request that cannot give what the request lacks."""
+    items = lexed(sentence).items
+    words = {token.word for token in sentence}
+    sizes = frozenset() if "a size" in lacks else SIZES.keys() | _SIZING
+    named = COLORS.keys() | sizes
+    harmless = _REQUEST | sizes | (_VAGUE | _BESIDE_VAGUE if words & _VAGUE else frozenset())
+    plain: set[int] = set()
+    after_place = False
+    for before, token in pairwise((sentence[0], *sentence)):
+        item = next((item for item in items if item.start <= token.start < item.end), None)
+        kind = "" if item is None else item.kind
+        after_place = (kind in _LOCATED and ("a place" not in lacks or kind == "layer")) or (
+            after_place and token.word in _NOUNS
+        )  # "left end"
+        in_block = kind == "block" and (token.word in named or (token.word == "one" and before.word in named))
+        after_next = token.word == "up" and before.word == "next"
+        if token.word in harmless or after_place or in_block or after_next:
+            plain.add(token.start)
+    return frozenset(plain)
+
+
+def _is_apart(token: Token, lacks: Sequence[str]) -> bool:
+    """Whether a word in another sentence says nothing of what the request lacks."""
+    if token.word in SIZES:
+        return "a size" not in lacks
+    return token.word not in _CARRYING | COLORS.keys() and not any(letter.isdigit() for letter in token.word)
+
+
+def _carrier(token: Token, what: str) -> Carrier:
+    return Carrier(token.word, token.start, token.end, f'"{token.word}" may give {what}')
+
+
 _COORDINATE: Final = re.compile(r"\(\s*([0-2])\s*,\s*([0-2])\s*\)")
 
 
@@ -43,7 +132,7 @@ def read_text(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Re
     return Read(tuple(told), (*(_unread(clause, text) for clause in found.unread), *doubtful, *details))
 
 
-def _unread(clause: model.UnreadClause, text: str) -> Unread:
+def _unread(clause: UnreadClause, text: str) -> Unread:
     kinds: tuple[tuple[bool, tuple[type, ...]], ...] = (
         (clause.may_ask, (Request, Remark)),
         (clause.may_name, (Named,)),
@@ -53,7 +142,7 @@ def _unread(clause: model.UnreadClause, text: str) -> Unread:
     return Unread(text[clause.start : clause.end], clause.why, may_hold, clause.start, clause.end, clause.states)
 
 
-def _without_echoes(claims: Sequence[model.Claim], text: str) -> Iterator[Told[Request | Remark]]:
+def _without_echoes(claims: Sequence[Claim], text: str) -> Iterator[Told[Request | Remark]]:
     """Leave out a request that only repeats parts of another, and a remark without a place that speaks of what is asked for."""
     requests = [_typed(claim, text) for claim in claims if claim.verb in _ACTIONS]
     remarks = [_typed(claim, text) for claim in claims if claim.verb not in _ACTIONS]
@@ -64,7 +153,7 @@ def _without_echoes(claims: Sequence[model.Claim], text: str) -> Iterator[Told[R
             yield told
 
 
-def _typed(claim: model.Claim, text: str) -> Told[Request | Remark]:
+def _typed(claim: Claim, text: str) -> Told[Request | Remark]:
     words = text[claim.start : claim.end]
     cells = tuple(claim.cells or ())
     typed: Request | Remark
@@ -100,7 +189,7 @@ def _known(claim: Request | Remark) -> int:
     return sum(part is not None for part in (claim.color, claim.size, claim.layer)) + len(claim.cells)
 
 
-def _named(text: str, claims: Sequence[model.Claim]) -> Iterator[Told[Named]]:
+def _named(text: str, claims: Sequence[Claim]) -> Iterator[Told[Named]]:
     """Give every cell that stands in the text as a coordinate, or that a certain claim puts there, once."""
     places = {f"({match[1]},{match[2]})": (match.start(), match.end()) for match in reversed(list(_COORDINATE.finditer(text)))}
     for claim in claims:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["BlockType", "Claim", "Color", "Layer", "Origin", "Size", "TextReading", "UnreadClause", "Verb"]
-
 Verb = Literal["place", "remove", "replace", "keep", "confirm", "ask", "other"]
 Color = Literal["g", "b", "r", "y", "o"]
 Size = Literal["s", "l"]

@@ -11,8 +11,6 @@ from games.craft.engine.board import DIRECTORS, Director
 from judges.claims.reading import Told
 from schemas.packaged import packaged_yaml
 
-__all__ = ["remarks_in", "stances", "views"]
-
 _TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "perspective.yaml")
 _PART: Final = re.compile(r"<([a-z_]+)>")
 

@@ -7,16 +7,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
-from judges.craft.language.words.blocks import leads_to_block, read_block
-from judges.craft.language.words.items import PLACES, Found, Stretch, Token, at, make
-from judges.craft.language.words.ordinary import is_ordinary
-from judges.craft.language.words.spatial import (
+from judges.craft.language.phrases import (
     BOTTOMS,
     LAYER_OPENERS,
     MIDDLES,
     PLACE_OPENERS,
     SIDES,
     TOPS,
+    leads_to_block,
+    read_block,
     read_cell,
     read_director,
     read_number_layer,
@@ -24,7 +23,7 @@ from judges.craft.language.words.spatial import (
     read_spatial,
     read_viewpoint,
 )
-from judges.craft.language.words.vocabulary import (
+from judges.craft.language.vocabulary import (
     ADJECTIVES,
     BLOCK_NOUNS,
     CELL_NOUNS,
@@ -33,12 +32,17 @@ from judges.craft.language.words.vocabulary import (
     DETERMINERS,
     LAYER_NOUNS,
     PHRASES,
+    PLACES,
     SIZES,
+    Found,
     Meaning,
+    Stretch,
+    Token,
+    at,
+    is_ordinary,
+    make,
     word_set,
 )
-
-__all__ = ["Lexed", "lexed"]
 
 _PAIR = 2
 _LISTING = 3

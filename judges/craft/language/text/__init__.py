@@ -1,1 +1,0 @@
-"""Text to words: asides and layout taken out, numbers of layers and columns settled."""

@@ -1,0 +1,176 @@
+"""The words of directors, out of `words.yaml`, `sets.yaml`, `ordinary.yaml` and `english.txt`, and the types of words and items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from schemas.packaged import packaged_yaml
+
+
+class Meaning(NamedTuple):
+    """What a phrase stands for: a kind of item and, within the kind, a value."""
+
+    kind: str
+    value: str = ""
+
+
+_WORDS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "words.yaml")
+_SETS: Final[Mapping[str, Mapping[str, str]]] = packaged_yaml(__package__, "sets.yaml")
+
+
+def word_set(module: str, name: str) -> frozenset[str]:
+    """Words that a module tells constructions apart by."""
+    return frozenset(_SETS[module][name].split())
+
+
+_HISSING: Final = ("s", "x", "ch", "sh", "o")
+"""Endings behind which a third person takes -es."""
+
+
+def _listed(text: str) -> list[str]:
+    """Give phrases parted by bars."""
+    return [" ".join(phrase.split()) for phrase in text.split("|")]
+
+
+def _phrases() -> Iterator[tuple[str, Meaning]]:
+    for verb, rows in _WORDS["verbs"].items():
+        forms = [row.split() for row in _listed(rows)]
+        for base, gerund, participle in forms:
+            yield base + ("es" if base.endswith(_HISSING) else "s"), Meaning("act_base", verb)
+            yield from ((participle, Meaning("act_ed", verb)), (gerund, Meaning("act_ing", verb)), (base, Meaning("act_base", verb)))
+    for name, phrases in _WORDS["phrases"].items():
+        kind, _, value = name.partition(".")
+        yield from ((phrase, Meaning(kind, value)) for phrase in _listed(phrases))
+
+
+COLORS: Final[Mapping[str, str]] = {word: letter for letter, words in _WORDS["colors"].items() for word in words.split()}
+SIZES: Final[Mapping[str, str]] = {phrase: letter for letter, phrases in _WORDS["sizes"].items() for phrase in _listed(phrases)}
+BLOCK_NOUNS: Final[Mapping[str, str | None]] = dict.fromkeys(_WORDS["block_nouns"]["any"].split()) | dict.fromkeys(
+    _WORDS["block_nouns"]["l"].split(), "l"
+)
+"""Noun of a block -> the size it tells, None for most."""
+
+DETERMINERS: Final = frozenset(_WORDS["determiners"].split())
+ADJECTIVES: Final = frozenset(_WORDS["adjectives"].split())
+CELL_NOUNS: Final = frozenset(_WORDS["cell_nouns"].split())
+LAYER_NOUNS: Final = frozenset(_WORDS["layer_nouns"].split())
+COUNTS: Final[Mapping[str, int]] = _WORDS["counts"]
+NUMERALS: Final[Mapping[str, int]] = _WORDS["numerals"]
+AMBIGUOUS: Final = frozenset(_WORDS["ambiguous"].split())
+"""Verbs that put something down as well as throw it away."""
+
+TYPO_TARGETS: Final = tuple(_WORDS["corrected"].split())
+"""Words in which typing errors (one letter lost, doubled or swapped with its neighbour) are corrected."""
+
+PHRASES: Final[Mapping[tuple[str, ...], Meaning]] = {tuple(phrase.split()): meaning for phrase, meaning in _phrases()}
+"""Words of a phrase -> what it means; where a phrase stands twice, the later entry holds."""
+
+
+PLACES: Final = word_set("items", "places")
+"""Kinds of items that name a place."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word or mark with its character offsets in the text."""
+
+    word: str
+    start: int
+    end: int
+
+
+@dataclass(kw_only=True, slots=True)
+class Stretch:
+    """One meaningful stretch of text; which fields are used depends on the kind. Once its offsets are set it stays as it is."""
+
+    kind: str
+    start: int
+    end: int
+    value: str = ""
+    number: int | None = None
+    """Index of a position (0 left), number of a layer, count of blocks, or number of a director."""
+
+    color: str | None = None
+    size: str | None = None
+    noun: bool = False
+    """Block: a noun such as ``block`` or ``one`` stands there, not only a colour."""
+
+    topmost: bool = False
+    """Block: called the top one of its stack."""
+
+    indefinite: bool = False
+    """Block: introduced by ``a`` or ``another``, so not one that stands on the board."""
+
+    definite: bool = False
+    """Block: introduced by ``the`` or ``that``, so one that is spoken of as known."""
+
+    absent: bool = False
+    """Block: introduced by ``no``, so one that is not there or not wanted."""
+
+    again: bool = False
+    """Block: ``one``, ``another``, ``those``: takes its colour or size from an earlier block."""
+
+
+Found = tuple[Stretch | None, int] | None
+"""What was read, None for words without a meaning, and how many words it took; None if it is none of the reader's."""
+
+
+def make(kind: str, **fields: object) -> Stretch:
+    """Give an item whose offsets are set once its words are known."""
+    return Stretch(kind=kind, start=0, end=0, **fields)  # type: ignore[arg-type]
+
+
+def at(words: Sequence[str], index: int) -> str:
+    """Give the word at an index, an empty one outside the sentence."""
+    return words[index] if 0 <= index < len(words) else ""
+
+
+def has_block(span: Sequence[Stretch]) -> bool:
+    """Whether a block is named."""
+    return any(item.kind == "block" for item in span)
+
+
+_SHORTEST = 3
+"""Letters that an ending must leave over."""
+
+_ENDINGS = (("ies", "y"), ("ied", "y"), ("ing", "e"), ("ing", ""), ("ed", ""), ("ed", "e"), ("es", ""), ("s", ""), ("d", ""), ("ly", ""),
+            ("er", ""), ("er", "e"), ("est", ""), ("n", ""))  # fmt: skip
+
+
+@cache
+def kind_of(word: str) -> str:
+    """Give the list that a lower-case word stands in: ``talk``, ``denial``, ``quantity``, ``vague``, ``particle``; empty if in none.
+
+    For talk the word without its ending counts, too.
+    """
+    exact = next((kind for kind in ("denial", "quantity", "vague", "particle") if word in _ordinary_words()[kind]), "")
+    return exact or ("talk" if any(form in _ordinary_words()["talk"] for form in _forms(word)) else "")
+
+
+def is_ordinary(word: str) -> bool:
+    """Whether a word says nothing of any block or place."""
+    return kind_of(word) == "talk"
+
+
+def _forms(word: str) -> Iterator[str]:
+    yield word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            stem = word[: -len(ending)]
+            yield stem + instead
+            if stem[-1] == stem[-2]:
+                yield stem[:-1]
+
+
+@cache
+def _ordinary_words() -> Mapping[str, frozenset[str]]:
+    folder = resources.files(__package__)
+    kinds = yaml.safe_load(folder.joinpath("ordinary.yaml").read_text(encoding="utf-8"))
+    kinds["talk"] += " " + folder.joinpath("english.txt").read_text(encoding="utf-8")
+    return {kind: frozenset(words.split()) for kind, words in kinds.items()}

@@ -1,1 +1,0 @@
-"""Words to items: the vocabulary, and what stretches of words mean."""
