@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cotrace.loops import outside_of_loops
+from cotrace.store import outside_of_loops
 from games.players.progress import OnProgress
 from games.players.running import RunReport
 

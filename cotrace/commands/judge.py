@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cotrace.judging.decisive import ask_decisive
-from cotrace.judging.reading import have_read, tell_collected
+from cotrace.commands.attribute import ask_decisive
 from cotrace.next_steps import after_judging
 from cotrace.options.models import endpoints_of, model_options, named, show_prompt, tell_models
 from cotrace.options.shared import on_option, requested, say, spent, store_option, tokens
+from cotrace.reading import have_read, tell_collected
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell

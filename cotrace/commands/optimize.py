@@ -1,18 +1,19 @@
-"""`cotrace optimize`: a better rubric by example, and whether it is one."""
+"""`cotrace optimize`: a better rubric by example, whether it is one, and where it comes from (docs/optimize.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.judging.search import in_figures, searched, upper_cost
 from cotrace.options.models import show_prompt, tell_models
-from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
 from cotrace.options.shared import requested, say, spent, store_option, tokens
+from cotrace.search import asked_model, cache_of, demonstrations_of, in_figures, search_options, searched, upper_cost, writer_of
 from schemas import wording
 from schemas.extras import needed
 from schemas.store import Store
@@ -20,11 +21,85 @@ from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain, Judged
+    from analytics.statistics.intervals import Estimate
     from judges.optimization.cases import Case
     from judges.optimization.rubric_manner import Answers
     from judges.optimization.search import Optimization, OptimizationResult
     from judges.optimization.terms import SearchEstimate
     from judges.rubric.model import Rubric
+
+
+@dataclass(frozen=True)
+class HeldOutTest:
+    """What the new rubric was tested on, and what came of it."""
+
+    labels: str
+    metric: str
+    gains: Sequence[Gain]
+    conclusion: str
+    place: int
+    """Which test of this parent on this store it was, from 1."""
+
+
+def provenance(parent: Rubric, request: Optimization, found: OptimizationResult, test: HeldOutTest) -> dict[str, Any]:
+    """The key `provenance` of the new file; its keys are explained in docs/optimize.md."""
+    from judges.optimization.cases import PARTS
+    from judges.optimization.optimizers import OPTIMIZERS
+    from providers.asker import now
+
+    optimizer = OPTIMIZERS[request.optimizer]
+    packages = sorted({"cotrace", "dspy", optimizer.package})
+    return {
+        "parent": {"name": parent.name, "version": parent.version, "hash": parent.hash},
+        "questions": list(request.rubric.questions),
+        "optimizer": request.optimizer,
+        "seed": request.seed,
+        "candidates": {"asked_for": request.candidates, "tried": found.tried, "most_demonstrations": request.demonstrations},
+        "judge": {"model": request.asked.model, **request.asked.answering()},
+        "writer": {"model": request.writer.model, **request.writer.answering()} if optimizer.writes else None,
+        "labels": {"source": test.labels, "given": _labels(request)},
+        "metric": test.metric,
+        "split": {
+            name: {"units": len(part), "games": sorted({case.episode_id for case in part})}
+            for name, part in zip(PARTS, request.parts, strict=True)
+        },
+        "validation": {"before": _rounded(found.validation_before), "after": _rounded(found.validation_after)},
+        "held_out": {gain.question: _gain(gain) for gain in test.gains},
+        "test": test.place,
+        "conclusion": test.conclusion,
+        "calls": found.usage.asked,
+        "answered_from_disk": found.usage.from_cache,
+        "failed": found.usage.failed,
+        "tokens": [found.usage.tokens_in, found.usage.tokens_out],
+        "cost_usd": None if found.usage.cost is None else _rounded(found.usage.cost),
+        "versions": {package: version(package) for package in packages},
+        "made_at": f"{now().isoformat(timespec='seconds')}Z",
+    }
+
+
+def _labels(request: Optimization) -> int:
+    return sum(n for part in request.parts for case in part for given in case.labels.values() for n in given.values())
+
+
+def _gain(gain: Gain) -> Mapping[str, Any]:
+    return {
+        "units": gain.units,
+        "games": gain.games,
+        "before": _estimate(gain.before),
+        "after": _estimate(gain.after),
+        "difference": _estimate(gain.difference),
+        "p": None if gain.p is None else _rounded(gain.p),
+    }
+
+
+def _estimate(found: Estimate | None) -> list[float] | None:
+    """Value, lower and upper end."""
+    return None if found is None else [_rounded(found.value), _rounded(found.low), _rounded(found.high)]
+
+
+def _rounded(number: float) -> float:
+    return round(number, 4)
+
 
 _FEW_GAMES = 10
 """Below this even a large difference between two rubrics can be chance."""
@@ -63,7 +138,6 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
       cotrace optimize pragmatic_sufficiency --labels truth --model openai/gpt-4o-mini --optimizer bootstrap --question PS4
     """
     from analytics.judging.optimization_gain import conclusion, gains
-    from cotrace.judging.provenance import HeldOutTest, provenance
     from judges.optimization.search import expected, optimize, place_of_test, refuse_if_taken, write_new_rubric
     from judges.rubric_files.reading import find
     from providers.asker import now

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.judging.search import in_figures, searched, upper_cost
 from cotrace.options.models import show_prompt, tell_models
-from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
 from cotrace.options.shared import say, spent, store_option
+from cotrace.search import asked_model, cache_of, demonstrations_of, in_figures, search_options, searched, upper_cost, writer_of
 from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.store import Store

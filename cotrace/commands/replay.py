@@ -1,17 +1,179 @@
-"""`cotrace replay`: a logged game goes on otherwise from one of its turns."""
+"""`cotrace replay`: a logged game goes on otherwise from one of its turns; or the costliest turns are played again with an ideal."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from cotrace.options.players import player_options
 from cotrace.options.shared import COUNT, say, store_option, writing_to
-from schemas.errors import UsageError
+from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 from schemas.text import in_sql
+
+if TYPE_CHECKING:
+    from analytics.losses.accuracy import Counterfactual
+    from games.players.running import Job, RunTerms
+    from games.players.setup import PlayerSetup
+    from judges.attribution.findings import Finding
+    from schemas.game import Header, Turn
+
+
+_NOTHING: Final = 1e-9
+_PLAYED: Final = "(as that player plays it)"
+_SUMMARY: Final = ("benchmark", "link", "turns", "games", "came_back", "little")
+
+
+class _Charge(NamedTuple):
+    benchmark: str
+    episode: str
+    finding: Finding
+
+
+class _Trial(NamedTuple):
+    charge: _Charge
+    job: Job
+    seats: PlayerSetup
+
+
+def play_mended(
+    store: Store, where: str, most: int, seats: Sequence[str], turns: int | None, folder: Path, terms: Callable[[], RunTerms]
+) -> int:
+    """Play the costliest turns again with the ideal message or action in place of the broken link, and print what comes back.
+
+    Args:
+        store: its games have values and are attributed anew by the engine.
+        where: one SQL condition on `episodes`.
+        most: turns.
+        seats: who plays on; in the other seats the first script of the game.
+        turns: how many are played on, the mended one included; None: to the end.
+        folder: for the logs, a store of them, and `mended.csv` with a row a turn.
+        terms: of the players.
+
+    Raises:
+        UsageError: the condition is none, or no turn can be mended.
+    """
+    from analytics.losses.accuracy import counterfactual_report
+    from cotrace.output import emit
+
+    charges = _charges(store, where, most)
+    with writing_to(folder):
+        trials = list(_trials(store, charges, seats, turns, folder))
+        if not trials:
+            raise UsageError("no turn can be mended: no game with a cost that an agent's ideal would have kept can be played again")
+        code = _play(trials, terms(), folder)
+        found = _held_against(store, trials, turns, folder)
+        _write(found, folder / "mended.csv")
+    emit(counterfactual_report(found), "table", columns=_SUMMARY)
+    say("came_back: share of what the ideals would have kept; little: share of the turns of which less than half came back,")
+    say("  whose cost was put down wrongly, or could not be won back by words")
+    say(f"turn by turn: {folder / 'mended.csv'}")
+    return code
+
+
+def _charges(store: Store, where: str, most: int) -> list[_Charge]:
+    """Every game's costliest charge first, then the second of each."""
+    from analytics.installation import ensure_installed
+    from judges.attribution.job import attributed_games
+
+    ensure_installed(store)
+    ranked: list[tuple[int, float, _Charge]] = []
+    for game, found in attributed_games(store, f"({where}) AND origin IS NULL"):
+        charged = [one for one in found.findings if one.agent is not None and _NOTHING < one.cost < float("inf")]
+        costliest = sorted(charged, key=lambda one: -one.cost)
+        ranked += [(rank, -one.cost, _Charge(game.benchmark, game.episode_id, one)) for rank, one in enumerate(costliest)]
+    return [charge for _, _, charge in sorted(ranked, key=lambda one: one[:2])[:most]]
+
+
+def _trials(store: Store, charges: Sequence[_Charge], seats: Sequence[str], turns: int | None, folder: Path) -> Iterator[_Trial]:
+    from games.continuations.family import continued_game
+    from games.continuations.play import Change, Logged, continuations, with_scripts
+    from ingest.cotrace_log.logged_game import logged_game
+
+    left_out: dict[str, list[str]] = {}
+    for charge in charges:
+        finding = charge.finding
+        try:
+            logged = Logged(*logged_game(store, charge.episode))
+            taken = with_scripts(seats, continued_game(charge.benchmark).seats(logged.header))
+            _refuse_same(finding, logged.header, taken)
+            change = Change(turn=finding.turn, seats=taken, turns=turns, **_instead(finding, logged.turns))
+            sitting, jobs = continuations(logged, change, folder / charge.episode)
+        except CotraceError as error:
+            left_out.setdefault(charge.benchmark, []).append(f"{charge.episode} turn {finding.turn}: {error}")
+            continue
+        yield _Trial(charge, jobs[0], sitting)
+    for benchmark, why in left_out.items():
+        say(f"  {len(why)} turns of {benchmark} left out, which cannot be played again, such as {why[0]}")
+
+
+def _refuse_same(finding: Finding, header: Header, taken: Sequence[str]) -> None:
+    """Where the game has no words for an ideal, another player has to play the turn."""
+    now = [seat.partition("=") for seat in taken]
+    for agent in header.agents:
+        if finding.ideal is None and agent.agent == finding.agent and (agent.agent, agent.model) in {(name, who) for name, _, who in now}:
+            raise UsageError(f"{agent.agent} was {agent.model} then: name another player with --player {agent.agent}=...")
+
+
+def _instead(finding: Finding, turns: Sequence[Turn]) -> dict[str, Any]:
+    """What the agent gives, where the game has words for its ideal, else nothing: its player plays; and who stays as they were."""
+    agent, ideal = finding.agent or "", finding.ideal
+    if ideal is not None:
+        return {"given": {agent: (ideal.kind, ideal.text)}, "kept": ideal.kept}
+    order = [reply.agent for reply in turns[finding.turn - 1].replies]
+    return {"kept": order[: order.index(agent)] if agent in order else ()}
+
+
+def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
+    from cotrace.progress import playing_bar, tell
+    from games.players.running import RunSetup, run_games
+
+    tables: dict[object, list[_Trial]] = {}
+    for trial in trials:
+        scripts = tuple((role, *known) for role, known in trial.seats.scripts.items())
+        tables.setdefault((trial.charge.benchmark, tuple(trial.seats.roles), scripts), []).append(trial)
+    code = 0
+    for together in tables.values():
+        sitting = together[0].seats
+        table = RunSetup(scripts=sitting.scripts, seats=sitting.roles, terms=terms, journal=folder / ".journal")
+        with playing_bar() as show:
+            code = max(code, tell(run_games([trial.job for trial in together], table, show), folder, next_step=False))
+    return code
+
+
+def _held_against(store: Store, trials: Sequence[_Trial], turns: int | None, folder: Path) -> list[Counterfactual]:
+    from analytics.installation import ensure_installed
+    from analytics.losses.accuracy import Counterfactual, costs_by_turn, lost_since
+    from analytics.query import query
+    from ingest.files.run import ingest_paths
+
+    again = Store(folder / "mended.duckdb")
+    ingest_paths([trial.job.path for trial in trials], again, workers=1)
+    ensure_installed(again)
+    rows = query(again, "SELECT path, episode_id FROM sources JOIN episodes USING (source_id)").rows()
+    episodes = {Path(path).resolve(): episode for path, episode in rows}
+    before, after = costs_by_turn(store), costs_by_turn(again)
+    found = []
+    for (benchmark, episode, finding), job, _ in trials:
+        since = (finding.turn, turns)
+        now = after.get(episodes.get(job.path.resolve(), ""), {})
+        back = lost_since(before[episode], *since) - lost_since(now, *since)
+        promised = finding.cost if finding.regained is None else finding.regained
+        ideal, agent = finding.ideal.text if finding.ideal else _PLAYED, finding.agent or ""
+        found.append(Counterfactual(benchmark, episode, finding.turn, agent, finding.link, ideal, finding.cost, promised, back))
+    return found
+
+
+def _write(found: Sequence[Counterfactual], path: Path) -> None:
+    import polars as pl
+
+    from analytics.losses.accuracy import Counterfactual
+    from analytics.query import as_csv
+
+    path.write_text(as_csv(pl.DataFrame(found, schema=list(Counterfactual._fields), orient="row")), encoding="utf-8")
 
 
 @click.command()
@@ -62,14 +224,13 @@ def command(
     if to_end and turns is not None:
         raise UsageError("--turns and --to-end contradict each other: give one of them")
     if mend is not None:
-        from cotrace.judging.mending import mend as mended
         from cotrace.options.players import terms_of
 
         if episode or turn or said or done:
             raise UsageError("--mend chooses games, turns and words itself: leave out EPISODE, --turn, --say and --do")
         store.check()
         played = None if to_end else turns or 1
-        return mended(store, where, mend, seats, played, out or Path("replays") / "mended", lambda: terms_of(options))
+        return play_mended(store, where, mend, seats, played, out or Path("replays") / "mended", lambda: terms_of(options))
     if episode is None or turn is None:
         raise UsageError("give the game and the turn, as in: cotrace replay craft-0f6ad207c604 --turn 3 ..., or --mend N")
     from cotrace.options.players import terms_of

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from judges.evidence.reader import Reader
     from judges.rubric.model import Rubric
 
+
 _LIMITS = ("where", "max_cost", "prices", "cache")
 
 
