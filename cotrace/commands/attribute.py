@@ -16,7 +16,7 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
     """Ask, and tell what came of it; 1 if calls failed, or no game was selected."""
     from analytics.installation import ensure_installed
     from cotrace.progress import progress_bar
-    from judges.attribution.model_job import AskingRequest, ask_games
+    from judges.attribution.asking import AskingRequest, ask_games
 
     (first, *others), concurrency = endpoints_of(named(model), options)
     tell_models([first], options["prices"], options["max_cost"])

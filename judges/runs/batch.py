@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from judges.evidence.prompt import PromptMaker
-from judges.runs import batch_record
-from judges.runs.batch_record import BatchRecord
+from judges.runs.batch_record import BatchRecord, pending_batches, refuse_if_pending, write_record
 from judges.runs.job import JudgeRequest
 from judges.runs.outcomes import CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCalls, new_run
@@ -78,7 +77,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
     run, outcomes = new_run(request, price)._replace(status="submitted"), Outcomes(request.rubric)
     with batch_client(settings, batches.MOST_BYTES_TOLD) as client, starting(store) as folder:
         take_up(store, folder, run)
-        batch_record.refuse_if_pending(folder, run)
+        refuse_if_pending(folder, run)
         calls = list(OpenCalls(request, maker, store, found_answers(store, run)))
         open_calls = [call for call in calls if call.prompt.applies and call.asks]
         skipped = [call for call in calls if not call.prompt.applies]
@@ -98,14 +97,14 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
         ]
         hashes = [shown(fingerprint(settings, question)) for question in questions]
         record = BatchRecord(run, request.rubric, settings, [about(*call) for call in asked], hashes, None)
-        path = batch_record.write(folder, record)  # first: a batch that is paid must be found again, whenever the process ends
+        path = write_record(folder, record)  # first: a batch that is paid must be found again, whenever the process ends
         save(store, Progressed(run, replaces="nothing"), [])
         try:
             batch_id = batches.send(client, run.judge_run_id, questions, settings)
         except BatchRefusedError:
             path.unlink(missing_ok=True)
             raise
-        batch_record.write(folder, record._replace(batch_id=batch_id))
+        write_record(folder, record._replace(batch_id=batch_id))
     return Submitted(batch_id, *counts)
 
 
@@ -119,7 +118,7 @@ def collect(store: Store) -> list[Collected]:
     store.check()
     store.create()
     with starting(store), batches.within_reach():
-        return [_collected(store, path, record) for path, record in list(batch_record.pending(store.journals))]
+        return [_collected(store, path, record) for path, record in list(pending_batches(store.journals))]
 
 
 def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:

@@ -46,12 +46,12 @@ class BatchRecord(NamedTuple):
 _RECORD = TypeAdapter(BatchRecord)
 
 
-def write(folder: Path, record: BatchRecord) -> Path:
+def write_record(folder: Path, record: BatchRecord) -> Path:
     """Put the record into the journal folder."""
     return remember(folder, record.run.judge_run_id, record)
 
 
-def pending(folder: Path) -> Iterator[tuple[Path, BatchRecord]]:
+def pending_batches(folder: Path) -> Iterator[tuple[Path, BatchRecord]]:
     """The batches that were submitted and not collected.
 
     Raises:
@@ -66,7 +66,7 @@ def refuse_if_pending(folder: Path, about_to_start: JudgeRun) -> None:
     Raises:
         UsageError: a batch that will give the same verdicts was submitted and not collected.
     """
-    for _, record in pending(folder):
+    for _, record in pending_batches(folder):
         if record.job().is_same_job(about_to_start):
             raise UsageError(
                 f"a batch with rubric {record.run.rubric} for {record.run.judge} is under way ({record.batch_id}): "

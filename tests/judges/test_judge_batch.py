@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from cotrace.cli import cli
 from judges.runs.batch import collect, submit
-from judges.runs.batch_record import pending, write
+from judges.runs.batch_record import pending_batches, write_record
 from judges.runs.runner import run
 from schemas.errors import CotraceError, UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
@@ -84,7 +84,7 @@ def test_a_file_of_replies_without_end_is_not_taken_in(tmp_path: Path, fault: st
         tracemalloc.stop()
 
     assert peak < 20 * 2**20
-    assert len(list(pending(store.journals))) == 1
+    assert len(list(pending_batches(store.journals))) == 1
 
 
 def test_lines_that_are_no_replies_are_passed_over(tmp_path: Path) -> None:
@@ -115,15 +115,15 @@ def test_a_kill_while_submitting_or_collecting_loses_and_doubles_nothing(tmp_pat
     folder = store.journals
     with stub_server() as url:
         submit(ask_model(url), store)
-        ((_, record),) = pending(folder)
-        write(folder, record._replace(batch_id=None))
+        ((_, record),) = pending_batches(folder)
+        write_record(folder, record._replace(batch_id=None))
         collect(store)  # found, done: the list tells the second state after the first look
-        write(folder, record)
+        write_record(folder, record)
         collect(store)
         collect(store)
 
     assert verdict_counts(store) == {"answered": 12}
-    assert list(pending(folder)) == []
+    assert list(pending_batches(folder)) == []
 
 
 def test_a_batch_that_never_arrived_is_given_up(tmp_path: Path) -> None:
@@ -131,10 +131,10 @@ def test_a_batch_that_never_arrived_is_given_up(tmp_path: Path) -> None:
     store = store_of(tmp_path / "s.duckdb", turns=1)
     with stub_server() as url, stub_server() as empty:
         submit(ask_model(url), store)
-        ((_, record),) = pending(store.journals)
+        ((_, record),) = pending_batches(store.journals)
         request = ask_model(empty)
         assert request.settings is not None
-        write(store.journals, record._replace(batch_id=None, settings=request.settings))
+        write_record(store.journals, record._replace(batch_id=None, settings=request.settings))
 
         assert [one.status for one in collect(store)] == ["lost"]
         assert run(ask_model(url), store).answered == 6

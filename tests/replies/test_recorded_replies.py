@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from judges.attribution.model_job import AskingRequest, ask_games
+from judges.attribution.asking import AskingRequest, ask_games
 from judges.claims.extraction import messages_for
 from judges.claims.job import ReadingReport, read_texts
 from judges.claims.questions import ReadingRequest

@@ -1,14 +1,243 @@
-"""Whose cost a CRAFT turn was.
+"""Who lost what in a CRAFT game, turn by turn.
 
-``case``       a turn as it is looked into
-``wishes``     what directors asked for, held against what each could see
-``following``  what the builder's move has to do with it
-``worth``      what other moves would have kept
-``messages``   what a turn's messages leave to be desired
-``blame``      the broken links of a turn
-``games``      the turns of a game
+Each agent's contribution is replaced by its ideal, with everything else as it was. A director's ideal is a clear request for what its view
+asks for, or silence where it asks for nothing. The builder's is to carry out what it was asked for clearly and the rules allow. A builder
+who carried a message out to the letter is not at fault for what the message got wrong; neither is one whom no message told better.
+
+`requests` has what directors asked for, `case` the turn with all that the failure points are read from.
 """
 
-from judges.craft.attribution.games import MEASURES, attribute
+from __future__ import annotations
 
-__all__ = ["MEASURES", "attribute"]
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from games.craft.claims import same_place
+from games.craft.engine.board import DIRECTORS, WALLS, Director
+from games.craft.engine.rules import Move, accepts
+from games.craft.measures import same_effect
+from games.craft.players.plain import QUESTION, asking_for
+from games.craft.text.replies import builder_line, is_complaint, no_reply_came
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Link, Lost, shared_out
+from judges.craft.attribution.case import BUILDER, NO_WORTH, Agent, BrokenLink, TurnCase, Worth, faulty_messages, following, left_open
+from judges.craft.attribution.requests import Wish, entailed
+from judges.craft.checks.prepared import game_of, move_text
+from judges.craft.reading import board_of
+from judges.evidence.transcript import Transcript
+
+_WORTH_TELLING: Final = 0.005
+"""Progress by which another move must be better to be named."""
+
+
+class Blame(NamedTuple):
+    """Why a turn cost what it cost."""
+
+    causes: Sequence[Cause]
+    otherwise: tuple[Link, str]
+    """Link and evidence of what no cause would have kept."""
+
+
+def blame(case: TurnCase) -> Blame:
+    """Find the links that explain a turn."""
+    if case.prepared.view.error is not None:
+        return _nobody("undecided", f"the turn broke off: {case.prepared.view.error}")
+    move = case.prepared.attempted
+    if move is None:
+        return _without_move(case)
+    return _accepted(case, move) if case.prepared.accepted else _refused(case, move)
+
+
+def slips(case: TurnCase) -> Iterator[BrokenLink]:
+    """What the builder got wrong, whether anything came of it or not; a choice among requests is no fault."""
+    if case.prepared.view.error is None:
+        links: tuple[Link, ...] = ("format", "misread", "rule_forgotten")
+        yield from (BrokenLink(BUILDER, *cause[1:3]) for cause in blame(case).causes if cause.agent == BUILDER and cause.link in links)
+
+
+def _nobody(link: Link, evidence: str) -> Blame:
+    return Blame((), (link, evidence))
+
+
+def _builder(case: TurnCase, link: Link, evidence: str, *, listed: bool = False) -> Blame:
+    """The builder, by what it was asked for well, or (``listed``) could have taken from the list of verified moves."""
+    gain, better = case.worth.best([*case.asked_well, *(case.prepared.candidates if listed else ())])
+    rest = f"{evidence}; nothing that was asked for{' or listed' if listed else ''} would have kept the rest"
+    return Blame([Cause(BUILDER, link, evidence + _instead(gain, better), gain, _deed(better))], ("not_seen", rest))
+
+
+def _author(case: TurnCase, fault: BrokenLink) -> Cause:
+    """A director, by what its view asks for, what the others asked for well, and what was listed."""
+    asked_for = () if fault.agent == BUILDER else entailed(case.game, case.prepared, fault.agent)
+    gain, better = case.worth.best([*asked_for, *case.asked_well, *case.prepared.candidates])
+    return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain, _ideal(case, fault.agent, better))
+
+
+def _ideal(case: TurnCase, agent: Agent, better: Move | None) -> Ideal | None:
+    """An agent's ideal in words that the scripts of the game can read."""
+    if agent == BUILDER:
+        return _deed(better)
+    if better is not None and not {better.position, better.span_to or better.position} <= set(WALLS[agent]):
+        better = case.worth.best(entailed(case.game, case.prepared, agent))[1]  # the best that it can ask for itself
+    said = asking_for(better, agent, case.prepared.board)
+    return None if said is None else Ideal("say", said, tuple(other for other in DIRECTORS if other != agent))
+
+
+def _deed(better: Move | None) -> Ideal:
+    return Ideal("say", QUESTION, DIRECTORS) if better is None else Ideal("do", builder_line(better, "As it should be"), DIRECTORS)
+
+
+def _instead(gain: float, better: Move | None) -> str:
+    if gain < _WORTH_TELLING:
+        return ""
+    return f"; {'waiting' if better is None else move_text(better)} would have kept {gain:.3f} more"
+
+
+# -- no move ------------------------------------------------------------------------------------------
+
+
+def _without_move(case: TurnCase) -> Blame:
+    asked = next((action for action in case.prepared.view.actions if action.verb in ("clarify", "unreadable")), None)
+    question = str(asked.arguments.get("question") or asked.arguments.get("reason") or "").strip() if asked else ""
+    if no_reply_came(question):
+        return _nobody("undecided", f"the builder's call failed: {question}")
+    if asked is None or not question or asked.verb == "unreadable" or is_complaint(question):
+        return _builder(case, "format", f'no move can be read: "{question}"', listed=True)
+    clash = _clash(case.wishes)
+    if clash:
+        both = " against ".join(f"{wish.author}: {wish.request}" for wish in clash)
+        wrong = [wish for wish in clash if wish.wrong and wish.author not in case.unread_of]
+        return Blame([_author(case, _wrong(wish)) for wish in wrong], ("conflict", both))
+    if case.doable and not case.not_understood:
+        return _builder(case, "needless_question", f'asked "{question}", and had been told: {case.doable[0].request}')
+    return _speakers(case, ("not_seen", f'nobody who spoke could tell better; the builder asked "{question}"'))
+
+
+def _clash(wishes: Sequence[Wish]) -> list[Wish]:
+    """Requests of different authors for different things at one place."""
+    for index, one in enumerate(wishes):
+        for other in wishes[index + 1 :]:
+            asks = [(wish.request.verb, wish.request.color, wish.request.size) for wish in (one, other)]
+            if one.author != other.author and same_place(one.request, other.request) and asks[0] != asks[1]:
+                return [one, other]
+    return []
+
+
+def _wrong(wish: Wish) -> BrokenLink:
+    return BrokenLink(wish.author, "wrong_instruction", f"{wish.request}: {wish.wrong}")
+
+
+def _speakers(case: TurnCase, otherwise: tuple[Link, str]) -> Blame:
+    """What the turn's messages leave to be desired, message by message; unattributed where one was not understood."""
+    if case.not_understood:
+        return _nobody("not_understood", case.not_understood)
+    return Blame([_author(case, fault) for fault in faulty_messages(case)], otherwise)
+
+
+# -- a move -------------------------------------------------------------------------------------------
+
+
+def _refused(case: TurnCase, move: Move) -> Blame:
+    reason = next((action.error_text for action in case.prepared.view.actions if action.verb == move.action), None)
+    done = f"{move_text(move)} was refused: {reason or 'no reason is logged'}"
+    if any(wish.move is not None and accepts(case.prepared.board, wish.move) for wish in case.same):
+        return _builder(case, "rule_forgotten", f"{done}; asked for was {case.same[0].request}")
+    told = _told(case, done)
+    if told is not None:
+        return told
+    found = _speakers(case, ("not_seen", ""))
+    if found.causes or case.not_understood:
+        return found
+    return _builder(case, "rule_forgotten", f"{done}; nobody asked for it", listed=True)
+
+
+def _accepted(case: TurnCase, move: Move) -> Blame:
+    done = move_text(move)
+    if case.prepared.board == board_of(case.prepared.view.state_after):
+        return _builder(case, "format", f'{done} went into a cell that no wall has, for want of the form "(i,j)"', listed=True)
+    if not case.same and any(same_effect(move, listed) for listed in case.prepared.candidates):
+        return _nobody("not_seen", f"{done} was listed as a verified move")
+    better = _instead(*case.worth.best(case.prepared.candidates))
+    alone: tuple[Link, str] = ("acted_alone", f"{done}; nobody asked for it or for anything better{better}")
+    return _told(case, done) or _speakers(case, alone)
+
+
+def _told(case: TurnCase, done: str) -> Blame | None:
+    """What the move has to do with what was asked for; None if nobody asked for anything that could be done.
+
+    That the builder did not do what it was asked for needs every message of the turn: one that was not understood may have asked for it.
+    """
+    if case.same:
+        return _carried_out(case, done)
+    if case.not_understood:
+        return _nobody("not_understood", case.not_understood)
+    near = next((found for found in case.followed if found.how == "differs" and found.wish in case.doable), None)
+    if near is not None:
+        return _builder(case, "misread", f"{done}; {near.wish.author} asked for another {' and '.join(near.differs)}: {near.wish.request}")
+    if case.doable:
+        return _builder(case, "not_heard", f"{done}; {case.doable[0].author} asked for {case.doable[0].request}")
+    return None
+
+
+def _carried_out(case: TurnCase, done: str) -> Blame:
+    """The builder did as it was told, as far as it was told."""
+    right = next((wish for wish in case.same if wish.is_good), None)
+    if right is not None:
+        return _nobody("not_seen", f"{done}, as {right.author} asked and its view shows: {right.request}")
+    authors = {wish.author: wish for wish in reversed(case.same) if wish.author not in case.unread_of}
+    if not authors:
+        return _nobody("not_understood", case.not_understood)
+    causes = [_author(case, _wrong(wish)) if wish.wrong else _unclear(case, wish, done) for wish in authors.values()]
+    return Blame(causes, ("not_seen", f"{done}, as {case.same[0].author} asked; its view tells no more"))
+
+
+def _unclear(case: TurnCase, wish: Wish, done: str) -> Cause:
+    """An author who left something open, by what it meant: the same request made whole by its view."""
+    fault = BrokenLink(wish.author, "said_unclear", f"{wish.request}: {left_open(wish)}; the builder made it {done}")
+    meant = [move for move in entailed(case.game, case.prepared, wish.author) if following(wish.request, move)[0] in ("fully", "partly")]
+    if not meant:
+        return _author(case, fault)
+    gain, better = max(((case.worth.of(move), move) for move in meant), key=lambda pair: pair[0])
+    return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain, _ideal(case, fault.agent, better))
+
+
+MEASURES: Final = ("craft.reachable",)
+
+
+def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
+    """Walk the chain of every turn that has a value; see `judges.attribution.findings.Attribute`."""
+    game = game_of(transcript)
+    findings: list[Finding] = []
+    follows: list[Follow] = []
+    earlier: set[tuple[Director, Move]] = set()
+    removed: set[tuple[str, int]] = set()
+    for turn in (turn for turn in lost if turn <= len(transcript.turns)):
+        prepared = game.prepared(turn)
+        case = TurnCase(game, prepared, Worth(prepared.board, game.target, lost[turn]), frozenset(earlier), frozenset(removed))
+        findings += _costly(case, turn, lost[turn].cost) if lost[turn].cost > NOTHING else _free(case, turn)
+        follows += _follows(case, turn)
+        earlier |= {(wish.author, wish.move) for wish in case.wishes if wish.move is not None}
+        if prepared.accepted and prepared.attempted is not None and prepared.attempted.action == "remove":
+            removed.add((prepared.attempted.position, prepared.attempted.layer))
+    return Attributed(findings, follows)
+
+
+def _costly(case: TurnCase, turn: int, cost: float) -> Iterator[Finding]:
+    """Who is at fault for the cost, and what else was wrong though it cost nothing."""
+    causes, otherwise = blame(case)
+    found = list(shared_out(turn, cost, causes, otherwise))
+    named = {finding.agent for finding in found}
+    yield from found
+    yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in faulty_messages(case) if fault.agent not in named)
+
+
+def _free(case: TurnCase, turn: int) -> Iterator[Finding]:
+    """What was wrong in a turn that cost nothing."""
+    case = replace(case, worth=NO_WORTH)
+    yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in (*slips(case), *faulty_messages(case)))
+
+
+def _follows(case: TurnCase, turn: int) -> Iterator[Follow]:
+    how = {id(found.wish): found.how for found in case.followed}
+    for wish in case.wishes:
+        yield Follow(turn, wish.seq, wish.author, BUILDER, str(wish.request), how.get(id(wish), "no"), not wish.wrong)

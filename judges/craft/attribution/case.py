@@ -1,21 +1,83 @@
-"""A CRAFT turn as it is looked into: what was asked for, what was done, and how the two hang together."""
+"""A CRAFT turn as attribution sees it: what was asked for, what was done, what each message lacks, and what other moves would have kept."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
-from games.craft.engine.board import Director
-from games.craft.engine.rules import Move, accepts
-from judges.attribution.findings import How, Link
+from games.craft.claims import Request
+from games.craft.engine.board import DIRECTORS, EMPTY_BOARD, Board, Director
+from games.craft.engine.rules import Move, accepts, execute
+from games.craft.measures import followed_physical
+from games.craft.text.replies import FAILED_CALL_MESSAGE
+from games.craft.value.reach import best_progress
+from judges.attribution.findings import How, Link, Lost
 from judges.claims.reading import Open
-from judges.craft.attribution.following import following
-from judges.craft.attribution.wishes import Wish, asked_in, wishes_of
-from judges.craft.attribution.worth import Worth
-from judges.craft.checks.prepared import PreparedGame, PreparedTurn
+from judges.craft.attribution.requests import Wish, asked_in, entailed, wishes_of
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, move_text
 
-__all__ = ["BUILDER", "Agent", "BrokenLink", "TurnCase"]
+
+def following(request: Request, move: Move) -> tuple[How, tuple[str, ...]]:
+    """Compare a move with a request; gives how it follows, and in what it differs."""
+    if request.verb not in (move.action, "replace"):
+        return "no", ()
+    covered = move.covered()
+    placed = bool(request.cells)
+    if placed and covered.isdisjoint(request.cells):
+        same_block = request.block is not None and request.block == move.block and move.action == "place"
+        return ("differs", ("place",)) if same_block else ("no", ())
+    differs = [] if not placed or covered <= {*request.cells} or {*request.cells} <= covered else ["second cell"]
+    if request.layer not in (None, move.layer):
+        differs.append("layer")
+    if move.action == "place" and move.block:
+        differs += [
+            name
+            for name, said, done in (("colour", request.color, move.block[:1]), ("size", request.size, move.block[1:]))
+            if said not in (None, done)
+        ]
+    if differs:
+        return ("differs" if placed else "no"), tuple(differs)
+    known = request.cells if move.action == "remove" else request.cells and request.color and request.size
+    whole = len(request.cells) == len(covered) or not request.cells
+    return ("fully" if known and whole else "partly"), ()
+
+
+class Worth:
+    """Values of what could have been done in a turn, by the rules of the game."""
+
+    def __init__(self, board: Board, target: Board | None, lost: Lost) -> None:
+        self._board, self._target, self._lost = board, target, lost
+
+    @cached_property
+    def stay(self) -> float:
+        """What waiting would have kept; not below 0."""
+        return self._kept(self._board)
+
+    def best(self, moves: Iterable[Move]) -> tuple[float, Move | None]:
+        """What the best of some moves, or waiting, would have kept, and that move; None: waiting."""
+        found: tuple[float, Move | None] = (self.stay, None)
+        for move in moves:
+            kept = self.of(move)
+            if kept > found[0]:
+                found = kept, move
+        return found
+
+    def of(self, move: Move) -> float:
+        """What a move would have kept; not below 0."""
+        outcome = execute(self._board, move)
+        return self._kept(outcome.board) if outcome.accepted else self.stay
+
+    def _kept(self, board: Board) -> float:
+        if self._target is None or self._lost.left is None:
+            return 0.0
+        return max(best_progress(board, self._target, self._lost.left - 1) - self._lost.after, 0.0)
+
+
+NO_WORTH: Final = Worth(EMPTY_BOARD, None, Lost(0.0, 0.0, 0.0))
+"""Of a turn that cost nothing: nothing could have been kept."""
+
 
 BUILDER: Final = "Builder"
 Agent = Director | Literal["Builder"]
@@ -92,3 +154,50 @@ class TurnCase:
     def asked_well(self) -> list[Move]:
         """The moves of `doable`."""
         return [wish.move for wish in self.doable if wish.move is not None]
+
+
+def faulty_messages(case: TurnCase) -> Iterator[BrokenLink]:
+    """What in a turn's messages was wrong, unclear or left unsaid, whether anything came of it or not.
+
+    All messages of a director that the builder received in the turn count as one: each of them may complete or correct the others.
+    """
+    spoke = dict.fromkeys(speech.agent for speech in case.prepared.current)
+    called = {u.agent for u in case.prepared.view.received() if u.text != FAILED_CALL_MESSAGE}
+    faults = (
+        *(_of_messages(case, name) for name in spoke if name not in case.unread_of),
+        *(_unsaid(case, name, "says nothing") for name in DIRECTORS if name in called - spoke.keys()),
+    )
+    yield from (fault for fault in faults if fault is not None)
+
+
+def left_open(wish: Wish) -> str:
+    """What a request leaves to guess, in words."""
+    return f"{' and '.join(wish.missing) or 'what is to be done'} left open"
+
+
+def _of_messages(case: TurnCase, director: Director) -> BrokenLink | None:
+    """What is to be desired in the messages of a director, all of which were understood."""
+    wishes = [wish for wish in case.wishes if wish.author == director]
+    if any(wish.is_good for wish in wishes):
+        return None
+    for wish in sorted(wishes, key=lambda wish: not wish.wrong):
+        if wish.wrong:
+            return BrokenLink(director, "wrong_instruction", f"{wish.request}: {wish.wrong}")
+        if wish.missing:
+            return BrokenLink(director, "said_unclear", f"{wish.request}: {left_open(wish)}")
+    return _unsaid(case, director, "asks for nothing")
+
+
+def _unsaid(case: TurnCase, director: Director, how: str) -> BrokenLink | None:
+    asked = [move for author, move in case.earlier if author == director]
+    need = next((move for move in entailed(case.game, case.prepared, director) if not followed_physical(asked, move)), None)
+    if need is None or (need.action == "remove" and not _surely_wrong(case, director, need)):
+        return None
+    return BrokenLink(director, "not_said", f"{how}, and its view asks for: {move_text(need)}")
+
+
+def _surely_wrong(case: TurnCase, director: Director, removal: Move) -> bool:
+    """Whether the colour is wrong, not only the size (what is half on another wall looks small), and nobody put it back after a removal."""
+    wanted = case.game.shown(director, removal.position, removal.layer)
+    foreign = wanted is None or wanted[0] != case.prepared.board.stack(removal.position)[-1][0]
+    return foreign and (removal.position, removal.layer) not in case.removed

@@ -11,8 +11,7 @@ from games.craft.engine.rules import Move
 from games.craft.text.replies import is_complaint
 from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
-from judges.craft.reading import reads
-from judges.craft.resolution import board_of
+from judges.craft.reading import board_of, reads
 from judges.engine.checks import Check, Decision
 from judges.engine.recent import kept_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView

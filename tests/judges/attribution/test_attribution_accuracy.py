@@ -17,9 +17,8 @@ from analytics.losses.accuracy import accuracy_report, truths
 from analytics.query import query
 from cotrace.cli import cli
 from games.einstein.planted import play_planted
-from judges.attribution import model_job
-from judges.attribution.asking import MANNERS, Ask
-from judges.attribution.model_job import AskingRequest, ask_games
+from judges.attribution import asking
+from judges.attribution.asking import MANNERS, Ask, AskingRequest, ask_games
 from judges.attribution.thumb import RULES, Guess
 from judges.evidence.transcript import load
 from providers.faults import HopelessError
@@ -220,7 +219,7 @@ def test_a_budget_that_ends_leaves_the_other_games_without_a_verdict(games: Stor
 
 def test_calls_of_a_start_that_broke_off_are_stored_once(games: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that were stored before it, and those that were not."""
-    monkeypatch.setattr(model_job, "_GAMES_AT_ONCE", 2)
+    monkeypatch.setattr(asking, "_GAMES_AT_ONCE", 2)
     request = AskingRequest(settings=ModelSettings(model="local/suspicious"), manner="all_at_once", concurrency=1)
     with suspicious_model("nothing", 5) as url, pytest.raises(HopelessError):
         ask_games(replace(request, settings=replace(request.settings, base_url=url)), games)

@@ -16,7 +16,7 @@ from games.einstein.engine.table import RulesName
 from games.einstein.game import GameSettings
 from games.overcooked import planted as overcooked
 from judges.attribution.findings import LINKS
-from judges.einstein.attribution.steps import played_steps
+from judges.einstein.attribution import played_steps
 from judges.evidence.transcript import load
 from schemas.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import answer, log_of, write

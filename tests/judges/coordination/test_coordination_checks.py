@@ -11,9 +11,8 @@ from analytics.query import query
 from games.coordination.courses.scripts import CoordinationGame
 from games.coordination.players import Player
 from ingest.files.run import ingest_paths
-from judges.coordination.checks import CHECKS
+from judges.coordination.checks import CHECKS, capture_way, kitchen_way
 from judges.coordination.claims import claims
-from judges.coordination.ways import capture_way, kitchen_way
 from judges.evidence.transcript import ActionView, Transcript, TurnView, load
 from judges.rubric_files.reading import check, find, names
 from schemas.store import Store

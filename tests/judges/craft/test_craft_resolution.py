@@ -9,7 +9,7 @@ import pytest
 from games.craft.claims import CraftClaim, Named, Relation, Request
 from games.craft.engine.board import CELLS, Board, Cell, Director
 from judges.claims.reading import Read, TextClaims, Told
-from judges.craft.resolution import resolved
+from judges.craft.reading import resolved
 
 TEXT = "I need a green block next to the orange one."
 BESIDE_THE_ORANGE: Final[dict[str, tuple[Director, list[Cell], dict[Cell, list[str]], tuple[Cell, ...], bool | None]]] = {

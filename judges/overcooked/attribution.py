@@ -1,4 +1,8 @@
-"""The broken link of an agent that could have done better in a step: its own, or its partner's who asked wrongly or for nothing.
+"""Who lost what in a Collab-Overcooked game, step by step.
+
+Each agent's move is replaced by its best one, with the partner's as it was, by the bound of `games.overcooked.value`. Whose fault it is
+that it did not make that move is told by what it had been asked for; where nobody could know better, or both had to do better at once, the
+cost is nobody's.
 
 The Chef alone has the recipe, so its own part is its own. What the Assistant can know it was asked for: while it does that, what was asked
 for is the Chef's; with nothing asked for, it is the Chef's if the Chef could have asked since.
@@ -6,22 +10,190 @@ for is the Chef's; with nothing asked for, it is the Chef's if the Chef could ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from games.overcooked.engine.actions import parse_call
-from games.overcooked.engine.layout import AGENTS, Layout
+from games.overcooked.engine.layout import AGENTS, INGREDIENT_DISPENSER, STEPS, Layout
+from games.overcooked.engine.references import workflow
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator import refusal
+from games.overcooked.engine.world import Body, Move, Pot, World
+from games.overcooked.taxonomy import asked_for, initiating_category, not_understood, responding_category
 from games.overcooked.text.replies import heard
-from judges.attribution.findings import Link
+from games.overcooked.value import left_of, steps_left
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Link, Lost, shared_out
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
-from judges.overcooked.attribution.moves import needless, stood, world_of
-from judges.overcooked.attribution.requests import TrackedRequest, asked_of, note_done, own_turns
-from judges.overcooked.conversations import action_call
+from judges.overcooked.conversations import action_call, event_at, layout_in, messages_of, references_of, task_in
 
-__all__ = ["ANSWERS", "REQUESTS", "BrokenLink", "History"]
+
+@dataclass(slots=True)
+class TrackedRequest:
+    """A request, and what has become of it."""
+
+    turn: int
+    seq: int
+    """The opener's message, as in `utterances`."""
+
+    opener: int
+    actions: Sequence[str]
+    """What was asked for, in order."""
+
+    request: str | None
+    """Its category, one of `games.overcooked.taxonomy.INITIATING`; None where the message was not understood."""
+
+    answer: str | None
+    """Category of the answer, one of `RESPONDING`; None where it is not known."""
+
+    unread: str = ""
+    """Clauses of the message that were not understood."""
+
+    done: int = 0
+    """How many of the actions the responder has done since."""
+
+    @property
+    def responder(self) -> int:
+        """Who was asked."""
+        return 1 - self.opener
+
+    @property
+    def right(self) -> bool:
+        """Whether the order needs what was asked for, and that now."""
+        return self.request == "correct"
+
+    @property
+    def next(self) -> str | None:
+        """The next of the actions; None if all have been done."""
+        return self.actions[self.done] if self.done < len(self.actions) else None
+
+    @property
+    def words(self) -> str:
+        """What was asked for and when, in words."""
+        return f"asked for {'; '.join(self.actions)} in turn {self.turn}"
+
+
+def asked_of(game: Transcript) -> list[TrackedRequest]:
+    """All requests of a game in order; none where the order is not one of the benchmark's."""
+    if task_in(game) is None:
+        return []
+    found = (_asked(game, entry["turn"], entry["opener"]) for entry in game.details.get("conversations", ()))
+    return [asked for asked in found if asked is not None]
+
+
+def _asked(game: Transcript, turn: int, opener: str) -> TrackedRequest | None:
+    event = event_at(game, turn, opener)
+    if event is None or AGENTS[event.opener] != opener:
+        return None
+    messages, references = messages_of(game, game.turn(turn), opener), references_of(game, event.responder)
+    layout = layout_in(game)
+    actions, unread = asked_for(event, messages, references, layout), not_understood(event, messages, layout)
+    if not actions and not unread:
+        return None
+    said = next((said.seq for said in game.turn(turn).said("public", opener)), 0)
+    kinds = initiating_category(event, messages, references, layout), responding_category(event, messages, references, layout)
+    return TrackedRequest(turn, said, event.opener, actions, *kinds, unread="; ".join(map(repr, unread)))
+
+
+def own_turns(game: Transcript, agent: int) -> Iterator[int]:
+    """Turns in which an agent could open a conversation: those in which it wrote a plan that is no answer."""
+    name = AGENTS[agent]
+    asked_by_partner = {
+        (entry["turn"], seq)
+        for entry in game.details.get("conversations", ())
+        if entry["opener"] != name
+        for seq in range(entry["first_seq"], entry["last_seq"] + 1)
+    }
+    for turn in game.turns:
+        if any(said.agent == name and (turn.turn, said.seq) not in asked_by_partner for said in turn.utterances):
+            yield turn.turn
+
+
+def note_done(asked: TrackedRequest, game: Transcript, turn: int) -> None:
+    """Count what the responder did in a turn."""
+    for action in game.turn(turn).actions:
+        if action.accepted and action.agent == AGENTS[asked.responder] and action_call(action) == asked.next:
+            asked.done += 1
+
+
+def world_of(task: Task, state: JsonObject) -> World:
+    """The kitchen of a stored state, to be played on from."""
+    bodies = [Body((body["at"][0], body["at"][1]), body["facing"], body["held"]) for body in state["agents"]]
+    world = World(task.layout, task.order, "published", (bodies[0], bodies[1]))
+    world.utensils = {name: Pot(tuple(pot["contents"]), pot["product"], pot["timer"]) for name, pot in state["utensils"].items()}
+    for name, item in state["counters"].items():
+        x, y = name.strip("()").split(",")
+        world.counters[int(x), int(y)] = item
+    return world
+
+
+def moves_of(view: TurnView) -> list[Move]:
+    """Both agents' moves in a step, from what it changed."""
+    found = []
+    for agent, (before, after) in enumerate(zip(view.state_before["agents"], view.state_after["agents"], strict=True)):
+        done = next((action for action in view.actions if action.accepted and action.agent == AGENTS[agent]), None)
+        if done is not None:
+            found.append(Move(interact=True, item=done.arguments.get("object")))
+        else:
+            found.append(Move() if before == after else Move(after["facing"]))
+    return found
+
+
+def stood(view: TurnView, agent: int) -> bool:
+    """Whether an agent neither walked nor turned nor did anything."""
+    return moves_of(view)[agent] == Move()
+
+
+def needless(task: Task, state: JsonObject, agent: int) -> str | None:
+    """What an agent holds that nothing left to do takes."""
+    held: str | None = state["agents"][agent]["held"]
+    if held is None:
+        return None
+    left = left_of(task.order, state, task.layout)
+    begun = any(found.begun and found.unit.agent == agent for found in left.values())
+    return None if begun else held
+
+
+def gains(task: Task, view: TurnView, after: float) -> Sequence[float]:
+    """For each agent how many steps its best move in the place of its own would have kept; 0 where none would.
+
+    Hands that hold what nothing takes are emptied first: what was picked up wrongly holds up until it is put down.
+
+    Args:
+        task: what is cooked, and where.
+        view: the step.
+        after: the fewest steps left after it.
+    """
+    logged = moves_of(view)
+    return [max((after - left for left in _others(task, view, agent, logged)), default=0.0) for agent in range(len(AGENTS))]
+
+
+def _others(task: Task, view: TurnView, agent: int, logged: Sequence[Move]) -> Iterator[float]:
+    rid = needless(task, view.state_before, agent) is not None
+    for move in _moves(task, view.state_before, agent, free=rid):
+        world = world_of(task, view.state_before)
+        if rid:
+            world.bodies[agent].held = None
+        world.step([move if who == agent else made for who, made in enumerate(logged)])
+        yield float(steps_left(task.order, world.to_json(), delivered=world.delivered, layout=task.layout))
+
+
+def _moves(task: Task, state: JsonObject, agent: int, *, free: bool) -> Iterator[Move]:
+    """What an agent could do in a step: stay, walk or turn, use what it faces."""
+    yield Move()
+    yield from (Move(direction) for direction in STEPS)
+    yield Move(interact=True)
+    if free or state["agents"][agent]["held"] is None:
+        yield from (Move(interact=True, item=item) for item in _raw_items(task, agent))
+
+
+def _raw_items(task: Task, agent: int) -> Iterator[str]:
+    """What an agent has to fetch from the ingredient dispenser."""
+    for unit in workflow(task.order, task.layout).of(agent):
+        call = parse_call(unit.actions[0])
+        if call is not None and call.arguments[1:] == (INGREDIENT_DISPENSER,):
+            yield call.arguments[0]
+
 
 REQUESTS: Final[Mapping[str, Link]] = {
     "missing_step": "not_said",
@@ -256,3 +428,72 @@ def _dropped_wait(view: TurnView, agent: int) -> BrokenLink | None:
 def _unread(view: TurnView, agent: int) -> BrokenLink | None:
     unread = any(found.agent == AGENTS[agent] and found.category == "format" for found in view.failures)
     return BrokenLink(agent, "format", "its answer could not be read") if unread else None
+
+
+MEASURES: Final = ("overcooked.time_left",)
+
+_NOBODY: Final = "neither could know better and do better alone"
+
+
+def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
+    """Hold every step against what either agent could have done; see `judges.attribution.findings.Attribute`."""
+    task = task_in(transcript)
+    if task is None:
+        return Attributed([], [])
+    history = History(transcript, task)
+    findings: list[Finding] = []
+    for view in transcript.turns:
+        history.enter(view.turn)
+        value = lost.get(view.turn)
+        if value is not None and value.cost > NOTHING:
+            findings += _of_step(history, view.turn, value)
+        history.leave(view.turn)
+    costly = {(found.turn, found.agent) for found in findings}
+    findings += [found for found in _told(history) if (found.turn, found.agent) not in costly]
+    return Attributed(sorted(findings, key=lambda found: found.turn), [*_follows(history)])
+
+
+def _of_step(history: History, turn: int, lost: Lost) -> Iterator[Finding]:
+    game = history.game
+    kept = gains(history.task, game.turn(turn), lost.after)
+    causes: list[Cause] = []
+    otherwise: tuple[Link, str] = ("not_seen", _NOBODY)
+    for agent, gain in enumerate(kept):
+        broken = history.broken_link(turn, agent) if gain > NOTHING else None
+        if broken is None:
+            continue
+        if broken.agent is None:
+            otherwise = (broken.link, broken.evidence)
+        else:
+            causes.append(Cause(AGENTS[broken.agent], broken.link, broken.evidence, gain))
+    yield from shared_out(turn, lost.cost, causes, otherwise)
+
+
+def _told(history: History) -> Iterator[Finding]:
+    """Wrong requests and answers, and unreadable ones, without regard to what they cost."""
+    for asked in history.asked:
+        link = REQUESTS.get(asked.request or "")
+        if link is not None:
+            yield Finding(asked.turn, AGENTS[asked.opener], link, 0.0, f"{asked.words} ({asked.request})")
+        answer = ANSWERS.get(asked.answer or "") if asked.right else None
+        if answer is not None:
+            yield Finding(asked.turn, AGENTS[asked.responder], answer, 0.0, f"{AGENTS[asked.opener]} {asked.words}: {asked.answer}")
+    for view in history.game.turns:
+        for failure in view.failures:
+            if failure.category == "format" and failure.agent in AGENTS:
+                yield Finding(view.turn, failure.agent, "format", 0.0, "its answer could not be read")
+
+
+def _follows(history: History) -> Iterator[Follow]:
+    """Each action that was asked for, and whether it was done before something else was asked for."""
+    for asked in history.asked:
+        for place, action in enumerate(() if asked.unread else asked.actions):
+            yield Follow(
+                asked.turn, asked.seq, AGENTS[asked.opener], AGENTS[asked.responder], action, _how(asked, place), right=asked.right
+            )
+
+
+def _how(asked: TrackedRequest, place: int) -> How:
+    if place < asked.done:
+        return "fully"
+    return "differs" if asked.answer == "wrong_parameter" else "no"

@@ -18,8 +18,6 @@ from judges.claims.reading import Open
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, ViewedBlock
 from judges.craft.language.typed import Detail
 
-__all__ = ["Wish", "asked_in", "entailed", "looks_like", "wishes_of"]
-
 _DOMINO: Final = 2
 
 
