@@ -32,7 +32,7 @@ from games.overcooked.engine.tasks import tasks
 from games.overcooked.players.scripts import POLICIES
 from games.overcooked.replay import replay
 from games.overcooked.setup import Kitchen, game_of, scripted_course
-from games.players.cast import played_by
+from games.players.course import played_by
 from games.players.running import Job, run_games
 from ingest.files.run import ingest_paths
 from schemas.store import Store

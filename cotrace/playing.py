@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cotrace.store import outside_of_loops
-from games.players.progress import OnProgress
-from games.players.running import RunReport
+from games.players.running import OnProgress, RunReport
 
 
 def play(experiment: str | Path, *, on_progress: OnProgress | None = None, **changes: Any) -> RunReport:

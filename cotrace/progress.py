@@ -16,8 +16,7 @@ from schemas.text import in_shell, printable
 from schemas.wording import money, seconds
 
 if TYPE_CHECKING:
-    from games.players.progress import PlayProgress
-    from games.players.running import RunReport
+    from games.players.running import PlayProgress, RunReport
 
 _A_LINE_EVERY_S: Final = 60.0
 

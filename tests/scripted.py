@@ -18,9 +18,8 @@ from games.craft.text.prompts import archetypes
 from games.einstein.engine.puzzle import OBJECT_COUNTS
 from games.einstein.game import GameSettings as EinsteinSettings
 from games.experiments.plan import play as play_short
-from games.players.cast import played_by
-from games.players.progress import PlayProgress
-from games.players.running import RunReport
+from games.players.course import played_by
+from games.players.running import PlayProgress, RunReport
 
 __all__ = ["CraftRequest", "EinsteinRequest", "craft_turns", "play"]
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 import orjson
 
 from analytics.query import condition, query
-from games.continuations.exchanges import exchanges
+from games.continuations import exchanges
 from ingest.cotrace_log.logged_game import logged_game
 from schemas.errors import BadInputError, UsageError
 from schemas.game import Header, ReplyEntry, Turn

@@ -20,10 +20,8 @@ from schemas.store import Store
 from schemas.wording import count, interval, money, number
 
 if TYPE_CHECKING:
-    from games.experiments.forecast import Expected, Forecast
-    from games.experiments.plan import Changes, Experiment
-    from games.players.progress import OnProgress
-    from games.players.running import Job, RunReport
+    from games.experiments.plan import Changes, Expected, Experiment, Forecast
+    from games.players.running import Job, OnProgress, RunReport
     from judges.runs.job import JudgeRequest
 
 
@@ -325,8 +323,7 @@ def _described(experiment: Experiment) -> str:
 def _tell_forecast(file: Path, experiment: Experiment, changes: Changes) -> None:
     from dataclasses import replace
 
-    from games.experiments.forecast import forecast
-    from games.experiments.plan import load
+    from games.experiments.plan import forecast, load
 
     found = forecast(experiment, lambda folder: load(file, replace(changes, out=folder)))
     say(f"{_described(experiment)}; {found.kept} are there already, {found.games} to play")

@@ -89,8 +89,7 @@ def _charges(store: Store, where: str, most: int) -> list[_Charge]:
 
 
 def _trials(store: Store, charges: Sequence[_Charge], seats: Sequence[str], turns: int | None, folder: Path) -> Iterator[_Trial]:
-    from games.continuations.family import continued_game
-    from games.continuations.play import Change, Logged, continuations, with_scripts
+    from games.continuations import Change, Logged, continuations, continued_game, with_scripts
     from ingest.cotrace_log.logged_game import logged_game
 
     left_out: dict[str, list[str]] = {}
@@ -235,7 +234,7 @@ def command(
         raise UsageError("give the game and the turn, as in: cotrace replay craft-0f6ad207c604 --turn 3 ..., or --mend N")
     from cotrace.options.players import terms_of
     from cotrace.progress import playing_bar, tell
-    from games.continuations.play import Change, Logged, continuations
+    from games.continuations import Change, Logged, continuations
     from games.players.running import RunSetup, run_games
     from ingest.cotrace_log.logged_game import logged_game
 

@@ -86,7 +86,7 @@ def refuse_contradictions(models: Iterable[ModelSettings], prices: Path | None, 
     Raises:
         UsageError: a model has no price under a budget, or one reply could exceed it.
     """
-    from games.players.limits import contradiction
+    from games.players.running import contradiction
 
     for settings in models:
         wrong = contradiction(settings, max_cost, prices)

@@ -16,8 +16,7 @@ import orjson
 from dashboards.boards import drawing_of
 from dashboards.parts import to_html
 from games.experiments.family import Match, game_of
-from games.players.forms import Form
-from games.players.player import Observation, PlayerReply
+from games.players.player import Form, Observation, PlayerReply
 from games.players.running import Job, RunSetup, RunTerms, run_games
 from games.players.setup import PERSON, is_model, team_name
 from judges.rubric_files.reading import find

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final, Literal, NoReturn
 
 from games.asympuzl.puzzle import Entry, Vocabulary
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from schemas.errors import UsageError
 from schemas.replies import Reading, is_echo
 from schemas.text import without_half_pairs

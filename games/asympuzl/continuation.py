@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from games.asympuzl.setup import ROLES, SCRIPTS, SOLO_ROLES, course_of, game_of
-from games.continuations.own_log import replies, written
+from games.continuations import replies, written
 from games.players.course import Course
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn

@@ -16,8 +16,7 @@ from games.asympuzl.players import FAULTLESS
 from games.asympuzl.puzzle import COLORS, SHAPES
 from games.asympuzl.setup import CASTS, ROLES, SCRIPTS, SOLO_ROLES, GameSetup, course_of, header_of, scripted_course
 from games.experiments.family import Match, ShortForm, Task, job_of
-from games.players.forms import Form, Slot
-from games.players.player import Observation
+from games.players.player import Form, Observation, Slot
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings

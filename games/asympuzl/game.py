@@ -23,7 +23,7 @@ from pydantic import AliasChoices, Field
 
 from games.asympuzl.answer import DEFAULT_TOKENIZER, FAULTS, Answer, Applied, apply, parse_answer
 from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Entry, Puzzle, generate, other, wrong_positions
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from games.settings import MOST, Settings
 from schemas.errors import UsageError
 

@@ -9,9 +9,8 @@ from typing import Final
 from games.asympuzl import players
 from games.asympuzl.puzzle import AGENTS
 from games.experiments.plan import play
-from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import Mended, OnProgress, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport
-from games.playing import OnProgress
 
 FAULTLESS: Final = frozenset((players.FAULTLESS, "rewriting"))
 """Players who tell and write all they know; one of them writes it again and again, which costs no turn."""

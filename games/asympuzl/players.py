@@ -26,7 +26,7 @@ from typing import Any, Final
 from games.asympuzl.facts import Facts, read_facts
 from games.asympuzl.game import PuzzleView
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Vocabulary, other
-from games.players.onset import onset_of, unmended
+from games.players.setup import onset_of, unmended
 
 _ORDER_HEADS: Final = ("Order of shapes:", "My positions:", "From position 1 on I have", "Here is the right order:")
 _NUMBERED: Final = ("{place} {shape}", "{place}: {shape}", "position {place} is the {shape}", "position {place} = {shape}")

@@ -14,11 +14,9 @@ from games.asympuzl.game import PuzzleView as Seen
 from games.asympuzl.players import PERSONAS, PersonaPlayer, script_answer
 from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, generate, wrong_positions
 from games.asympuzl.record import Answered, entries_json, turn_entry
-from games.players.cast import played_by
-from games.players.course import Course, Reply, Step, ask
+from games.players.course import Course, Reply, Step, ask, played_by
 from games.players.player import Observation
-from games.players.setup import evaluated, team_name
-from games.playing import DEFAULT_START
+from games.players.setup import DEFAULT_START, evaluated, team_name
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, End, Header, Turn
 

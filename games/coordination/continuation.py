@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.continuations.own_log import replies, written
+from games.continuations import replies, written
 from games.coordination.setup import course_of, game_of, setup_of, table_of
 from games.players.course import Course
 from games.players.setup import PlayerSetup

@@ -15,8 +15,7 @@ from games.coordination.courses.scripts import BEFORE_ONSET, GAMES, Coordination
 from games.coordination.hanabi import DECK
 from games.coordination.setup import LONGEST, VARIANTS, GameSetup, course_of, header_of, scripted_course, setup_of
 from games.experiments.family import Match, ShortForm, Task, job_of
-from games.players.forms import Form, Slot
-from games.players.player import Observation
+from games.players.player import Form, Observation, Slot
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings

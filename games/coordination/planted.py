@@ -10,9 +10,8 @@ from games.coordination.courses.scripts import BEFORE_ONSET, CoordinationGame
 from games.coordination.players import PLAYERS
 from games.coordination.setup import VARIANTS
 from games.experiments.plan import play
-from games.players.planted import FaultyPlayer, Mended, PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import FaultyPlayer, Mended, OnProgress, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport
-from games.playing import OnProgress
 from schemas.errors import UsageError
 
 TITLES: Final[Mapping[str, str]] = {"collab_capture": "CollabCapture", "collab_escape": "CollabEscape", "hanabi": "Hanabi"}

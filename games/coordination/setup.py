@@ -16,10 +16,8 @@ from games.coordination.escape import SCENARIOS as ESCAPES
 from games.coordination.hanabi import DECK, MAX_SCORE, MAX_TURNS
 from games.coordination.kitchen import DELIVERY, LAYOUTS, TICKS
 from games.coordination.players import PLAYERS, Player
-from games.players.cast import played_by
-from games.players.course import Course
-from games.players.setup import PlayerSetup, evaluated, team_name
-from games.playing import DEFAULT_START
+from games.players.course import Course, played_by
+from games.players.setup import DEFAULT_START, PlayerSetup, evaluated, team_name
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, Header
 

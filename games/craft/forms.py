@@ -8,8 +8,7 @@ from typing import Final
 from games.craft.engine.board import BLOCKS, CELLS, MAX_HEIGHT, is_large
 from games.craft.text.prompts import BuilderObservation
 from games.craft.text.replies import builder_line
-from games.players.forms import Form, Slot
-from games.players.player import Observation
+from games.players.player import Form, Observation, Slot
 
 _LAYERS: Final = tuple(map(str, range(MAX_HEIGHT)))
 _CELL: Final = Slot("cell", "cell", CELLS)

@@ -12,9 +12,8 @@ from games.craft.players.builders import BUILDERS
 from games.craft.players.directors import PERSONAS
 from games.craft.players.team import FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
 from games.experiments.plan import play
-from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import Mended, OnProgress, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport
-from games.playing import OnProgress
 
 _BUILDER: Final = "Builder"
 _FAULTLESS_BUILDERS: Final = (FAULTLESS_BUILDER, "literal", "clarifier")

@@ -31,11 +31,9 @@ from games.craft.text.replies import (
     without_tags,
     written_call,
 )
-from games.players.cast import played_by
-from games.players.course import Course, Reply, Step, ask
-from games.players.player import Observation
-from games.players.tools import Round, ToolUse
-from games.playing import DEFAULT_START
+from games.players.course import Course, Reply, Step, ask, played_by
+from games.players.player import Observation, Round, ToolUse
+from games.players.setup import DEFAULT_START
 from providers.messages import Message
 from schemas.game import ActionEntry, AgentEntry, End, Header, OracleEntry, Turn, UtteranceEntry
 from schemas.replies import ReadReply

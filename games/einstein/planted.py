@@ -10,9 +10,8 @@ from games.einstein.engine.puzzle import ACTION_MODES
 from games.einstein.game import AGENTS
 from games.einstein.players import personas
 from games.experiments.plan import play
-from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import Mended, OnProgress, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport
-from games.playing import OnProgress
 
 FAULTLESS: Final = frozenset((personas.FAULTLESS, personas.PLANNER))
 

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from games.einstein.engine.actions import Action, Share
 from games.einstein.engine.puzzle import BINS, REACH, ActionMode, Item, Player
 from games.einstein.engine.table import Table, bin_contents
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from providers.messages import Message
 from schemas.errors import BadInputError
 

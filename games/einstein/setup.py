@@ -18,10 +18,9 @@ from games.einstein.measures import trajectories
 from games.einstein.players.personas import PERSONAS, PLANNER
 from games.einstein.players.team import ScriptedPlayer, ScriptedTeam
 from games.einstein.prompts import form_last
-from games.players.cast import played_by
-from games.players.course import Course
+from games.players.course import Course, played_by
 from games.players.player import Observation
-from games.playing import DEFAULT_START
+from games.players.setup import DEFAULT_START
 from providers.messages import Message
 from schemas.game import AgentEntry, Header
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from games.players.course import Course
-from games.players.forms import Form
-from games.players.player import Observation
+from games.players.player import Form, Observation
 from games.players.running import Job
 from games.players.setup import PlayerSetup, named
 from games.settings import Settings

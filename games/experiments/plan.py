@@ -1,32 +1,146 @@
-"""From an experiment file to its games."""
+"""From an experiment file (YAML) to its games, and what they will take.
+
+The file is read first; one line says what is wrong with it. For a forecast, scripts play some of its games, and their prompts are counted.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-from pydantic import AliasChoices, ValidationError
+import yaml
+from pydantic import AliasChoices, Field, ValidationError, field_validator
 
 from games.experiments.family import ExperimentGame, Match, Task, game_of
-from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
-from games.players.limits import contradiction
-from games.players.progress import OnProgress
-from games.players.running import CALLS, Job, RunReport, RunSetup, RunTerms, run_games
-from games.players.sampling import with_sampling
-from games.players.setup import PlayerSetup, is_model
-from games.playing import check_seeds
+from games.players.player import Observation, Player, PlayerReply, ScriptPlayer
+from games.players.running import CALLS, Job, OnProgress, RunReport, RunSetup, RunTerms, contradiction, run_games, with_sampling
+from games.players.setup import SCRIPT, PlayerSetup, is_model
 from games.settings import Settings, explained, folder_of
+from providers.asker import run_to_end
+from providers.prices import price_of
 from providers.profile import fitted
-from providers.provider import ModelSettings
+from providers.provider import Effort, ModelSettings
 from schemas.errors import BadInputError, UsageError
+from schemas.game import state_of_file
 from schemas.text import near
+from schemas.yaml_lines import NodePath, YamlLines, read_with_lines
+
+DEFAULT: Final = "default"
+"""Under `models`: what goes for all models that do not say otherwise."""
 
 P = TypeVar("P", bound=Settings)
+
+
+class ModelEntry(Settings):
+    """How a model is asked."""
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """null: none is sent; left out: .7, and none to models that reason."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    reasoning_effort: Effort | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    base_url: str | None = None
+    key_env: str | None = None
+    timeout_s: float | None = Field(default=None, gt=0)
+    tries: int | None = Field(default=None, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+
+
+class Limits(Settings):
+    """What the experiment may take."""
+
+    max_cost: float | None = Field(default=None, ge=0)
+    concurrency: int = Field(default=32, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    prices: Path | None = None
+
+
+class ExperimentFile(Settings):
+    """The file as it is written."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    game: str
+    tasks: dict[str, Any]
+    seeds: list[int] = Field(default=[1], min_length=1)
+    conditions: dict[str, Any] = Field(default_factory=dict)
+    teams: list[dict[str, str | list[str]]] = Field(min_length=1)
+    models: dict[str, ModelEntry] = Field(default_factory=dict)
+    limits: Limits = Limits()
+    out: Path | None = None
+
+    @field_validator("seeds")
+    @classmethod
+    def _once(cls, seeds: list[int]) -> list[int]:
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("a seed is given twice")
+        return seeds
+
+
+class Source(NamedTuple):
+    """A file that is being read, for messages that say where something stands."""
+
+    path: Path
+    lines: YamlLines
+
+    def wrong(self, where: NodePath, message: str) -> UsageError:
+        """The error for what stands there."""
+        return UsageError(f"{self.path}, line {self.lines.of(where)}: {message}")
+
+    def part(self, kind: type[P], content: Mapping[str, Any], where: NodePath) -> P:
+        """A part of the file, checked.
+
+        Raises:
+            UsageError: a key is unknown or missing, or a value cannot be.
+        """
+        try:
+            return kind.model_validate(content)
+        except ValidationError as error:
+            first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")  # a slip of the pen is a missing key, too
+            name = [str(part) for part in (*where, *first["loc"]) if not str(part).startswith(("str", "list[", "dict["))]
+            raise self.wrong((*where, *first["loc"]), explained(first, name, _keys(kind, first["loc"]))) from error
+
+
+def read_experiment(path: Path) -> tuple[ExperimentFile, Source]:
+    """Read an experiment file.
+
+    Raises:
+        UsageError: it cannot be read, or something in it is wrong; says where.
+    """
+    try:
+        data, lines = read_with_lines(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}): give an experiment file, such as those of docs/experiments") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path}{_line_of(error)}: it is not YAML ({' '.join(str(getattr(error, 'problem', error)).split())})") from error
+    source = Source(path, lines)
+    for line, message in lines.mistakes:
+        raise UsageError(f"{path}, line {line}: {message}")
+    if not isinstance(data, dict):
+        raise UsageError(f"{path}: it holds no keys with values; a file of docs/experiments is a start")
+    return source.part(ExperimentFile, data, ()), source
+
+
+def _line_of(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f", line {mark.line + 1}" if mark else ""
+
+
+def _keys(kind: type[Settings], loc: tuple[str | int, ...]) -> list[str]:
+    """The keys that can stand where the last one of a place does."""
+    inner: dict[str, type[Settings]] = {"models": ModelEntry, "limits": Limits}
+    found = inner.get(str(loc[0]), kind) if kind is ExperimentFile and len(loc) > 1 else kind
+    return list(found.by_key())
+
 
 _TEMPERATURE: Final = 0.7
 _MAX_TOKENS: Final = 2000
@@ -74,7 +188,7 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
         BadInputError: a file of tasks is none.
     """
     content, source = read_experiment(path)
-    check_seeds(content.seeds)
+    _check_seeds(content.seeds)
     game = _at(source, ("game",), lambda: game_of(content.game))
     asked = source.part(game.Tasks, content.tasks, ("tasks",))
     seats = game.seats(asked)
@@ -89,6 +203,12 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
     jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in jobs]
     counts = {"tasks": len(tasks), "seeds": len(content.seeds), "conditions": len(conditions), "teams": len(teams)}
     return Experiment(content.name, out, jobs, table, counts)
+
+
+def _check_seeds(seeds: Iterable[int]) -> None:
+    for seed in seeds:
+        if not -(2**63) <= seed < 2**63:
+            raise UsageError(f"seed {seed} does not fit a log: choose one from -2^63 to 2^63 - 1")
 
 
 def short_form(  # noqa: PLR0913 - as the options of the command
@@ -117,7 +237,7 @@ def short_form(  # noqa: PLR0913 - as the options of the command
         BadInputError: a file of tasks is none.
     """
     game = game_of(name)
-    check_seeds(seeds)
+    _check_seeds(seeds)
     of_tasks, of_games = _accepted(game.Tasks), _accepted(game.Condition)
     for key in settings:
         if key not in of_tasks | of_games:
@@ -285,3 +405,112 @@ def _plain(name: str) -> str:
     if len(short) <= _LONGEST_NAME:
         return short
     return f"{short[: _LONGEST_NAME - 9]}-{hashlib.blake2b(name.encode(), digest_size=4).hexdigest()}"
+
+
+_GAMES_A_TEAM: Final = 3
+"""So many games of each team are played by scripts."""
+_CHARACTERS_A_TOKEN: Final = 4.0
+"""Of English."""
+
+
+@dataclass(slots=True)
+class Expected:
+    """What the games of a model will take."""
+
+    calls: float = 0.0
+    """If the games go as scripts play them."""
+    most_calls: float = 0.0
+    """If every game lasts to its turn limit."""
+    tokens_in: float = 0.0
+    """Of the prompts of `calls`."""
+    most_tokens_out: float = 0.0
+    """If every reply of `calls` is as long as it may be."""
+    cost: float | None = None
+    """USD at most, of `calls`; None: no price is known."""
+    most_cost: float | None = None
+    """USD at most, if every game lasts to its turn limit."""
+
+
+@dataclass(slots=True)
+class Forecast:
+    """What is left to be done, and what it will take."""
+
+    games: int = 0
+    kept: int = 0
+    """Games whose whole log is there."""
+    models: dict[str, Expected] = field(default_factory=dict)
+
+
+def forecast(experiment: Experiment, scratch: Callable[[Path], Experiment]) -> Forecast:
+    """Estimate what the games that are not there yet will take.
+
+    Args:
+        experiment: the experiment.
+        scratch: gives the same experiment with another folder for its logs, where scripts can play.
+
+    Raises:
+        OSError: a log cannot be read, or no temporary file written.
+    """
+    left = [number for number, job in enumerate(experiment.jobs) if state_of_file(job.path, job.header) != "complete"]
+    found = Forecast(games=len(left), kept=len(experiment.jobs) - len(left), models={name: Expected() for name in experiment.models})
+    teams: dict[tuple[tuple[str, str], ...], list[int]] = defaultdict(list)
+    for number in left:
+        teams[tuple(experiment.jobs[number].taken.items())].append(number)
+    with tempfile.TemporaryDirectory() as folder:
+        games = scratch(Path(folder)).jobs
+        for numbers in teams.values():
+            chosen = random.Random(0).sample(numbers, min(_GAMES_A_TEAM, len(numbers)))
+            _add([games[number] for number in chosen], len(numbers) / len(chosen), experiment, found)
+    for name, expected in found.models.items():
+        _price(name, expected, experiment)
+    return found
+
+
+def _add(games: Sequence[Job], weight: float, experiment: Experiment, found: Forecast) -> None:
+    for job in games:
+        counts: dict[str, Expected] = defaultdict(Expected)
+        turns = run_to_end(_played(job, _players(job, experiment, counts)))
+        longer = (job.header.max_turns or turns) / max(turns, 1)
+        for name, counted in counts.items():
+            expected = found.models[name]
+            expected.calls += weight * counted.calls
+            expected.most_calls += weight * counted.calls * max(longer, 1.0)
+            expected.tokens_in += weight * counted.tokens_in
+
+
+async def _played(job: Job, players: Mapping[str, Player]) -> int:
+    return await job.play(players)
+
+
+def _players(job: Job, experiment: Experiment, counts: dict[str, Expected]) -> Mapping[str, Player]:
+    scripts, roles = experiment.table.scripts, experiment.table.seats
+    players: dict[str, Player] = {}
+    for agent, name in job.taken.items():
+        known = scripts[roles[agent]]
+        script = name.removeprefix(SCRIPT) if name.startswith(SCRIPT) else next(iter(known))
+        player = ScriptPlayer(script, known[script])
+        players[agent] = _CountingPlayer(player, counts[name]) if is_model(name) else player
+    return players
+
+
+class _CountingPlayer:
+    """A script in place of a model: what it reads is counted as the model's."""
+
+    def __init__(self, player: Player, counted: Expected) -> None:
+        self.name = player.name
+        self._player, self._counted = player, counted
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
+        """Let the script answer."""
+        self._counted.calls += 1
+        self._counted.tokens_in += sum(len(message["content"]) for message in seen.messages) / _CHARACTERS_A_TOKEN
+        return await self._player.reply(seen, episode=episode)
+
+
+def _price(name: str, expected: Expected, experiment: Experiment) -> None:
+    terms = experiment.table.terms
+    expected.most_tokens_out = expected.calls * terms.of(name).max_tokens
+    price = price_of(terms.of(name), terms.prices)
+    if price is not None:
+        expected.cost = price.cost(expected.tokens_in, expected.most_tokens_out)
+        expected.most_cost = expected.cost * (expected.most_calls / expected.calls if expected.calls else 1.0)

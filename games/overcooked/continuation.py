@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.continuations.own_log import replies, written
+from games.continuations import replies, written
 from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.setup import ROLES, course_of, game_of
 from games.players.course import Course

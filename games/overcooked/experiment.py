@@ -20,8 +20,7 @@ from games.overcooked.players.scripts import FAULTLESS
 from games.overcooked.setup import CASTS, ROLES, GameSetup, Switches, course_of, header_of, scripted_course
 from games.overcooked.text.prompts import AGENT_RULES, AgentRules, Memory, PromptKind
 from games.overcooked.text.replies import NOTHING, AgentInput
-from games.players.forms import Form, Slot
-from games.players.player import Observation
+from games.players.player import Form, Observation, Slot
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings

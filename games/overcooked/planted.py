@@ -10,9 +10,8 @@ from games.experiments.plan import play
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.players import scripts
-from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import Mended, OnProgress, PlantedGame, cases, played_cases, the_faulty_one
 from games.players.running import RunReport
-from games.playing import OnProgress
 
 FAULTLESS: Final = frozenset((scripts.FAULTLESS,))
 

@@ -19,11 +19,9 @@ from games.overcooked.players.scripts import PLANTED_FAULT, POLICIES, scripted_p
 from games.overcooked.replay import replay, turn_entry
 from games.overcooked.text.prompts import AgentRules, PlayerPrompt, PromptKind, Query, prompt_for, reply_reading
 from games.overcooked.text.replies import AgentInput
-from games.players.cast import played_by
-from games.players.course import Course
+from games.players.course import Course, played_by
 from games.players.player import Observation
-from games.players.setup import evaluated, team_name
-from games.playing import DEFAULT_START
+from games.players.setup import DEFAULT_START, evaluated, team_name
 from schemas.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header, PlantedLabel, Turn
 

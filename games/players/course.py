@@ -1,6 +1,7 @@
 """The course of a game: it asks, it is answered, it gives each finished turn. Players answer it, or the replies of a log.
 
 A course knows nothing of who answers. So the game that a log holds is the game that its replies give, and reading a log is playing again.
+A team of scripts alone (`Cast`) remembers and knows what it means: its games have planted labels.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from games.players.player import Observation, Player, PlayerReply, all_replies, call_entry, reading_of
 from schemas.errors import BadInputError
@@ -165,3 +166,38 @@ def _logged(seen: Observation, waiting: Iterator[ReplyEntry]) -> Reply:
         due = f"{seen.agent} ({seen.purpose})"
         raise BadInputError(f"a reply of {reply.agent} ({reply.purpose}) stands where one of {due} is due", locator=".replies")
     return Reply(reply.text, reply.reasoning, reply.error)
+
+
+class Cast(Protocol):
+    """The scripts of one game."""
+
+    keeps_replies: bool
+    """Whether the log holds their replies; not where its turns hold all that is needed to play the game again."""
+
+    def answer(self, seen: Observation) -> str:
+        """What the agent that is asked replies."""
+        ...
+
+    def known(self, turn: Turn) -> Turn:
+        """A finished turn with what its players know: labels, and the claims of their texts."""
+        ...
+
+
+def played_by(course: Course, cast: Cast) -> Course:
+    """The same course, played by scripts: it asks nobody."""
+    replies: list[ReplyEntry] = []
+    try:
+        step = next(course)
+        while True:
+            if isinstance(step, Turn):
+                yield replace(cast.known(step), replies=tuple(replies))
+                replies.clear()
+                step = course.send(())
+                continue
+            texts = [cast.answer(seen) for seen in step]
+            if cast.keeps_replies:
+                replies += [ReplyEntry(agent=seen.agent, purpose=seen.purpose, text=text) for seen, text in zip(step, texts, strict=True)]
+            step = course.send(tuple(map(Reply, texts)))
+    except StopIteration as ended:
+        over: End = ended.value
+        return over

@@ -10,11 +10,13 @@ import copy
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import cycle, islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from games.players.onset import mended_in, onset_of, script_of
 from games.players.running import RunReport
-from games.playing import OnProgress
+from games.players.setup import mended_in, onset_of, script_of
+
+OnProgress: TypeAlias = Callable[[int, int], None]
+"""Called with the games finished and the games in all."""
 
 Mended = Literal["throughout"] | Sequence[tuple[int, int]]
 """Faultless throughout; or games by their place, from 0, and the one turn of each in which the faulty player is faultless."""

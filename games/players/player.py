@@ -1,20 +1,107 @@
-"""One kind of player: it gets an observation and gives a reply as text; the game reads the text by its grammar."""
+"""One kind of player: it gets an observation and gives a reply as text; the game reads the text by its grammar.
+
+A game reads text alone. A tool call of a model is written as a line of the game's grammar, and what a person fills into a form is text of
+that grammar too, so that scripts, people, models and logs have the same game.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
-from games.players.tools import ToolUse, written_out
 from providers.asker import Asker, Request, now
-from providers.messages import Completion, Message
+from providers.messages import Completion, Message, Tool, ToolCall
 from schemas.errors import CotraceError
 from schemas.game import CallEntry
+from schemas.packaged import packaged_yaml
 from schemas.records import Call
 from schemas.replies import Read, Reading, ReadReply, read_of_rule
+
+
+class Slot(NamedTuple):
+    """A place in a form that is filled in."""
+
+    name: str
+    label: str
+    choices: Sequence[str] = ()
+    """One of these; empty: free text."""
+    pieces: Sequence[Form] = ()
+    """Any number of texts, each by one of these forms; empty: a single value."""
+    joined: str = ""
+    """Between two pieces."""
+    is_json: bool = False
+    """Free text that stands as a JSON string."""
+    default: str = ""
+    """What stands there if nothing is filled in."""
+
+
+class Form(NamedTuple):
+    """A kind of answer."""
+
+    title: str
+    text: str
+    """`$name` stands for what is filled in at the slot of that name."""
+    slots: Sequence[Slot] = ()
+
+
+@cache
+def texts_of(package: str) -> dict[str, Any]:
+    """Give the texts that lie in a package, in `prompts.yaml`; `{name}` in them stands for what a game fills in."""
+    texts: dict[str, Any] = packaged_yaml(package, "prompts.yaml")
+    return texts
+
+
+class Round(NamedTuple):
+    """An answer with calls, and what came back."""
+
+    said: str
+    """In the game's grammar."""
+    results: Sequence[str]
+    """Of each call; empty if none was carried out, then the answer is forgotten."""
+    note: str
+    """What is told besides."""
+
+
+class ToolUse(NamedTuple):
+    """What a model that can call tools is given in place of `Observation.messages`."""
+
+    messages: Sequence[Message]
+    """The situation, without a word on how calls are written as text."""
+    tools: Sequence[Tool]
+    """Those that may be called now."""
+    written: Callable[[ToolCall], str]
+    """A call in the game's grammar."""
+    rounds: Sequence[Round] = ()
+
+    def chat(self, called: Mapping[str, Completion]) -> list[Message]:
+        """The messages with the rounds so far.
+
+        Args:
+            called: what was said in the game's grammar -> the reply with its calls; other answers stand there as text.
+        """
+        return [*self.messages, *(message for one in self.rounds for message in _round(one, called.get(one.said)))]
+
+
+def written_out(completion: Completion, use: ToolUse) -> str:
+    """What a reply says in the game's grammar: its calls if it has any, else its text."""
+    return "\n".join(map(use.written, completion.tool_calls)) if completion.tool_calls else completion.text
+
+
+def _round(one: Round, reply: Completion | None) -> Iterator[Message]:
+    if reply is None or not one.results:
+        if one.results:
+            yield {"role": "assistant", "content": one.said}
+        yield {"role": "user", "content": "\n".join([*one.results, one.note])}
+        return
+    yield reply.message()
+    last = len(one.results) - 1
+    for place, (call, result) in enumerate(zip(reply.tool_calls, one.results, strict=False)):
+        yield {"role": "tool", "content": f"{result}\n{one.note}" if place == last else result, "tool_call_id": call.id}
+
 
 _TERMINAL = threading.Lock()
 """There is one: several people who are asked at the same time take their turns at it."""

@@ -1,33 +1,201 @@
-"""Many games at once: turns in order, games side by side; whole logs are kept, replies that had arrived are not paid again."""
+"""Many games at once: turns in order, games side by side; whole logs are stored, replies that had arrived are not paid again.
+
+Before anything is played, limits that no call could meet are refused (`contradiction`). What changes a model's answers is part of the run's
+condition (`with_sampling`). A budget covers the whole run, however often it is started (`spent_before`). `Watch` reports the progress.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import orjson
 
 from games.players.course import Course, play_alone, play_course
-from games.players.player import ModelPlayer, OutOfBudgetError, PersonPlayer, Player, ScriptPlayer
-from games.players.progress import OnProgress, Watch, WatchedPlayer
-from games.players.sampling import with_sampling
+from games.players.player import ModelPlayer, Observation, OutOfBudgetError, PersonPlayer, Player, PlayerReply, ScriptPlayer, reading_of
 from games.players.setup import PERSON, SCRIPT, is_model
-from games.players.spent import spent_before
-from games.playing import another_game
 from providers.asker import Asker, JournalEntry, Usage, run_to_end
 from providers.asker import JobTerms as AskerTerms
 from providers.journal import Journal
 from providers.prices import Budget, Price, price_of, refuse_unpriced
-from providers.provider import ModelSettings
+from providers.provider import ModelSettings, is_at_own_server
 from schemas.cluster import cores, is_used
+from schemas.errors import UsageError
 from schemas.game import Header, state_of_file
 from schemas.processes import worker_pool
 from schemas.replies import NOT_READ, Read
+
+
+class Contradiction(NamedTuple):
+    """A limit, and what it contradicts."""
+
+    limit: str
+    message: str
+
+
+def contradiction(settings: ModelSettings, max_cost: float | None, prices: Path | None) -> Contradiction | None:
+    """Give what one reply of a model could exceed; None if the limits agree with how it is asked."""
+    name, most = settings.model, settings.max_tokens
+    if settings.tokens_per_minute is not None and settings.tokens_per_minute < most:
+        return Contradiction(
+            "tokens_per_minute",
+            f"{settings.tokens_per_minute:g} tokens a minute contradict max_tokens {most} of {name}: one reply could exceed them; "
+            "raise the one or lower the other",
+        )
+    if max_cost is None:
+        return None
+    price = price_of(settings, prices)
+    if price is None and is_at_own_server(settings):
+        return None
+    if price is None:
+        return Contradiction("max_cost", f"max_cost needs a price for {name}: give a file of prices, or no max_cost")
+    dearest = price.cost(0, most)
+    if dearest <= max_cost:
+        return None
+    return Contradiction(
+        "max_cost",
+        f"max_cost {max_cost:g} USD contradicts max_tokens {most} of {name}: one reply can cost {dearest:.4f} USD; "
+        "raise the one or lower the other",
+    )
+
+
+def with_sampling(header: Header, taken: Mapping[str, str], of: Callable[[str], ModelSettings]) -> Header:
+    """The header with the settings of its models in its condition: `temperature`, `max_tokens`, `top_p`, `reasoning_effort`, where set.
+
+    A setting in which the models of a game differ is a text, `model=value` for each of them. Games without models stay as they are.
+    """
+    asked = {model: of(model).answering() for model in sorted(set(taken.values())) if is_model(model)}
+    if not asked:
+        return header
+    names = dict.fromkeys(name for settings in asked.values() for name in settings)
+    sampling = {name: _joined({model: settings.get(name) for model, settings in asked.items()}) for name in names}
+    condition = {**header.run.get("condition", {}), **sampling}
+    return replace(header, run={**header.run, "condition": condition})
+
+
+def _joined(values: Mapping[str, object]) -> Any:
+    first, *others = values.values()
+    if all(value == first for value in others):
+        return first
+    return "; ".join(f"{model}={'none' if value is None else value}" for model, value in values.items())
+
+
+def spent_before(logs: Iterable[Path], replies: Iterable[JournalEntry]) -> float:
+    """USD that the calls in the logs and the replies of a journal have cost, each call once; a call without price costs nothing.
+
+    Raises:
+        OSError: a log cannot be read.
+    """
+    costs = {entry.call.call_id: entry.call.cost or 0.0 for entry in replies}
+    for log in logs:
+        costs |= dict(_calls(log))
+    return sum(costs.values())
+
+
+def _calls(log: Path) -> Iterable[tuple[str, float]]:
+    for line in log.read_bytes().split(b"\n")[:-1]:  # a last line that was cut off has its calls in the journal
+        if b'"call_id"' in line:
+            for call in orjson.loads(line).get("calls", ()):
+                yield call["call_id"], call["cost"] or 0.0
+
+
+_EVERY_S: Final = 0.2
+"""Most often that anybody is told."""
+
+
+class PlayProgress(NamedTuple):
+    """How far a run is."""
+
+    games: int
+    """Finished, those that were there before included."""
+    total: int
+    turns: int
+    """Played now, those of unfinished games included."""
+    calls: int
+    """Replies that came, out of the journal too."""
+    cost: float | None
+    """USD, paid now."""
+    seconds_left: float | None
+    """If it goes on as so far, and unfinished games need all their turns; None: not known yet."""
+
+
+OnProgress = Callable[[PlayProgress], None]
+
+
+class Watch:
+    """Counts the turns of many games as they go on.
+
+    Args:
+        most_turns: turn limit of each game that is to be played, None where there is none, by its log.
+        kept: games that are there already.
+        usage: what is asked of models meanwhile.
+        tell: whom.
+    """
+
+    def __init__(self, most_turns: Mapping[Path, int | None], *, kept: int, usage: Usage, tell: OnProgress | None) -> None:
+        self._most, self._kept, self._usage, self._tell = most_turns, kept, usage, tell
+        self._turn: dict[Path, int] = {}
+        """Finished turns of the games under way."""
+        self._ended = self._turns_of_ended = 0
+        self._began = time.monotonic()
+        self._told = 0.0
+        self.reads: Counter[Read | None] = Counter()
+        """How replies of models were read; None: nothing came, or nothing reads them."""
+
+    def saw(self, game: Path, turn: int) -> None:
+        """A turn of a game is under way."""
+        self._turn[game] = turn - 1
+        if time.monotonic() - self._told >= _EVERY_S:
+            self._say()
+
+    def ended(self, game: Path, turns: int) -> None:
+        """A game is over."""
+        self._turn.pop(game, None)
+        self._ended += 1
+        self._turns_of_ended += turns
+        self._say()
+
+    def _say(self) -> None:
+        self._told = time.monotonic()
+        if self._tell is not None:
+            self._tell(self._progress())
+
+    def _progress(self) -> PlayProgress:
+        parts = (turn / most for game, turn in self._turn.items() if (most := self._most[game]))
+        done = (self._ended + sum(parts)) / len(self._most)
+        took = time.monotonic() - self._began
+        return PlayProgress(
+            games=self._kept + self._ended,
+            total=self._kept + len(self._most),
+            turns=self._turns_of_ended + sum(self._turn.values()),
+            calls=self._usage.asked,
+            cost=self._usage.cost,
+            seconds_left=took * (1 - done) / done if done else None,
+        )
+
+
+class WatchedPlayer:
+    """A player of whom it is told which turn it is asked in."""
+
+    def __init__(self, player: Player, game: Path, watch: Watch) -> None:
+        self.name = player.name
+        self._player, self._game, self._watch = player, game, watch
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
+        """Let the player answer."""
+        self._watch.saw(self._game, seen.turn)
+        reply = await self._player.reply(seen, episode=episode)
+        if reply.call is not None:
+            self._watch.reads[reading.read if (reading := reading_of(seen, reply)) else None] += 1
+        return reply
+
 
 CALLS = 256
 """Requests of a model under way at once; how many games there are bounds them already."""
@@ -232,7 +400,7 @@ async def _run(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | N
 def _is_whole(job: Job) -> bool:
     state = state_of_file(job.path, job.header)
     if state == "other":
-        raise another_game(job.path)
+        raise UsageError(f"{job.path} holds another game than the one asked for; choose another folder or remove the file")
     return state == "complete"
 
 

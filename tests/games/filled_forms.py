@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from string import Template
 from typing import Any
 
-from games.players.forms import Form, Slot
+from games.players.player import Form, Slot
 
 __all__ = ["written"]
 

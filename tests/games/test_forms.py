@@ -22,8 +22,7 @@ from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import start_world
 from games.overcooked.text.replies import fields_of, requests_in
-from games.players.forms import Form
-from games.players.player import Observation, PlayerReply, ScriptPlayer
+from games.players.player import Form, Observation, PlayerReply, ScriptPlayer
 from tests.games.filled_forms import written
 
 _MOST = 30

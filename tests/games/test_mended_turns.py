@@ -10,7 +10,7 @@ import pytest
 
 from games.craft import planted as craft
 from games.einstein import planted as einstein
-from games.players.onset import mended_in, onset_of, unmended
+from games.players.setup import mended_in, onset_of, unmended
 from schemas.errors import UsageError
 
 

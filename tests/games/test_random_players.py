@@ -14,8 +14,7 @@ from analytics.query import query
 from games.experiments.family import Match, Task, game_of
 from games.overcooked.engine.own_kitchen import read_kitchen
 from games.overcooked.engine.tasks import task_of
-from games.players.forms import Form
-from games.players.player import Observation, PlayerReply
+from games.players.player import Form, Observation, PlayerReply
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find, names

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from games.coordination.players import KINDS, Player, Read, named_action, partner_of, read_of
 from games.players.course import Reply, Step, ask
-from games.players.player import Observation
-from games.players.texts import texts_of
+from games.players.player import Observation, texts_of
 from games.settings import Settings
 from providers.messages import Message
 from schemas.game import UtteranceEntry

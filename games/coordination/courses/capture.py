@@ -28,7 +28,7 @@ from games.coordination.courses.agent import CourseSetup, Decided, Situation, Ta
 from games.coordination.players import PLAYERS, Injected, Player, ground, partner_of
 from games.coordination.value import turns_left
 from games.players.course import Course
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from schemas.game import ActionEntry, End, Turn
 
 

@@ -34,7 +34,7 @@ from games.coordination.escape import (
 from games.coordination.players import PLAYERS, Player, ScriptDecision, ground, partner_of
 from games.coordination.value import choice_turns
 from games.players.course import Course
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from schemas.errors import BadInputError
 from schemas.game import ActionEntry, End, Turn
 

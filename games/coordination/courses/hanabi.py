@@ -35,7 +35,7 @@ from games.coordination.hanabi import (
 )
 from games.coordination.players import Injected, Player, ground, partner_of
 from games.players.course import Course
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from schemas.game import ActionEntry, End, Turn
 
 _ACTIONS = "Available Legal Actions:"

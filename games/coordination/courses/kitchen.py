@@ -30,7 +30,7 @@ from games.coordination.kitchen import (
 )
 from games.coordination.players import PLAYERS, Player, ScriptDecision, ground
 from games.players.course import Course
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from schemas.game import ActionEntry, End, Turn
 
 

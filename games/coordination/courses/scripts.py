@@ -26,8 +26,8 @@ from games.coordination.escape import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi import COLOR_LETTERS, COLORS, PLAYERS_IN_ORDER, RANKS, HanabiState, Known, action_text, legal_moves, listed
 from games.coordination.kitchen import LAYOUTS, MOVE_AWAY, ONIONS, WAIT, Cook, Item, KitchenState, Spot, place_of
 from games.coordination.players import PLANTED_QUESTIONS, PLAYERS, Player, ScriptDecision, partner_of
-from games.players.onset import onset_of
 from games.players.player import Observation
+from games.players.setup import onset_of
 from schemas.game import PlantedLabel, Turn
 
 CoordinationGame = Literal["hanabi", "overcooked", "collab_capture", "collab_escape"]

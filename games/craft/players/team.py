@@ -18,8 +18,8 @@ from games.craft.players.directors import PERSONAS
 from games.craft.players.sight import BuiltMove, Heard, Instruction, Plan, Sight
 from games.craft.players.speech import director_raw
 from games.craft.players.truths import TurnFacts, Voice, planted_labels
-from games.players.onset import onset_of, unmended
 from games.players.player import Observation
+from games.players.setup import onset_of, unmended
 from schemas.claims import written
 from schemas.game import Turn
 

@@ -19,7 +19,7 @@ from typing import Final, Literal, get_args
 from games.craft.engine.board import DIRECTORS, WALLS, Board, Director, View, views_json
 from games.craft.engine.rules import Move, Outcome
 from games.craft.text.replies import NO_MESSAGE, DirectorAnswer
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from providers.messages import Message
 
 Archetype = Literal["assertive", "cautious", "observant", "skeptical", "synthesizer"]

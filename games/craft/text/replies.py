@@ -40,7 +40,7 @@ from typing import Any, Final, NamedTuple
 from games.craft.engine.board import Board
 from games.craft.engine.rules import Move, execute, placement_flags
 from games.craft.measures import progress
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from providers.messages import Tool, ToolCall
 from schemas.replies import Reading, is_echo
 from schemas.text import without_half_pairs

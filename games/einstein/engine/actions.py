@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
 from games.einstein.engine.puzzle import BINS, Bin, Grounding, Item, RelationKind, relation
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from schemas.replies import Reading, is_echo
 
 ActionType = Literal["move", "share", "ask", "pass", "invalid"]

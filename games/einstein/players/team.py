@@ -20,8 +20,8 @@ from games.einstein.players.mind import Intent, Mind, StatedThought
 from games.einstein.players.personas import FAULTLESS, PERSONAS, PLANNER
 from games.einstein.players.speech import raw_answer, traced
 from games.einstein.replay import Step
-from games.players.onset import onset_of, unmended
 from games.players.player import Observation
+from games.players.setup import onset_of, unmended
 from schemas.claims import written
 from schemas.game import PlantedLabel, Turn, UtteranceEntry
 

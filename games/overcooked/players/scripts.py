@@ -11,7 +11,7 @@ from games.overcooked.engine.world import World
 from games.overcooked.measures import repaired
 from games.overcooked.text.prompts import Query
 from games.overcooked.text.replies import NOTHING
-from games.players.onset import Onset, onset_of, unmended
+from games.players.setup import Onset, onset_of, unmended
 
 
 class Chunk(NamedTuple):

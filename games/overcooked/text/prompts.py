@@ -19,7 +19,7 @@ from games.overcooked.engine.layout import AGENTS, DISH_DISPENSER, INGREDIENT_DI
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.engine.world import World
 from games.overcooked.text.replies import NOTHING, Fields, fields_of
-from games.players.texts import texts_of
+from games.players.player import texts_of
 from games.settings import Settings
 from schemas.replies import Reading, is_echo
 

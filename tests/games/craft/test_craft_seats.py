@@ -21,9 +21,8 @@ from games.craft.targets import StructureRules, generate_structures
 from games.craft.text.prompts import ARCHETYPES, archetypes, builder_messages, director_messages
 from games.craft.text.replies import NO_MESSAGE, ParsedMove, Unreadable, parse_line, read_answer, read_director
 from games.players.course import Reply
-from games.players.player import Observation
+from games.players.player import Observation, written_out
 from games.players.setup import PlayerSetup
-from games.players.tools import written_out
 from ingest.files.run import ingest_paths
 from providers.messages import NO_TOKENS, Completion, ToolCall
 from schemas.errors import UsageError

@@ -20,7 +20,7 @@ from games.einstein.players.personas import PERSONAS
 from games.einstein.players.team import ScriptedTeam
 from games.einstein.replay import Samples, replay
 from games.einstein.setup import GameSetup, course_of
-from games.players.cast import played_by
+from games.players.course import played_by
 from schemas.errors import BadInputError, UsageError
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play

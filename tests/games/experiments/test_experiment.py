@@ -18,10 +18,8 @@ import yaml
 
 from cotrace.commands.experiment import following, judge_requests
 from cotrace.playing import play
-from games.experiments.forecast import forecast
-from games.experiments.plan import Changes, load
-from games.players.progress import PlayProgress
-from games.players.running import run_games
+from games.experiments.plan import Changes, forecast, load
+from games.players.running import PlayProgress, run_games
 from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
 from schemas.store import Store

@@ -16,7 +16,7 @@ from games.overcooked.text.prompts import AGENT_RULES
 from games.overcooked.text.replies import heard
 from games.players.course import Reply
 from games.players.player import Observation
-from games.playing import DEFAULT_START
+from games.players.setup import DEFAULT_START
 from schemas.game import LogWriter, ReplyEntry, Turn
 from schemas.store import Store
 

@@ -48,8 +48,8 @@ from games.coordination.kitchen import start as kitchen_start
 from games.coordination.kitchen import step as kitchen_step
 from games.coordination.players import PLAYERS, Injected, Player, ScriptDecision
 from games.coordination.setup import VARIANTS
-from games.players.onset import onset_of
 from games.players.running import RunReport
+from games.players.setup import onset_of
 
 __all__ = ["PlayRequest", "play", "play_kitchen"]
 

@@ -19,7 +19,7 @@ from games.overcooked.game import Game, document
 from games.overcooked.players.scripts import FAULTLESS, PlantedAnswer, scripted_pair
 from games.overcooked.text.prompts import AgentPlayer
 from games.players.running import RunReport
-from games.playing import DEFAULT_START
+from games.players.setup import DEFAULT_START
 
 __all__ = ["PlayRequest", "play", "play_order"]
 

@@ -1,7 +1,7 @@
-"""Plays a logged game on from one of its turns, otherwise than it went.
+"""Logged games that are continued with changes, and their prompts made again.
 
-Up to the first call of an agent with another player in that turn, everything is as it was; from there on the new
-players play. What one of them shall say or do at that call can be given.
+Up to the first call of an agent with another player in the chosen turn, everything is as it was; from there on the new players play. What
+one of them says or does at that call can be given. A family brings a module `games.<family>.continuation`, found by its name.
 """
 
 from __future__ import annotations
@@ -9,22 +9,119 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
-from games.continuations.family import ContinuedGame, continued_game
-from games.players.course import Course, Step, play_again
-from games.players.onset import script_of
+from games.players.course import Course, Reply, Step, play_again
 from games.players.player import Observation, Player, PlayerReply
 from games.players.running import Job
-from games.players.setup import PERSON, SCRIPT, PlayerSetup
+from games.players.setup import PERSON, SCRIPT, PlayerSetup, script_of
 from schemas.errors import UsageError
+from schemas.families import modules
 from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
+
+
+class ContinuedGame(Protocol):
+    """A module of this face makes a family's logged games go on otherwise."""
+
+    @property
+    def seats(self) -> Callable[[Header], PlayerSetup]:
+        """Who can play which agent in the game of a log."""
+        ...
+
+    @property
+    def course(self) -> Callable[[Header, Sequence[Turn]], Course]:
+        """The game of a log from its beginning; the turns are those that will be played as they were.
+
+        Raises BadInputError where the header is none of the family's.
+        """
+        ...
+
+    @property
+    def replies(self) -> Callable[[Header, Turn], Sequence[ReplyEntry]]:
+        """What the agents gave in a turn, word for word or so that the game reads the same, where the log does not keep it."""
+        ...
+
+    @property
+    def written(self) -> Callable[[str, str, str], str]:
+        """A reply of an agent out of what a person wants it to `say` or to `do` (agent, which of the two, text)."""
+        ...
+
+
+def continued_game(benchmark: str) -> ContinuedGame:
+    """The family's module.
+
+    Raises:
+        UsageError: games of this benchmark cannot be played on.
+    """
+    found: dict[str, Any] = dict(modules("games", "continuation"))
+    if benchmark not in found:
+        raise UsageError(f"games of {benchmark} cannot be played on: it can be done for {', '.join(found)}")
+    game: ContinuedGame = found[benchmark]
+    return game
+
+
+class Exchange(NamedTuple):
+    """A call of an agent."""
+
+    seen: Observation
+    """Its messages are those of a model that plays this agent."""
+    reply: ReplyEntry
+
+
+def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[Exchange]:
+    """Every call of a game, in order; stops where the log has no more replies.
+
+    Raises:
+        UsageError: games of this benchmark cannot be played again, or the log does not keep what the agents wrote.
+        BadInputError: the log is none of such a game.
+    """
+    game = continued_game(header.benchmark)
+    turns = [_with_replies(game, header, turn) for turn in turns]
+    waiting = {agent: iter(found) for agent, found in _by_agent(turns).items()}
+    course = game.course(header, turns)
+    try:
+        step = next(course)
+        while True:
+            if isinstance(step, Turn):
+                step = course.send(())
+                continue
+            replies = [reply for seen in step if (reply := next(waiting.get(seen.agent, iter(())), None)) is not None]
+            if len(replies) < len(step):
+                return
+            yield from map(Exchange, step, replies)
+            step = course.send(tuple(Reply(reply.text, reply.reasoning, reply.error) for reply in replies))
+    except StopIteration:
+        return
+
+
+def _by_agent(turns: Sequence[Turn]) -> dict[str, list[ReplyEntry]]:
+    """An agent's replies in their order; between agents the order depends on who was asked together."""
+    found: dict[str, list[ReplyEntry]] = defaultdict(list)
+    for turn in turns:
+        for reply in turn.replies:
+            found[reply.agent].append(reply)
+    return found
+
+
+def replies(_: Header, turn: Turn) -> list[ReplyEntry]:
+    """Only cotrace's own log keeps them.
+
+    Raises:
+        UsageError: always.
+    """
+    raise UsageError(f"turn {turn.turn} cannot be played again: its log does not keep what the agents wrote")
+
+
+def written(_: str, __: str, text: str) -> str:
+    """A reply word for word, in the game's grammar."""
+    return text
+
 
 _VERBS: Final = {"say": "says", "do": "does"}
 

@@ -1,1 +1,0 @@
-"""Continuations: a logged game is taken up at one of its turns and goes on otherwise."""
