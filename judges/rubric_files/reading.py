@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -122,11 +123,21 @@ def load(path: Path, *, to_judge: bool = True) -> Rubric:
     Raises:
         UsageError: the file cannot be read or has mistakes; shows the first one and how many there are.
     """
-    rubric, problems, _ = _read(path, to_judge=to_judge)
+    try:
+        state = path.stat()
+        rubric, problems = _read_once(path, to_judge, state.st_mtime_ns, state.st_size)
+    except OSError:  # reading says why
+        rubric, problems, _ = _read(path, to_judge=to_judge)
     if rubric is None or problems:
         more = f" (and {len(problems) - 1} more: cotrace rubric check {in_shell(path)})" if len(problems) > 1 else ""
         raise UsageError(f"rubric {problems[0]}{more}")
     return rubric
+
+
+@lru_cache(maxsize=256)
+def _read_once(path: Path, to_judge: bool, _changed_at: int, _size: int) -> tuple[Rubric | None, list[Problem]]:  # noqa: FBT001
+    """A file that has not changed is not read again: the rubrics of a family are looked through again and again."""
+    return _read(path, to_judge=to_judge)[:2]
 
 
 _SELECTING: Final = ("unit", "unit_sql", "benchmarks", "roles")
