@@ -95,9 +95,15 @@ class Store:
     def create(self) -> None:
         """Make the tables if the file does not exist yet or lacks some, and the columns that an older cotrace did not know.
 
+        A store that has them all is only read: opening it for writing takes longer, and waits for every reader.
+
         Raises:
-            StoreError: the file cannot be made, is no store, or is of a newer version.
+            StoreError: the file cannot be made or written, is no store, or is of a newer version.
         """
+        if self.exists():
+            self._check_writable()
+            if self._is_current():
+                return
         copied = not self.exists() and self._begin_as_copy()
         with self.writing() as connection:
             if copied:
@@ -116,6 +122,25 @@ class Store:
                 "WHERE NOT EXISTS (SELECT 1 FROM store_info WHERE name = 'schema_version')",
                 [str(SCHEMA_VERSION), _now()],
             )
+
+    def update(self) -> None:
+        """As `create`, where there must be a store already.
+
+        Raises:
+            StoreError: there is none at the path; and as `create`.
+        """
+        if not self.exists():
+            raise self._missing()
+        self.create()
+
+    def _is_current(self) -> bool:
+        """Whether the store has this version's tables, with their columns and comments."""
+        with self.reading() as connection:
+            return self._check_version(connection) == SCHEMA_VERSION and _has_all_tables(connection)
+
+    def _missing(self) -> StoreError:
+        made = f"make one with `cotrace ingest PATH --store {in_shell(self.path)}`"
+        return StoreError(f"no store at {self.path}: {made}, or name another with --store")
 
     def _begin_as_copy(self) -> bool:
         """Whether the new store's file is there, as a copy of the blank one; two processes that begin it at once make one of them."""
@@ -152,8 +177,7 @@ class Store:
             StoreError: there is no store at the path, it is no DuckDB file, of a newer version, or stays locked.
         """
         if not self.path.exists():
-            made = f"make one with `cotrace ingest PATH --store {in_shell(self.path)}`"
-            raise StoreError(f"no store at {self.path}: {made}, or name another with --store")
+            raise self._missing()
         self._check_file()
         connection = self._open(read_only=True)
         try:
@@ -412,6 +436,16 @@ def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table) -> None:
             connection.execute(f'ALTER TABLE {spec.name} ADD COLUMN "{column.name}" {column.sql_type}')
         elif column.nullable and not known[column.name]:
             connection.execute(f'ALTER TABLE {spec.name} ALTER COLUMN "{column.name}" DROP NOT NULL')
+
+
+def _has_all_tables(connection: duckdb.DuckDBPyConnection) -> bool:
+
+    comments = dict(connection.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main'").fetchall())
+    if any(comments.get(spec.name) != spec.grain for spec in TABLES):
+        return False
+    shape = " UNION ALL ".join(f"SELECT '{spec.name}', name, NOT \"notnull\" FROM pragma_table_info('{spec.name}')" for spec in TABLES)
+    found = {(table, column): nullable for table, column, nullable in connection.execute(shape).fetchall()}
+    return all(found.get((spec.name, column.name)) in (True, column.nullable) for spec in TABLES for column in spec.columns)
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, name: str, grain: str) -> None:

@@ -122,8 +122,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
         StoreError: the store cannot be read or written.
         UsageError: the condition is no SQL, the provider has no batches, or a batch by the same reader is under way.
     """
-    store.check()
-    store.create()
+    store.update()
     settings, price = request.settings, price_of(request.settings, request.prices)
     with batch_client(settings, batches.MOST_BYTES_TOLD) as client, starting(store):
         refuse_if_reading(request, store)
@@ -164,8 +163,7 @@ def collect_readings(store: Store) -> list[CollectedReading]:
         CotraceError: the provider cannot be reached.
         StoreError: the store cannot be written, or a record is damaged.
     """
-    store.check()
-    store.create()
+    store.update()
     with starting(store), batches.within_reach():
         return [_collected(store, path, record) for path, record in list(_pending(store))]
 

@@ -49,8 +49,7 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
         StoreError: the store cannot be read or written.
         UsageError: the condition is no SQL, or the file cannot be read.
     """
-    store.check()
-    store.create()
+    store.update()
     questions, texts, before = open_texts(request, store)
     report = ReadingReport(texts=texts, read_before=before)
     waiting = {one.key: one for one in questions}

@@ -60,8 +60,7 @@ def read_texts(request: ReadingRequest, store: Store, on_progress: Callable[[int
         UsageError: the condition is no SQL, a limit needs a price that is not known, or the same model is reading for this store
             already, perhaps in a batch.
     """
-    store.check()
-    store.create()  # one that an older cotrace has made may lack tables and columns
+    store.update()
     job = _Job(request, store, on_progress)
     questions = job.prepare()  # outside of the event loop, which would let Ctrl-C wait for the end of it
     return run_to_end(job.go(questions)) if questions else job.report

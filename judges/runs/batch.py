@@ -71,8 +71,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
     settings = request.settings
     if settings is None:
         raise UsageError("--batch is for models: the engine answers at once, leave it out")
-    store.check()
-    store.create()
+    store.update()
     maker, price = PromptMaker(request.rubric), price_of(settings, request.prices)
     run, outcomes = new_run(request, price)._replace(status="submitted"), Outcomes(request.rubric)
     with batch_client(settings, batches.MOST_BYTES_TOLD) as client, starting(store) as folder:
@@ -115,8 +114,7 @@ def collect(store: Store) -> list[Collected]:
         CotraceError: the provider cannot be reached.
         StoreError: the store cannot be written, or a record is damaged.
     """
-    store.check()
-    store.create()
+    store.update()
     with starting(store), batches.within_reach():
         return [_collected(store, path, record) for path, record in list(pending_batches(store.journals))]
 

@@ -50,8 +50,7 @@ def run(request: JudgeRequest, store: Store, on_progress: OnProgress | None = No
         UsageError: the request contradicts itself, or the same job is under way on this store.
         KeyboardInterrupt: Ctrl-C; what had been answered is in the store and the run can be started again.
     """
-    store.check()
-    store.create()  # one that an older cotrace has made may lack tables and columns
+    store.update()
     if request.settings is None:
         return run_engine(request, store, on_progress)
     job = _ModelRun(request, request.settings, store, on_progress)
@@ -79,8 +78,7 @@ def run_together(requests: Sequence[JudgeRequest], store: Store, on_progress: On
     """Run one of the lists that `together` gives, as `run` does; gives a report for each job, with the time that all took."""
     if len(requests) == 1:
         return [run(requests[0], store, on_progress)]
-    store.check()
-    store.create()
+    store.update()
     return run_engine_together(requests, store, on_progress)
 
 

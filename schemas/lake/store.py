@@ -7,7 +7,6 @@ lock, and what they leave is what they would have left one after the other.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import random
 import re
@@ -28,7 +27,6 @@ from schemas.lake.places import place_of
 from schemas.lake.transaction import added, lake_transaction, scratch
 from schemas.read_only_sql import SEALED
 from schemas.store import RENAMES, SCHEMA_VERSION, Store
-from schemas.tables import TABLES
 from schemas.text import in_shell, in_sql
 from schemas.transaction import Transaction
 
@@ -50,32 +48,13 @@ _LONGEST_REASON: Final = 400
 """Characters; DuckDB quotes what it could not read."""
 
 
-_LAYOUT: Final = "tables_hash"
-"""Name of the row of store_info that says which tables the file of views has."""
-
-
 class _Views(Store):
     """The views of a lake: a store with empty tables, in whose place a connection sees the lake's."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place.own / "views.duckdb")
         self._place = place
-        self._layout = hashlib.blake2b("".join(spec.ddl() + spec.grain for spec in TABLES).encode(), digest_size=8).hexdigest()
         self._sealed_with = {name: value for name, value in SEALED.items() if name != "enable_external_access"}
-
-    def create(self) -> None:
-        """Make the tables where they are missing or another cotrace's; else nothing is written, which would wait for every reader."""
-        if self.exists() and self._is_current():
-            return
-        super().create()
-        with self.writing() as connection:
-            connection.execute("DELETE FROM store_info WHERE name = ?", [_LAYOUT])
-            connection.execute("INSERT INTO store_info (name, value) VALUES (?, ?)", [_LAYOUT, self._layout])
-
-    def _is_current(self) -> bool:
-        with self.reading() as connection:
-            found = connection.execute("SELECT value FROM store_info WHERE name = ?", [_LAYOUT]).fetchall()
-        return found == [(self._layout,)]
 
     def _damaged(self, finding: str) -> str:
         return f"the lake's file of views {self.path} was cut or is damaged ({finding}): delete it, and it is made anew; it holds no data"
