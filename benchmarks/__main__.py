@@ -20,6 +20,9 @@ __all__ = ["main"]
 NAMES: Final = ("ingest", "replay", "values", "pages", "browser", "growth", "engines", "kitchens", "judge_run", "play", "scale")
 """Modules of this folder, each what a user does; `run() -> list[Figure]`, or `main()` where it prints its figures itself."""
 
+_REAL: Final = "real"
+"""Not one of them: `python -m research real`, whose numbers have no base. It is found under this name too."""
+
 _PAGE: Final = "docs/dev/benchmarks.md"
 _SECTION: Final = "\n\n## "
 _PREFACE: Final = """# Benchmarks
@@ -47,10 +50,18 @@ class Result(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run benchmarks; 0, whether or not goals are met: figures are for reading, tests are for failing."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Every figure is a ratio to a base measured in the same run.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run: {', '.join(NAMES)}; all by default")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"which to run: {', '.join(NAMES)}; all by default; {_REAL} is `python -m research {_REAL}`",
+    )
     parser.add_argument("--write", action="store_true", help=f"put the figures into {_PAGE}, each benchmark as soon as it is through")
     parser.add_argument("--turns", type=int, action="append", help="size of the store that `browser` opens; may be given again")
     asked = parser.parse_args(arguments)
+    if asked.names == [_REAL]:
+        code: int = import_module("research.real").main(["--write"] if asked.write else [])
+        return code
     unknown = sorted(set(asked.names) - set(NAMES))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}: there are {', '.join(NAMES)}")

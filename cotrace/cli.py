@@ -25,7 +25,7 @@ from cotrace.terminal import LogLines, echo
 from schemas.errors import CotraceError
 from schemas.extras import mend
 from schemas.interrupts import is_interrupt
-from schemas.secrets import strike
+from schemas.secrets import use_secrets_of_environment
 
 COMMANDS: dict[str, dict[str, str]] = {
     "Score logs": {
@@ -98,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ending.listen()
     others = threading.enumerate()
     _prepare_streams()
+    use_secrets_of_environment()
     logging.getLogger().addHandler(LogLines())
     try:
         code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
@@ -198,6 +199,6 @@ def _with_guess(error: click.ClickException) -> str:
 def _complain(message: str, error: BaseException) -> int:
     with contextlib.suppress(BrokenPipeError):  # as under `2>&1 | head`
         if os.environ.get("COTRACE_DEBUG"):
-            echo(strike("".join(traceback.format_exception(error))), err=True, nl=False)
-        echo(f"cotrace: {strike(' '.join(message.split()))}", err=True)
+            echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        echo(f"cotrace: {' '.join(message.split())}", err=True)
     return 2

@@ -143,7 +143,7 @@ class Episode:
 
     def __repr__(self) -> str:
         game = self.game
-        return f"<{title_of(game.benchmark)} game {self.episode_id}: {game.task_id}, {game.model}, {len(game.turns)} turns>"
+        return printable(f"<{title_of(game.benchmark)} game {self.episode_id}: {game.task_id}, {game.model}, {len(game.turns)} turns>")
 
     def _repr_html_(self) -> str:
         """Facts, then a row a turn: what was said and thought, what was tried, the state, and what judges say."""

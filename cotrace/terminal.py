@@ -10,6 +10,7 @@ import sys
 
 import click
 
+from schemas.secrets import strike
 from schemas.text import printable, without_control
 
 
@@ -19,14 +20,14 @@ def is_terminal() -> bool:
 
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Write a text for people: control characters and changes of direction become U+FFFD, line ends and tabs stay.
+    """Write a text for people, without secrets: control characters and changes of direction become U+FFFD, line ends and tabs stay.
 
     Args:
         text: any text.
         err: to stderr; else to stdout.
         nl: end it with a line end.
     """
-    click.echo(without_control(text), err=err, nl=nl)
+    click.echo(without_control(strike(text)), err=err, nl=nl)
 
 
 def write(data: str) -> None:

@@ -21,7 +21,7 @@ from schemas import wording
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
 from schemas.read_only_sql import sealed_memory
-from schemas.text import in_name, printable
+from schemas.text import in_name, printable, without_control
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -154,7 +154,7 @@ def every_row(read: Reader, rows: TableRows) -> pl.DataFrame:
 def written(read: Reader, rows: TableRows, found: pl.DataFrame) -> Iterator[dict[str, str]]:
     """The rows as texts for the shown columns; beside them where a row leads (`HREF`), and the code of its condition (`CODE`)."""
     for row in found.iter_rows(named=True):
-        texts = {name: _cell(read, column, name, row) for name, column in rows.columns.items()}
+        texts = {name: without_control(_cell(read, column, name, row)) for name, column in rows.columns.items()}
         if rows.link is not None:
             texts[HREF] = rows.link(row)
         if "condition" in row:

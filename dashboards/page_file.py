@@ -20,7 +20,7 @@ from analytics.views import VIEWS
 from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.pages import pages
-from dashboards.parts import Fragment, Part, Static, svg, to_html
+from dashboards.parts import Fragment, Html, Part, Static, svg, to_html
 from dashboards.reader import reader
 from schemas.store import Store
 from schemas.text import printable
@@ -161,7 +161,7 @@ def _picture(name: str, drawn: go.Figure | None) -> str:
     return drawn_place(f"figure-{escape(name)}", drawn)
 
 
-def drawn_place(place: str, drawn: go.Figure) -> str:
+def drawn_place(place: str, drawn: go.Figure) -> Html:
     """Where a figure is drawn, with its data beside it.
 
     Args:
@@ -170,7 +170,7 @@ def drawn_place(place: str, drawn: go.Figure) -> str:
     """
     data = str(drawn.to_json()).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     height = drawn.layout.height or 450
-    return (
+    return Html(
         f"<div class='plotly-graph-div' id='{place}' style='height:{height}px'></div>"
         f"<script type='application/json' id='{place}-data'>{data}</script>"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html as escape_html
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NewType
 
 from dash import dcc, html
 from dash.development.base_component import Component
@@ -28,6 +28,9 @@ _TAG: Final = re.compile(r"[a-z][a-z0-9]*")
 _BOUND: Final = (html.Summary, html.Legend)
 """Elements that must stand right inside their parent."""
 
+Html = NewType("Html", str)
+"""HTML in which every text has been escaped: `to_html` makes it. mypy refuses any other text where it is asked for."""
+
 Static = Any
 """Text, a number, None, a static component, an `svg` element, or a list of these."""
 
@@ -44,7 +47,7 @@ class Fragment(Component):
     available_properties: ClassVar[list[str]] = ["id", "html"]
     available_wildcard_properties: ClassVar[list[str]] = []  # type: ignore[misc]
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, html: Html) -> None:
         super().__init__(html=html)  # type: ignore[no-untyped-call]
         self.html = html
 
@@ -97,13 +100,13 @@ def _grouped(parts: Sequence[Static]) -> Iterator[Any]:
         yield Fragment(to_html(waiting))
 
 
-def to_html(part: Static) -> str:
+def to_html(part: Static) -> Html:
     """Escaped HTML of a static part.
 
     Raises:
         TypeError: something in it is no static part.
     """
-    return "".join(_pieces(part))
+    return Html("".join(_pieces(part)))
 
 
 def _pieces(part: Static) -> Iterator[str]:

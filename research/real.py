@@ -1,6 +1,6 @@
 """How far the engine judge and attribution of CRAFT are right on messages that language models wrote.
 
-Two keys, neither made by cotrace, both on published or recorded games that lie beside the project (`shared/data/craft`):
+Three keys, none made by cotrace, all on published or recorded games that lie beside the project (`shared/data/craft`):
 
 * *verdicts*: two blind raters answered the rubrics' questions about turns of published games. A verdict counts as right if it is the
   answer that both gave; turns on which they differ count in no column. Coverage is the share of those questions that the engine answers.
@@ -8,6 +8,9 @@ Two keys, neither made by cotrace, both on published or recorded games that lie 
 * *attribution*: a strong model's readings of the messages of games in which a language model was every player. A fault of a director
   is false if that reading shows that the message had what the fault says it lacked, or that it asked for something else; it is right
   if the reading shows the fault; it cannot be checked if the reading is missing or left a part of the message open.
+* *attribution, published games*: one rater, a language model, was shown each fault of a director with its evidence, the message, the
+  board and the director's target, and said whether the fault is real (`research/rated_faults.csv`). What it left open, or was not shown,
+  cannot be checked.
 
 Three readers are compared: the rules, a strong model alone, and rules and model together (what `--reader llm:...` gives). The model's
 readings were recorded once (`tests/judges/craft/real_readings.jsonl`): it saw the prompts of `cotrace claims --record`, and neither boards
@@ -55,6 +58,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "model": reader_named("llm-only:recorded/strong"),
     "both": reader_named("llm:recorded/strong"),
 }
+FAULTS_RATED: Final = Path(__file__).with_name("rated_faults.csv")
 _RUBRICS: Final = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _ASKED: Final = "version_1"
 """Variant of the rubrics that the raters answered."""
@@ -251,16 +255,47 @@ def faults(games: Path, readings: Readings, folder: Path, reader: Reader = BY_RU
         store, "SELECT episode_id, turn, agent, text FROM utterances WHERE channel = 'public' ORDER BY ALL"
     ).rows():
         said.setdefault((episode, turn, agent), []).append(text)
-    rows = query(store, "SELECT episode_id, turn, agent, link, cost, evidence FROM attributions ORDER BY ALL").rows()
     found = [
         Fault(turn, agent, link, cost, evidence, fault_by(link, evidence, agent, said.get((episode, turn, agent), ()), readings))
-        for episode, turn, agent, link, cost, evidence in rows
-        if agent is not None and agent.startswith("D")
+        for episode, _, turn, agent, link, cost, evidence in _of_directors(store)
     ]
     lost: Counter[str] = Counter()
     sql = "SELECT CASE WHEN status = 'answered' THEN coalesce(role, 'no agent') ELSE status END, sum(cost) FROM attributed_costs GROUP BY 1"
     lost.update(dict(query(store, sql).rows()))
     return found, lost
+
+
+def rated_faults(games: Path, ratings: Path, folder: Path, reader: Reader = BY_RULES) -> list[Fault]:
+    """Attribute published games; gives the faults of directors, each as a rater found it.
+
+    Args:
+        games: folder of CRAFT logs.
+        ratings: CSV with file (relative to `games`), turn, agent, link, right (yes, no, unclear), reason.
+        folder: for a store.
+        reader: who reads the texts.
+    """
+    store = _store_of(games, folder / "rated_faults.duckdb", reader, RECORDED)
+    attribute_games(store, reader=reader)
+    with ratings.open(encoding="utf-8") as lines:
+        rated = {(row["file"], int(row["turn"]), row["agent"], row["link"]): row["right"] for row in csv.DictReader(lines)}
+    keys: Mapping[str | None, Key] = {"yes": "right", "no": "false"}
+    return [
+        Fault(turn, agent, link, cost, evidence, keys.get(rated.get((_below(path, games), turn, agent, link)), "not checkable"))
+        for _, path, turn, agent, link, cost, evidence in _of_directors(store)
+    ]
+
+
+def _below(path: str, folder: Path) -> str:
+    return Path(path).resolve().relative_to(folder.resolve()).as_posix()
+
+
+def _of_directors(store: Store) -> list[tuple[Any, ...]]:
+    """Game, file, turn, agent, failure point, cost and evidence of each fault of a director."""
+    return query(
+        store,
+        "SELECT episode_id, path, turn, agent, link, cost, evidence FROM attributions INNER JOIN episodes USING (episode_id) "
+        "INNER JOIN sources USING (source_id) WHERE agent LIKE 'D%' ORDER BY ALL",
+    ).rows()
 
 
 def fault_by(link: str, evidence: str, director: str, texts: Iterable[str], readings: Readings) -> Key:
@@ -293,14 +328,17 @@ def _has(request: Request, name: str) -> bool:
     return known.get(name, request.one_block)
 
 
-def _fault_lines(found: Sequence[Fault], lost: Mapping[str, float]) -> Iterator[str]:
+def _fault_lines(found: Sequence[Fault]) -> Iterator[str]:
     heads = ("failure point", "faults of directors", "right", "false", "not checkable", "right of checkable", "95 % interval")
     rows = [_fault_row(link, [one for one in found if one.link == link]) for link in sorted({one.link for one in found})]
     yield from _aligned([heads, *rows, _fault_row("all", found)])
     yield from (f"False: turn {one.turn}, {one.agent}, {one.link}, cost {one.cost:.3f}" for one in found if one.key == "false")
+
+
+def _lost_line(lost: Mapping[str, float]) -> str:
     total = sum(lost.values())
     shares = (f"{who} {part / total:.0%}" for who, part in sorted(lost.items(), key=lambda pair: -pair[1]))
-    yield f"Lost in these games: {total:.3f} of progress; {', '.join(shares) if total else 'nothing'}."
+    return f"Lost in these games: {total:.3f} of progress; {', '.join(shares) if total else 'nothing'}."
 
 
 def _fault_row(name: str, found: Sequence[Fault]) -> tuple[str, ...]:
@@ -324,21 +362,27 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print both tables, each with its key, or write them into the page."""
+    """Print all tables, each with its key, or write them into the page."""
     if not DATA.exists():
         raise SystemExit(f"{DATA} is missing: this measurement needs the published games and their ratings.")
     return put("real", lines(), arguments)
 
 
 def lines() -> Iterator[str]:
-    """Both tables, line by line, each after its key."""
+    """All tables, line by line, each after its key."""
     with tempfile.TemporaryDirectory() as folder:
         ratings, keys = DATA / "real_verdicts" / "verdicts.csv", readings_of(DATA / "readings" / "readings.jsonl")
         rated = {name: rated_verdicts(DATA / "craft_results", ratings, Path(folder), reader) for name, reader in READERS.items()}
         found = {name: faults(DATA / "llm_games", keys, Path(folder), reader) for name, reader in READERS.items()}
+        blamed = {name: rated_faults(DATA / "craft_results", FAULTS_RATED, Path(folder), reader) for name, reader in READERS.items()}
     yield f"Verdicts on messages of models. Key: the answer that both blind raters gave ({len(rated['rules'])} questions).\n"
     yield from _verdict_lines(rated)
     yield "\nFaults attributed to directors in games of a language model. Key: a strong model's readings of the messages."
     for name, (of_reader, lost) in found.items():
         yield f"\n{name}"
-        yield from _fault_lines(of_reader, lost)
+        yield from _fault_lines(of_reader)
+        yield _lost_line(lost)
+    yield "\nFaults attributed to directors in published games. Key: one rater who saw evidence, message, board and target."
+    for name, faults_found in blamed.items():
+        yield f"\n{name}"
+        yield from _fault_lines(faults_found)

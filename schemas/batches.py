@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from schemas.errors import BadInputError, StoreError
 from schemas.imports import arrow_without_pandas
 from schemas.records import Json
+from schemas.secrets import use_secrets_of_environment, without_secrets
 from schemas.tables import Column, Table, polars_type, table
 from schemas.text import excerpt
 
@@ -74,6 +75,7 @@ def to_arrow(rows: Rows, coded: Mapping[str, Sequence[Coded]] | None = None) -> 
     import pyarrow as pa
 
     arrow_without_pandas()
+    use_secrets_of_environment()
     tables = {name: _to_arrow(table(name), records) for name, records in rows.items() if records}
     for name, parts in (coded or {}).items():
         found = _decoded(table(name), parts)
@@ -125,7 +127,9 @@ def _array(values: Sequence[object], field: pa.Field) -> pa.Array:
     import pyarrow as pa
 
     try:
-        return pa.array(values, field.type)
+        return pa.array(
+            without_secrets(values) if pa.types.is_nested(field.type) or pa.types.is_dictionary(field.type) else values, field.type
+        )
     except OverflowError as error:
         raise BadInputError(f"{field.name}: a number that no table can hold (beyond {field.type}): is the log damaged?") from error
 
@@ -217,7 +221,8 @@ def checked(rows: Rows) -> Columns:
     """
     import polars as pl
 
-    found = {name: list(zip(*records, strict=True)) for name, records in rows.items() if records}
+    use_secrets_of_environment()
+    found = {name: [tuple(without_secrets(column)) for column in zip(*records, strict=True)] for name, records in rows.items() if records}
     frames = {
         name: pl.DataFrame([_series(name, column, values) for column, values in zip(table(name).columns, columns, strict=True)])
         for name, columns in found.items()

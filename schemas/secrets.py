@@ -1,17 +1,20 @@
-"""Secrets in use: every key, password and token that a request carries, struck out of whatever a server sends back.
+"""Secrets in use: every key, password and token that a request carries or that the environment holds, struck out of texts of others.
 
-Servers and gateways repeat request headers in error messages. What they send is stored, printed and shown on pages, so a secret is
-struck out where the reply arrives, before anything reads it.
+Servers and gateways repeat request headers in error messages, and logs of other programs quote the settings that they ran with. What they
+say is stored, printed and shown on pages. So a secret is struck out where a reply arrives, where rows go into a store, and where a line
+goes to a terminal.
 """
 
 from __future__ import annotations
 
 import base64
+import os
 import re
 import string
+from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["strike", "strike_bytes", "use_secret"]
+__all__ = ["strike", "strike_bytes", "use_secret", "use_secrets_of_environment", "without_secrets"]
 
 STRUCK: Final = "[secret removed]"
 _SHORTEST: Final = 8
@@ -19,6 +22,11 @@ _SHORTEST: Final = 8
 _SHORTEST_CALLED_A_KEY: Final = 4
 _LONGEST: Final = 40
 """Characters by which a secret is found; what follows them goes too."""
+_SHORTEST_OF_ENVIRONMENT: Final = 16
+"""Characters of a secret that is known by its variable's name alone: shorter ones may be words."""
+_NAMES_A_SECRET: Final = re.compile(r"(?:^|_)(?:API_?KEY|ACCESS_KEY|SECRET|TOKEN|PASSWORD)(?:_|$)", re.IGNORECASE)
+_IS_NO_SECRET: Final = re.compile(r"\s|^[/.~]")
+"""In the value of such a variable: a sentence, or a path to where the secret lies."""
 _LETTERS: Final = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
 _NO_LETTERS: Final = bytes(set(range(256)) - set((string.ascii_letters + string.digits).encode()))
 _FORMS: Final[dict[str, tuple[tuple[tuple[bytes, ...], re.Pattern[bytes]], ...]]] = {}
@@ -30,6 +38,27 @@ def use_secret(secret: str | None) -> str | None:
     if secret and len(secret) >= _SHORTEST_CALLED_A_KEY and secret not in _FORMS:
         _FORMS[secret] = tuple(_forms(secret) if len(secret) >= _SHORTEST else [_short(secret)])
     return secret
+
+
+def use_secrets_of_environment() -> None:
+    """Remember what environment variables hold whose names say that it is a key, a password or a token."""
+    for name, value in os.environ.items():
+        if _NAMES_A_SECRET.search(name) and len(secret := value.strip()) >= _SHORTEST_OF_ENVIRONMENT and not _IS_NO_SECRET.search(secret):
+            use_secret(secret)
+
+
+def without_secrets(values: Sequence[object]) -> Sequence[object]:
+    """A column's texts, or lists of texts, without the secrets in use; the same object where none has the first half of one."""
+    if not _FORMS:
+        return values
+    texts = "\0".join({text for value in values for text in (value if isinstance(value, list) else (value,)) if isinstance(text, str)})
+    if not any(secret[: _half(secret)] in texts for secret in tuple(_FORMS) if len(secret) >= _SHORTEST):
+        return values
+    return [_struck(value) for value in values]
+
+
+def _struck(value: object) -> object:
+    return strike(value) if isinstance(value, str) else [_struck(entry) for entry in value] if isinstance(value, list) else value
 
 
 def strike(text: str) -> str:
@@ -58,6 +87,11 @@ def _only_letters(text: bytes) -> bytes:
     return text.translate(_LETTERS, _NO_LETTERS)
 
 
+def _half(secret: str) -> int:
+    """Characters by which a secret is known: servers cut what they repeat, so half of it is a secret too."""
+    return min(max(_SHORTEST, len(secret) // 2), _LONGEST)
+
+
 def _short(secret: str) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
     raw = re.escape(secret.encode())
     return (_only_letters(secret.encode()),), re.compile(rb"(?i:\b(?:bearer|api[ _-]?key)\W{1,12})" + raw + rb"(?!\w)")
@@ -65,7 +99,7 @@ def _short(secret: str) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
 
 def _forms(secret: str) -> list[tuple[tuple[bytes, ...], re.Pattern[bytes]]]:
     """What is fast to search for, and the pattern that is replaced where it was found."""
-    half = min(max(_SHORTEST, len(secret) // 2), _LONGEST)  # servers cut what they repeat: half of it is a secret too
+    half = _half(secret)
     found = [_plain(secret[:half]), _plain(secret[-half:])]
     raw = secret.encode()[:_LONGEST]
     for before in range(3):  # base64 of a text that holds it: three bytes make four letters, so there are three ways to begin

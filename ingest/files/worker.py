@@ -23,6 +23,7 @@ from schemas.batches import Coded, to_arrow
 from schemas.errors import BadInputError
 from schemas.processes import start_worker
 from schemas.records import Receipt
+from schemas.secrets import use_secrets_of_environment, without_secrets
 from schemas.text import excerpt, printable
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ def read_chunk(jobs: Sequence[FileToRead], forced_reader: str | Adapter | None) 
 def _chunk(jobs: Sequence[FileToRead], forced: Adapter | None) -> Chunk:
     """Read some files; the rows are gone when this returns, so that the collector does not visit them when it is back."""
     started = time.perf_counter()
+    use_secrets_of_environment()
     results: list[FileResult] = []
     readings: list[Reading] = []
     for job in jobs:
@@ -305,8 +307,9 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
     if reading.messages:
         result.receipt = receipts(utf8(data), reading, result.source_id, place.path)
         reading.rejects += [*_unread_messages(reading)] or [*losses(result.receipt)]
-    result.episodes, result.turns, result.rejects, result.note = reading.episodes, reading.turns, reading.rejects, reading.note
-    result.notes, result.places = reading.notes, reading.places
+    result.turns, result.rejects, result.note, result.notes = reading.turns, reading.rejects, reading.note, reading.notes
+    result.episodes = [str(episode) for episode in without_secrets(reading.episodes)]  # as they stand in the tables
+    result.places = dict(zip(map(str, without_secrets(list(reading.places))), reading.places.values(), strict=True))
     return (result, Reading()) if unless_known(result, job.known).status == "unchanged" else (result, reading)
 
 

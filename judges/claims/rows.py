@@ -10,6 +10,7 @@ import orjson
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.transcript import ClaimView, UtteranceView
 from schemas.claims import kind_of, read_claim, text_hash, written
+from schemas.errors import BadInputError
 from schemas.records import Claim, Json
 
 READ: Final = "read"
@@ -54,8 +55,7 @@ def _unread_view(clause: Unread) -> ClaimView:
 def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | None:
     """The reading that rows of one text and one reader hold; None if there is no row: it was not read.
 
-    Raises:
-        BadInputError: a claim is of no type that the family has.
+    A claim of no type that the family has, such as another program's log may state, is a stretch that was not understood.
     """
     told: list[Told[Any]] = []
     unread: list[Unread] = []
@@ -66,9 +66,13 @@ def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | No
         if view.kind == READ and "kinds" in view.claim:
             vouched = tuple(kind for kind in types if kind_of(kind) in view.claim["kinds"])
         elif view.kind == UNREAD:
-            kinds = tuple(kind for kind in types if kind_of(kind) in view.claim["may_hold"])
+            held = view.claim.get("may_hold")
+            kinds = tuple(kind for kind in types if held is None or kind_of(kind) in held)
             unread.append(Unread(view.words or "", view.reason or "", kinds, view.start, view.end))
         elif view.kind != READ:
             doubt = None if view.certain else (view.reason or "the reader is not sure")
-            told.append(Told(read_claim(types, view.claim, view.words or ""), view.start, view.end, doubt))
+            try:
+                told.append(Told(read_claim(types, view.claim, view.words or ""), view.start, view.end, doubt))
+            except BadInputError as error:
+                unread.append(Unread(view.words or "", error.reason, tuple(types), view.start, view.end))
     return Read(tuple(told), tuple(unread), vouched) if was_read else None
