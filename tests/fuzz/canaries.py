@@ -31,11 +31,14 @@ from tests.fuzz.documents import Document, read_document
 from tests.fuzz.foreign import own_others, shared_others
 from tests.fuzz.specimens import Specimen, own_specimens, shared_specimens
 
-__all__ = ["MARK", "SECRET", "canary", "is_taken", "planted", "published_logs", "small_logs"]
+__all__ = ["MARK", "SECRET", "UNKNOWN_KEYS", "canary", "is_taken", "planted", "published_logs", "small_logs"]
 
 MARK: Final = "cnry"
 SECRET: Final = "sk-cnry-9fQ2xW7bL4mZ8tRk"  # noqa: S105 - it opens nothing
 """Stands for an API key, in every canary."""
+
+UNKNOWN_KEYS: Final = "not all was stored"
+"""Begins what ingest says of texts under keys that no reader knows: further keys have some."""
 
 _FILE: Final = Path(__file__).with_name("closed_fields.json")
 _NUMBERS: Final = count()
@@ -178,7 +181,8 @@ def _taken(specimen: Specimen, data: bytes) -> tuple[int, ...]:
         chunk = read_chunk([FileToRead(found, None)], mapped(specimen, Path(folder)))
     frames = {spec.name: pl.DataFrame(chunk.tables.get(spec.name, spec.arrow_schema().empty_table())) for spec in TABLES}
     refused = faults({name: frames[name] for name in chunk.tables}, frames)
-    return len(chunk.files[0].rejects), len(refused), *(len(frames[name]) for name in _COUNTED)
+    rejects = [one for one in chunk.files[0].rejects if not one.reason.startswith(UNKNOWN_KEYS)]
+    return len(rejects), len(refused), *(len(frames[name]) for name in _COUNTED)
 
 
 def mapped(specimen: Specimen, folder: Path) -> MappedChat | None:
