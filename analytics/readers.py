@@ -11,7 +11,7 @@ import polars as pl
 
 from analytics.statistics.intervals import Estimate, Floats, share_interval
 from analytics.statistics.shifts import Shift, paired_shift
-from judges.claims.scoring import TEXT, Count
+from judges.claims.readers import TEXT, Count
 from schemas import wording
 from schemas.store import Store
 
@@ -194,8 +194,7 @@ def _models(store: Store) -> Iterator[Reader]:
 
 
 def _by_reader(store: Store, reader: Reader, meant: dict[tuple[str, int, int], Any]) -> Iterator[_Scored]:
-    from judges.claims.readers import read_by
-    from judges.claims.scoring import counts, first_counts
+    from judges.claims.readers import counts, first_counts, read_by
     from judges.claims.texts import texts
 
     for text in texts(store, None, reader):

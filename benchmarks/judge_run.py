@@ -24,7 +24,7 @@ from benchmarks.timing import peak_mb
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load
 from judges.evidence.units import select, units
-from judges.rubric.answer_types import answer_model
+from judges.rubric import answer_model
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run

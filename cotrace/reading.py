@@ -13,11 +13,10 @@ from schemas.store import Store
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
-    from judges.claims.batch import CollectedReading
-    from judges.claims.job import ReadingReport
-    from judges.claims.questions import ReadingRequest
+    from judges.claims.job import CollectedReading, ReadingReport
+    from judges.claims.texts import ReadingRequest
     from judges.evidence.reader import Reader
-    from judges.rubric.model import Rubric
+    from judges.rubric import Rubric
 
 
 _LIMITS = ("where", "max_cost", "prices", "cache")
@@ -48,7 +47,7 @@ def have_read(
         return 0
     from cotrace.progress import progress_bar
     from judges.claims.job import read_texts
-    from judges.claims.questions import ReadingRequest, benchmarks_of, plan_reading, prompt_in
+    from judges.claims.texts import ReadingRequest, benchmarks_of, plan_reading, prompt_in
 
     (first, *others), concurrency = endpoints_of(reader.model, options)
     tell_models([first], options["prices"], options["max_cost"])
@@ -84,8 +83,8 @@ def read_elsewhere(
     Raises:
         UsageError: no model reads, both are asked for, or a file cannot be read or written.
     """
-    from judges.claims.elsewhere import record_requests, take_replies
-    from judges.claims.questions import ReadingRequest, prompt_in
+    from judges.claims.job import record_requests, take_replies
+    from judges.claims.texts import ReadingRequest, prompt_in
     from providers.provider import ModelSettings
 
     if reader.model is None:
@@ -112,7 +111,7 @@ def refuse_batch_of_rules(reader: Reader, *, batch: bool) -> None:
 
 
 def _submit(reader: Reader, request: ReadingRequest, store: Store) -> int:
-    from judges.claims.batch import submit_reading
+    from judges.claims.job import submit_reading
 
     sent = submit_reading(request, store)
     left_out = f", {sent.left_out} left out by --max-cost" if sent.left_out else ""
@@ -125,7 +124,7 @@ def _submit(reader: Reader, request: ReadingRequest, store: Store) -> int:
 
 def tell_collected(store: Store) -> list[CollectedReading]:
     """Store what batches of texts have brought, and tell of each."""
-    from judges.claims.batch import collect_readings
+    from judges.claims.job import collect_readings
 
     found = collect_readings(store)
     for one in found:

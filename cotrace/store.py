@@ -316,7 +316,7 @@ class OpenStore:
             UsageError: there is no such rubric or model, or both or neither of judge and model are given.
         """
         from judges.claims.job import read_texts
-        from judges.claims.questions import ReadingRequest, benchmarks_of
+        from judges.claims.texts import ReadingRequest, benchmarks_of
         from judges.evidence.reader import reader_named
         from judges.rubric_files.reading import find
         from judges.runs.job import JudgeRequest
@@ -431,7 +431,7 @@ class OpenStore:
             UsageError: the file is none.
         """
         from ingest.labels.load import import_labels
-        from judges.rubric_files.known_answers import known_answers
+        from judges.rubric_files.reading import known_answers
 
         report = import_labels(Path(file), self._store, known_answers(tuple(Path(folder) for folder in rubrics)))
         ensure_installed(self._store)

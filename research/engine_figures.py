@@ -27,7 +27,7 @@ from games.craft.players import speech as grammar
 from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.claims.job import read_texts
-from judges.claims.questions import ReadingRequest
+from judges.claims.texts import ReadingRequest
 from judges.craft.measure import Judged, QuestionScore, score_decisions, total
 from judges.evidence.reader import PLANTED, RULES
 from providers.provider import ModelSettings

@@ -37,11 +37,10 @@ from analytics.statistics.intervals import wilson
 from games.craft.claims import TYPES, Request
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from judges.claims.elsewhere import filled_form
-from judges.claims.extraction import form_of, messages_for, read_reply
+from judges.claims.extraction import form_of, messages_for, read_reply, rows_of
+from judges.claims.job import filled_form
 from judges.claims.reading import Read
-from judges.claims.rows import rows_of
-from judges.claims.stored import put as put_claims
+from judges.claims.texts import put as put_claims
 from judges.claims.texts import texts
 from judges.evidence.reader import BY_RULES, Reader, reader_named
 from judges.rubric_files.reading import find

@@ -13,7 +13,7 @@ from typing import get_type_hints
 
 import click
 
-from judges.rubric.model import Rubric
+from judges.rubric import Rubric
 from schemas.tables import Column
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -21,7 +21,7 @@ from analytics.statistics.intervals import Estimate, clustered_share
 from analytics.statistics.shifts import FEWEST_GAMES, Cells, Shift, group_shift, holm
 from judges.evidence.perturbation.defects import defects, defects_of
 from judges.evidence.perturbation.injected import INJECTED, can_change
-from judges.rubric.model import PROBE
+from judges.rubric import PROBE
 from schemas.store import Store
 
 PROBE_REPORT_SUMMARY: Final = "rubric, question, judge, probe, expects, pairs, games, rate, low, high, repeats_differ, shift"

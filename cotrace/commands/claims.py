@@ -198,7 +198,7 @@ def _collect(store: Store) -> int:
 
 def _show(store: Store, reader: Reader, where: str | None, output_format: str) -> int:
     from cotrace.output import emit
-    from judges.claims.stored import stored_claims
+    from judges.claims.texts import stored_claims
 
     rows: pl.DataFrame = stored_claims(store, reader, where)
     if rows.is_empty():

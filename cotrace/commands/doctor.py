@@ -166,8 +166,7 @@ def _estimates(settings: ModelSettings, found: Profile, store: Store, rubrics: t
             yield Diagnosis("-", "rubrics", f"no store at {store.path}: --store names one with games")
         return
     from judges.rubric_files.reading import find
-    from judges.runs.job import JudgeRequest
-    from judges.runs.planning import plan
+    from judges.runs.job import JudgeRequest, plan
 
     for name in rubrics or _fitting(store):
         planned = plan(JudgeRequest(rubric=find(name), settings=settings), store)

@@ -18,7 +18,7 @@ from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from judges.evidence.reader import Reader
-    from judges.rubric.model import Rubric
+    from judges.rubric import Rubric
     from judges.runs.job import JudgeReport, JudgeRequest
 
 _ROLES: Final = 8
@@ -262,7 +262,7 @@ def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
 
 
 def _tell_plan(request: JudgeRequest, store: Store) -> None:
-    from judges.runs.planning import plan
+    from judges.runs.job import plan
 
     planned = plan(request, store)
     cost = "no price known" if planned.cost is None else f"about {planned.cost:.4f} USD"

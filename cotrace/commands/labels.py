@@ -38,7 +38,7 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
     """
     from analytics.installation import ensure_installed
     from ingest.labels.load import import_labels
-    from judges.rubric_files.known_answers import known_answers
+    from judges.rubric_files.reading import known_answers
 
     report = import_labels(file, store, known_answers(folders))
     ensure_installed(store)

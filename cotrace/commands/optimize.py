@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judges.optimization.rubric_manner import Answers
     from judges.optimization.search import Optimization, OptimizationResult
     from judges.optimization.terms import SearchEstimate
-    from judges.rubric.model import Rubric
+    from judges.rubric import Rubric
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,8 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
 
 
 def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
-    from judges.claims.questions import prompt_in
     from judges.claims.readers import reading_room
-    from judges.claims.texts import Room
+    from judges.claims.texts import Room, prompt_in
     from judges.optimization.reader_cases import reader_cases, split_by_author
     from judges.optimization.reader_search import ReaderOptimization
 

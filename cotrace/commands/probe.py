@@ -43,8 +43,7 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     from judges.evidence.perturbation.perturbations import as_probe
     from judges.evidence.perturbation.perturbations import kinds as known_kinds
     from judges.rubric_files.reading import find
-    from judges.runs.job import JudgeRequest
-    from judges.runs.planning import plan
+    from judges.runs.job import JudgeRequest, plan
     from providers.provider import ModelSettings
 
     if "list" in kinds:

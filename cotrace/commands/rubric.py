@@ -9,7 +9,7 @@ import click
 
 from cotrace.options.shared import StoreParameter, say, writing_to
 from cotrace.terminal import echo, write
-from judges.rubric.model import UnitKind
+from judges.rubric import UnitKind
 from schemas.store import Store
 from schemas.text import in_shell
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from dashboards.address import Address
-    from judges.rubric.model import Question
+    from judges.rubric import Question
 
 WHOLE_STORE = "Over all games of the store: the filters above do not narrow this section."
 

@@ -21,7 +21,7 @@ from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, t
 from judges.evidence.shows import pieces
 from judges.evidence.text import clean
 from judges.evidence.transcript import read_games
-from judges.rubric.model import ANY_BENCHMARK, Question, Rubric, UnitKind
+from judges.rubric import ANY_BENCHMARK, Question, Rubric, UnitKind
 from judges.rubric_files.reading import find, names
 from schemas.errors import UsageError
 

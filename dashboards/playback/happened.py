@@ -27,7 +27,7 @@ from schemas.wording import in_words, number, score, share
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader
-    from judges.rubric.model import Question
+    from judges.rubric import Question
 
 
 _MIDDLE: Final = 0.5

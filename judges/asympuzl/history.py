@@ -13,7 +13,7 @@ from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from judges.asympuzl.reading import reads
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_certain, all_whole
-from judges.engine.recent import kept_for_recent
+from judges.engine.checks import kept_for_recent
 from judges.evidence.reader import RULES
 from judges.evidence.transcript import ActionView, Transcript, TurnView
 

@@ -23,9 +23,9 @@ from judges.attribution.job import selected_games
 from judges.evidence.pieces import action_text
 from judges.evidence.text import Entry, fenced, one_line, plain_names, with_plain_names
 from judges.evidence.transcript import Transcript, TurnView, load
-from judges.rubric.forms import asked_in, own_words
+from judges.rubric import asked_in, own_words
 from judges.runs.job import RunStatus
-from judges.runs.verdict_store import Progressed, save
+from judges.runs.outcomes import Progressed, save
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, now, run_to_end
 from providers.journal import Journal, ReplyCache, made
 from providers.messages import Message

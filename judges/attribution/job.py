@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judges.attribution.findings import Attribute, Attributed, Lost
-from judges.engine.pool import in_portions
+from judges.engine.verdicts import in_portions
 from judges.evidence.reader import BY_RULES, Reader
 from judges.evidence.transcript import Transcript, load
 from schemas.batches import check, to_arrow

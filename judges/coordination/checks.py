@@ -306,4 +306,4 @@ CHECKS: Final[_Named] = {
 """Name -> check."""
 
 TAXONOMIES: Final[Mapping[str, str | None]] = {"coordqa_answer": None}
-"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.failure_checks`)."""
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.checks`)."""

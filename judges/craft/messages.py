@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from games.craft.claims import CraftClaim, Remark, Request
+from judges.claims.extraction import READ
 from judges.claims.messages import AnnotatedMessages
-from judges.claims.rows import READ
 from judges.craft.language.reader import checked_record, claims_of
 from judges.craft.reading import TYPES
 from judges.evidence.reader import PLANTED

@@ -109,4 +109,4 @@ CHECKS: Final[Mapping[str, Check]] = {
 """Check name -> check."""
 
 TAXONOMIES: Final[Mapping[str, str | None]] = {"einstein_published": "no_error"}
-"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.failure_checks`)."""
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.checks`)."""

@@ -14,7 +14,7 @@ from judges.evidence.text import Entry
 from judges.evidence.transcript import Transcript
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Unit, select, units
-from judges.rubric.model import Group, Question, Rubric, joined
+from judges.rubric import Group, Question, Rubric, joined
 from schemas.errors import UsageError
 from schemas.records import Label
 from schemas.store import Store

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from judges.evidence.text import Entry
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
-from judges.rubric.model import UnitKind
+from judges.rubric import UnitKind
 
 AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn", "action", "event")
 TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")

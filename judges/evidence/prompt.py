@@ -16,9 +16,7 @@ from judges.evidence.settled import settled
 from judges.evidence.shows import Viewer, doc
 from judges.evidence.text import Entry, clean, fenced
 from judges.evidence.units import Unit
-from judges.rubric.answer_types import answer_model
-from judges.rubric.forms import EXAMPLE, asked_in
-from judges.rubric.model import NONE_CHOSEN, Demonstration, Group, Question, Rubric
+from judges.rubric import EXAMPLE, NONE_CHOSEN, Demonstration, Group, Question, Rubric, answer_model, asked_in
 from providers.messages import Message
 
 _FRAME = """\

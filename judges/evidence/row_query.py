@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from judges.rubric.model import Rubric
+from judges.rubric import Rubric
 from schemas.errors import UsageError
 from schemas.read_only_sql import as_query, reason_of, sealed_memory, without_end
 from schemas.store import Store

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, UnitContext
 from judges.evidence.shows import pieces
-from judges.rubric.model import Question, UnitKind
+from judges.rubric import Question, UnitKind
 
 
 class Condition(NamedTuple):

@@ -11,7 +11,7 @@ from judges.evidence.reader import Reader
 from judges.evidence.row_query import Row, read_rows
 from judges.evidence.transcript import Transcript, load
 from judges.evidence.units import Selection, Unit, units
-from judges.rubric.model import PROBE, Rubric
+from judges.rubric import PROBE, Rubric
 from schemas.store import Store
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import Transcript, TurnView
-from judges.rubric.model import ANY_BENCHMARK, Rubric, UnitKind
+from judges.rubric import ANY_BENCHMARK, Rubric, UnitKind
 from schemas.errors import UsageError
 from schemas.read_only_sql import as_condition, reason_of
 from schemas.store import Store

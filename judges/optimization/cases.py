@@ -12,7 +12,7 @@ from ingest.labels.files import PLANTED_PREFIX
 from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Unit
-from judges.rubric.model import Rubric, joined
+from judges.rubric import Rubric, joined
 from schemas.errors import UsageError
 from schemas.store import Store
 

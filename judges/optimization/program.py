@@ -20,7 +20,7 @@ from judges.evidence.text import clean
 from judges.optimization.cases import Case
 from judges.optimization.dispatcher import Dispatcher
 from judges.optimization.rubric_manner import Answers, RubricDispatcher
-from judges.rubric.model import Demonstration, RightAnswer, Rubric, ShownEntry
+from judges.rubric import Demonstration, RightAnswer, Rubric, ShownEntry
 from providers.messages import Message
 from providers.provider import ModelSettings
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from judges.claims.extraction import Example
-from judges.claims.questions import PromptParts, question
 from judges.claims.readers import read_by
 from judges.claims.reading import Read, Told
-from judges.claims.texts import Room, Text, texts
+from judges.claims.texts import PromptParts, Room, Text, question, texts
 from judges.evidence.injection import attempts
 from judges.evidence.reader import PLANTED, reader_named
 from schemas.claims import written

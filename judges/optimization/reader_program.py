@@ -15,10 +15,9 @@ import orjson
 from pydantic import BaseModel
 
 from judges.claims.extraction import Example, messages_for, read_reply
-from judges.claims.readers import same_claim
+from judges.claims.readers import TEXT, Count, counts, same_claim
 from judges.claims.reading import Read, Told
-from judges.claims.scoring import TEXT, Count, counts
-from judges.evidence.text import clean
+from judges.evidence.pieces import clean
 from judges.optimization.dispatcher import Dispatcher
 from judges.optimization.reader_cases import ReaderCase
 from providers.asker import Request

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import yaml
 
 from judges.claims.extraction import messages_for
-from judges.claims.questions import PromptFile
+from judges.claims.readers import Count, counts
 from judges.claims.reading import Read
-from judges.claims.scoring import Count, counts
+from judges.claims.texts import PromptFile
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Search
 from judges.optimization.reader_cases import ReaderCase, ReaderCaseSplit
 from judges.optimization.terms import (

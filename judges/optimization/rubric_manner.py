@@ -7,8 +7,7 @@ from pydantic import BaseModel
 from judges.evidence.prompt import PromptMaker
 from judges.optimization.cases import Case
 from judges.optimization.dispatcher import Dispatcher
-from judges.rubric.answer_types import Given, answer_model, given
-from judges.rubric.model import Rubric
+from judges.rubric import Given, Rubric, answer_model, given
 from providers.asker import Request
 
 Answers = dict[str, Given] | None

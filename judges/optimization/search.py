@@ -30,7 +30,7 @@ from judges.optimization.terms import (
     opened,
     refuse_silence,
 )
-from judges.rubric.model import Rubric
+from judges.rubric import Rubric
 from judges.rubric_files.reading import check, shipped
 from providers.asker import Usage
 from schemas.errors import StoreError, UsageError

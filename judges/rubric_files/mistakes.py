@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from judges.evidence.row_query import query_mistake
-from judges.rubric.answer_types import loosely
-from judges.rubric.model import ANY_BENCHMARK, Demonstration, Question, Rubric
+from judges.rubric import ANY_BENCHMARK, Demonstration, Question, Rubric, loosely
 from schemas.families import families
 from schemas.text import near
 from schemas.yaml_lines import NodePath

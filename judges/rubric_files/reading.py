@@ -1,8 +1,12 @@
-"""Reads rubric files, and says in which line what is wrong and how to mend it."""
+"""Reads rubric files, names the line of each mistake and how to fix it, and lists the answers of all known rubrics.
+
+A file with mistakes of form is repaired as far as it takes to look for the others: all mistakes are reported in one pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -11,8 +15,9 @@ import yaml
 from pydantic import ValidationError
 from yaml.reader import ReaderError
 
-from judges.rubric.model import Demonstration, Question, RightAnswer, Rubric, ShownEntry, Variant
-from judges.rubric_files.mending import hangs_on, mended
+from ingest.labels.files import plain_answer
+from ingest.labels.load import Answers
+from judges.rubric import NONE_CHOSEN, Demonstration, Question, RightAnswer, Rubric, ShownEntry, Variant
 from judges.rubric_files.mistakes import contradictions
 from schemas.errors import UsageError
 from schemas.families import modules
@@ -20,6 +25,80 @@ from schemas.plugins import rubric_folders
 from schemas.store import Store
 from schemas.text import in_shell, near, quoted
 from schemas.yaml_lines import YamlLines, read_with_lines
+
+_STAND_INS: Final[dict[str, Any]] = {
+    "name": "unnamed",
+    "version": 1,
+    "unit": "turn",
+    "benchmarks": ["any"],
+    "shows": ["public_messages"],
+    "answers": {"yes": 1, "no": 0},
+    "instructions": "...",
+    "questions": {"Q1": {"ask": "..."}},
+    "ask": "...",
+    "why": "...",
+}
+"""What takes the place of a key that is missing or holds nothing usable."""
+
+_HANG_TOGETHER: Final[dict[str, frozenset[str]]] = {
+    "answers": frozenset({"answers", "examples", "demonstrations"}),
+    "shows": frozenset({"shows", "about", "instructions", "ask", "na_when", "also_shows", "variants", "demonstrations"}),
+    "unit": frozenset({"unit", "unit_sql", "engine"}),
+    "benchmarks": frozenset({"benchmarks", "engine", "roles"}),
+    "questions": frozenset({"questions", "answers"}),
+    "na_when": frozenset({"answers"}),
+}
+"""Key that was mended -> keys about which nothing can be said then."""
+
+_PASSES: Final = 3
+"""A mended part can show a mistake below it."""
+
+
+def mended(data: Any, errors: Iterable[Any]) -> tuple[Rubric, list[tuple[Any, ...]]] | None:
+    """The content with stand-ins, and the places that were mended; None where nothing is left to look at."""
+    if not isinstance(data, dict):
+        return None
+    data = copy.deepcopy(data)
+    places: list[tuple[Any, ...]] = []
+    for _ in range(_PASSES):
+        for error in errors:
+            place = tuple(part for part in error["loc"] if part != "[key]")
+            places.append(place)
+            _mend(data, place)
+        try:
+            return Rubric.model_validate(data), places
+        except ValidationError as error:
+            errors = error.errors()
+    return None
+
+
+def hangs_on(where: Sequence[Any], places: Sequence[Sequence[Any]]) -> bool:
+    """Whether what is said of a place could come from a stand-in."""
+    for place in places:
+        if tuple(where[: len(place)]) == tuple(place) or tuple(place[: len(where)]) == tuple(where):
+            return True
+        parts = place if len(place) == 1 else (place[-1],) if place[0] == "questions" else (place[0], place[-1])
+        if any(set(where) & _HANG_TOGETHER.get(str(part), frozenset()) for part in parts):
+            return True
+    return False
+
+
+def _mend(data: Any, place: Sequence[Any]) -> None:
+    """Put the stand-in there, or take the entry out."""
+    holder = data
+    for part in place[:-1]:
+        if not isinstance(holder, dict | list) or (isinstance(holder, dict) and part not in holder):
+            return
+        holder = holder[part]
+    key = place[-1] if place else None
+    if isinstance(holder, dict):
+        if key in _STAND_INS:
+            holder[key] = copy.deepcopy(_STAND_INS[key])
+        else:
+            holder.pop(key, None)
+    elif isinstance(holder, list) and isinstance(key, int) and key < len(holder):
+        holder[key] = "..."
+
 
 _FOR_ALL_GAMES = Path(__file__).parents[1] / "rubrics"
 
@@ -151,7 +230,7 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
         path: the file.
         store: where `unit_sql` is tried, if there is one.
     """
-    from judges.engine.known_checks import all_checks
+    from judges.engine.checks import all_checks
 
     rubric, problems, guessed = _read(path)
     if rubric is None:
@@ -242,3 +321,21 @@ def _explained(error: Any) -> str:
 def _as_of_yaml(message: str) -> str:
     """YAML has lists, which are read as tuples."""
     return message[0].lower() + message[1:].replace("tuple", "list")
+
+
+def known_answers(folders: Sequence[Path] = ()) -> Answers:
+    """Of the rubrics in the given folders, of installed packages and of cotrace itself.
+
+    Raises:
+        UsageError: a folder does not exist, or a rubric in one has mistakes.
+    """
+    rubrics = (find(name, folders) for name in names(folders))
+    return {rubric.name: _of_questions(rubric) for rubric in rubrics}
+
+
+def _of_questions(rubric: Rubric) -> dict[str, dict[str, float | None]]:
+    none_chosen = [NONE_CHOSEN] if rubric.choice == "several" else []
+    return {
+        question.id: {plain_answer(answer): rubric.score(answer) for answer in [*question.answers, *none_chosen]}
+        for question in rubric.questions.values()
+    }

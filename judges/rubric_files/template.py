@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from judges.rubric.model import UnitKind
+from judges.rubric import UnitKind
 from schemas.errors import UsageError
 from schemas.families import families, family
 

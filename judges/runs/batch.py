@@ -6,28 +6,98 @@ batch under way. Costs are by the price file, which knows no discount for batche
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import orjson
+from pydantic import TypeAdapter
+
 from judges.evidence.prompt import PromptMaker
-from judges.runs.batch_record import BatchRecord, pending_batches, refuse_if_pending, write_record
-from judges.runs.job import JudgeRequest
-from judges.runs.outcomes import CallOutcome, Outcomes, about
-from judges.runs.planning import OpenCalls, new_run
-from judges.runs.verdict_store import Progressed, found_answers, recover, save, take_up, verdicts_of
+from judges.rubric import Rubric
+from judges.runs.job import JudgeRequest, OpenCalls, new_run
+from judges.runs.outcomes import (
+    About,
+    CallOutcome,
+    JournalHead,
+    Outcomes,
+    Progressed,
+    about,
+    found_answers,
+    recover,
+    save,
+    take_up,
+    verdicts_of,
+)
 from providers import batches
 from providers.asker import Request, call_of, fingerprint, now, shown
-from providers.batches import BatchRefusedError, BatchReply, Sent, batch_client, taken_of
+from providers.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
 from providers.journal import starting
 from providers.messages import Form
-from providers.prices import price_of
+from providers.prices import Price, price_of
+from providers.provider import ModelSettings
 from providers.server import ModelQuestion
 from schemas.errors import UsageError
+from schemas.records import JudgeRun
 from schemas.store import Store
 
 if TYPE_CHECKING:
     from openai.types import Batch
+
+
+class BatchRecord(NamedTuple):
+    """All that is needed to turn a batch's replies into verdicts."""
+
+    run: JudgeRun
+    rubric: Rubric
+    settings: ModelSettings
+    calls: list[About]
+    """Each request is called by its place in this list."""
+    prompt_hashes: list[str]
+    """Of the calls, as in `calls.prompt_hash`."""
+    batch_id: str | None
+    """As the provider calls it; None: it was about to be submitted when the process ended."""
+
+    def price(self) -> Price | None:
+        """What the model cost when the batch was submitted."""
+        found = orjson.loads(self.run.parameters).get("price")
+        return None if found is None else Price(**found)
+
+    def job(self) -> JournalHead:
+        """The part that a journal has too."""
+        return JournalHead(self.run, self.rubric, os.getpid())
+
+
+_RECORD = TypeAdapter(BatchRecord)
+
+
+def write_record(folder: Path, record: BatchRecord) -> Path:
+    """Put the record into the journal folder."""
+    return remember(folder, record.run.judge_run_id, record)
+
+
+def pending_batches(folder: Path) -> Iterator[tuple[Path, BatchRecord]]:
+    """The batches that were submitted and not collected.
+
+    Raises:
+        StoreError: a record is damaged.
+    """
+    return remembered(folder, _RECORD)
+
+
+def refuse_if_pending(folder: Path, about_to_start: JudgeRun) -> None:
+    """See that nothing is asked that a batch is being asked already.
+
+    Raises:
+        UsageError: a batch that will give the same verdicts was submitted and not collected.
+    """
+    for _, record in pending_batches(folder):
+        if record.job().is_same_job(about_to_start):
+            raise UsageError(
+                f"a batch with rubric {record.run.rubric} for {record.run.judge} is under way ({record.batch_id}): "
+                "get its answers first with cotrace judge --collect"
+            )
 
 
 class Submitted(NamedTuple):

@@ -12,14 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from judges.engine.checks import Check
-from judges.engine.pool import EngineJob, GamesOfJobs, answered
-from judges.engine.verdicts import EngineAnswers, GameVerdicts
+from judges.engine.verdicts import EngineAnswers, EngineJob, GamesOfJobs, GameVerdicts, answered
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Selection, select
-from judges.rubric.model import PROBE
-from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, RunProgress, RunStatus
-from judges.runs.planning import new_run
-from judges.runs.verdict_store import Progressed, save
+from judges.rubric import PROBE
+from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, RunProgress, RunStatus, new_run
+from judges.runs.outcomes import Progressed, save
 from providers.asker import now
 from schemas.records import JudgeRun, Verdict
 from schemas.store import Store

@@ -12,7 +12,7 @@ from games.craft.claims import Request
 from ingest.files.run import ingest_paths
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_whole
-from judges.claims.stored import stored_claims
+from judges.claims.texts import stored_claims
 from judges.evidence.reader import reader_named
 from judges.evidence.transcript import load
 from schemas.store import Store

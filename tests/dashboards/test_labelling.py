@@ -21,7 +21,7 @@ from ingest.labels.load import add_labels, import_labels
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of
 from judges.evidence.transcript import load
 from judges.evidence.units import units
-from judges.rubric.model import Rubric, UnitKind
+from judges.rubric import Rubric, UnitKind
 from judges.rubric_files.reading import find
 from schemas import batches
 from schemas.errors import UsageError

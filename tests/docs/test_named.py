@@ -21,7 +21,7 @@ from ingest.adapters import formats
 from ingest.foreign.chat_mapping import ConversationColumns, MessageColumns, OutcomeColumns
 from ingest.labels.files import COLUMNS
 from judges.evidence.perturbation.perturbations import kinds
-from judges.rubric.model import Question, Rubric
+from judges.rubric import Question, Rubric
 from schemas.families import FAMILIES
 from schemas.game import End, Header, Turn
 from schemas.lake.layout import LAKE_TABLES

@@ -17,7 +17,7 @@ from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
-from judges.rubric_files.known_answers import known_answers
+from judges.rubric_files.reading import known_answers
 from schemas.batches import faults, to_arrow
 from schemas.errors import StoreError
 from schemas.store import Store

@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from cotrace.cli import cli
-from judges.runs.batch import collect, submit
-from judges.runs.batch_record import pending_batches, write_record
+from judges.runs.batch import collect, pending_batches, submit, write_record
 from judges.runs.runner import run
 from schemas.errors import CotraceError, UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.runs.job import RunProgress
-from judges.runs.planning import plan
+from judges.runs.job import RunProgress, plan
 from judges.runs.runner import run
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings

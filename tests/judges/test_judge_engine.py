@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.workload import multiply
-from judges.engine.checks import Decision
-from judges.engine.known_checks import all_checks, find
+from judges.engine.checks import Decision, all_checks, find
 from judges.evidence.reader import reader_named
 from judges.evidence.transcript import Transcript
-from judges.rubric.model import PROBE
+from judges.rubric import PROBE
 from judges.rubric_files.reading import find as find_rubric
 from judges.rubric_files.reading import load
 from judges.runs.engine_run import run_engine

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from judges.rubric_files.reading import find
-from judges.runs.journal import JournalHead
-from judges.runs.outcomes import About, CallOutcome, QuestionOutcome
-from judges.runs.verdict_store import Progressed, Replaces, recover, save
+from judges.runs.outcomes import About, CallOutcome, JournalHead, Progressed, QuestionOutcome, Replaces, recover, save
 from schemas import batches
 from schemas.batches import BadRowsError, checked
 from schemas.errors import StoreError

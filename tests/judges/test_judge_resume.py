@@ -16,10 +16,8 @@ from pathlib import Path
 import pytest
 
 from judges.rubric_files.reading import find
-from judges.runs.job import JudgeRequest
-from judges.runs.planning import Tally, plan
-from judges.runs.recorder import Recorder
-from judges.runs.runner import run
+from judges.runs.job import JudgeRequest, Tally, plan
+from judges.runs.runner import Recorder, run
 from schemas import batches
 from schemas.errors import StoreError, UsageError
 from schemas.records import Utterance

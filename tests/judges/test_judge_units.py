@@ -15,7 +15,7 @@ from judges.evidence.labelling import label_template
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import select
-from judges.rubric.model import Rubric
+from judges.rubric import Rubric
 from judges.rubric_files.reading import load
 from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest

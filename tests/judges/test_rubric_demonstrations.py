@@ -9,7 +9,7 @@ import pytest
 
 from judges.evidence.perturbation.perturbations import as_probe
 from judges.evidence.prompt import system_message
-from judges.rubric.model import Rubric
+from judges.rubric import Rubric
 from judges.rubric_files.reading import check, find, load
 
 RUBRIC = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.engine.known_checks import all_checks
+from judges.engine.checks import all_checks
 from judges.rubric_files.reading import check, clashes, find, load, names
 from judges.rubric_files.template import template
 from schemas.errors import UsageError

@@ -13,10 +13,9 @@ from ingest.files.run import ingest_paths
 from judges.evidence.settled import settled
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import select
-from judges.rubric.answer_types import contradicts
+from judges.rubric import contradicts
 from judges.rubric_files.reading import load, names
-from judges.runs.job import JudgeRequest
-from judges.runs.planning import plan
+from judges.runs.job import JudgeRequest, plan
 from judges.runs.runner import run
 from schemas.store import Store
 from tests.judges.judged_games import ask_model, store_of

@@ -16,8 +16,7 @@ from typing import Any, Final, Literal
 import pytest
 from pydantic import BaseModel, Field, create_model
 
-from judges.rubric.answer_types import answer_model
-from judges.rubric.model import Group
+from judges.rubric import Group, answer_model
 from judges.rubric_files.reading import find
 from providers.answers import Answer, read_answer
 from providers.batches import read_replies, taken_of

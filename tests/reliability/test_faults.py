@@ -12,7 +12,7 @@ import pytest
 from games.coordination.qa.ask import AskRequest, ask_questions
 from games.coordination.qa.questions import QUESTION_FILE
 from judges.claims.job import read_texts
-from judges.claims.questions import ReadingRequest
+from judges.claims.texts import ReadingRequest
 from judges.runs.runner import run
 from providers.faults import HopelessError
 from providers.provider import ModelSettings

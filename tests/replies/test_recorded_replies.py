@@ -24,10 +24,9 @@ from ingest.files.run import ingest_paths
 from judges.attribution.asking import AskingRequest, ask_games
 from judges.claims.extraction import messages_for
 from judges.claims.job import ReadingReport, read_texts
-from judges.claims.questions import ReadingRequest
 from judges.claims.readers import reading_room
-from judges.claims.texts import Room
-from judges.rubric.model import Rubric
+from judges.claims.texts import ReadingRequest, Room
+from judges.rubric import Rubric
 from judges.rubric_files.reading import find, load
 from judges.runs.runner import run
 from providers.provider import ModelSettings

@@ -15,4 +15,4 @@ CHECKS: Final[Mapping[str, Check]] = {**spatial_grounding.CHECKS, **mind_modelin
 """Check name, such as ``craft.SG1`` -> check."""
 
 TAXONOMIES: Final[Mapping[str, str | None]] = {"craft_repaired": None}
-"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.failure_checks`)."""
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.checks`)."""

@@ -12,8 +12,7 @@ from games.craft.text.replies import is_complaint
 from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import board_of, reads
-from judges.engine.checks import Check, Decision
-from judges.engine.recent import kept_for_recent
+from judges.engine.checks import Check, Decision, kept_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
 __all__ = [

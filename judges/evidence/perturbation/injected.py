@@ -16,7 +16,7 @@ from judges.evidence.pieces import Renaming, UnitContext
 from judges.evidence.text import one_line
 from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
-from judges.rubric.model import Rubric
+from judges.rubric import Rubric
 
 End = Literal["best", "worst"]
 """Of the rubric's answers, by their numbers."""

@@ -16,7 +16,7 @@ from judges.evidence.shows import Viewer
 from judges.evidence.text import Entry
 from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
-from judges.rubric.model import PROBE, Rubric
+from judges.rubric import PROBE, Rubric
 from schemas.errors import UsageError
 
 MODEL: Final = "model="

@@ -15,8 +15,8 @@ from games.overcooked.text.replies import Asked, Planned, Reported
 from ingest.files.run import ingest_paths
 from judges.asympuzl.history import history_of
 from judges.claims import generic
+from judges.claims.extraction import read_of, rows_of
 from judges.claims.readers import reading_room
-from judges.claims.rows import read_of, rows_of
 from judges.claims.texts import texts
 from judges.evidence.reader import PLANTED, reader_named
 from judges.evidence.transcript import ClaimView, Transcript, UtteranceView, load

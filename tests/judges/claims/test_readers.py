@@ -15,12 +15,11 @@ import cotrace
 from cotrace.cli import main
 from games.craft.claims import Named, Request
 from ingest.files.run import ingest_paths
-from judges.claims import questions, texts
+from judges.claims import texts
 from judges.claims.extraction import form_of, read_reply
-from judges.claims.questions import ReadingRequest, open_texts
 from judges.claims.readers import agreed, reading_room
 from judges.claims.reading import Read, Told, Unread
-from judges.claims.stored import put, stored_claims
+from judges.claims.texts import ReadingRequest, open_texts, put, stored_claims
 from judges.craft.measure import ANSWERS, Judged, score_decisions, total
 from judges.craft.reading import TYPES
 from judges.evidence.reader import PLANTED, reader_named
@@ -167,7 +166,7 @@ def test_a_model_sees_the_text_the_seat_and_the_board_before_and_nothing_else(re
         for turn in odd.turns:
             for said in turn.utterances:
                 if room.reads(said):
-                    one = questions.question(texts.Text(odd, turn.turn, said, room), questions.PromptParts())
+                    one = texts.question(texts.Text(odd, turn.turn, said, room), texts.PromptParts())
                     assert one.key in shown
                     assert "CANARY" not in str(one.messages)
 

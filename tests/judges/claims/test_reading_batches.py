@@ -12,9 +12,8 @@ from click.testing import CliRunner
 
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths
-from judges.claims.batch import collect_readings, submit_reading
-from judges.claims.job import read_texts
-from judges.claims.questions import ReadingRequest
+from judges.claims.job import collect_readings, read_texts, submit_reading
+from judges.claims.texts import ReadingRequest
 from providers.provider import ModelSettings
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store

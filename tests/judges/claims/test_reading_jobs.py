@@ -16,7 +16,7 @@ import pytest
 
 from judges.claims.extraction import Example
 from judges.claims.job import ReadingReport, read_texts
-from judges.claims.questions import PromptParts, ReadingRequest, plan_reading
+from judges.claims.texts import PromptParts, ReadingRequest, plan_reading
 from providers.provider import ModelSettings
 from schemas.store import Store
 from tests.judges.judged_games import store_of
@@ -30,7 +30,7 @@ CALL_COST = (1000 * 3.0 + 100 * 15.0) / 1e6
 READ = """
 import sys
 from judges.claims.job import read_texts
-from judges.claims.questions import ReadingRequest
+from judges.claims.texts import ReadingRequest
 from providers.provider import ModelSettings
 from schemas.store import Store
 settings = ModelSettings(model="local/stub", base_url=sys.argv[2], max_tokens=100)

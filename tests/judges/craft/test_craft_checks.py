@@ -16,8 +16,7 @@ from games.craft.engine.board import DIRECTORS, Board, ViewKind, all_views, view
 from games.craft.engine.rules import Move
 from judges.craft.checks import CHECKS
 from judges.craft.measure import Judged, score_decisions, total
-from judges.engine.checks import Decision
-from judges.engine.known_checks import find
+from judges.engine.checks import Decision, find
 from judges.evidence.transcript import ActionView, AgentView, OracleView, Transcript, TurnView, UtteranceView
 from research.__main__ import main as research
 

@@ -19,7 +19,7 @@ from games.craft.text.replies import director_text
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import Lost
 from judges.craft.attribution import attribute
-from judges.engine.known_checks import find as check
+from judges.engine.checks import find as check
 from judges.evidence.transcript import load
 from judges.rubric_files.reading import find
 from schemas.game import LogWriter

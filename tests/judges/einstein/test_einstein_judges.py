@@ -16,7 +16,7 @@ from games.einstein.game import GameSettings
 from games.einstein.players.personas import PERSONAS
 from ingest.files.run import ingest_paths
 from judges.einstein.reading import read_thoughts
-from judges.engine.known_checks import find as find_check
+from judges.engine.checks import find as find_check
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import ActionView, AgentView, Transcript, TurnView, UtteranceView, load
 from judges.evidence.units import units
