@@ -17,7 +17,7 @@ from schemas.store import Store
 
 if TYPE_CHECKING:
     from judges.claims.texts import Text
-    from judges.evidence.reader import Reader
+    from judges.evidence.transcript import Reader
 
 _SURE: Final = 0.05
 _SEVERAL: Final = 2
@@ -163,7 +163,7 @@ def _report_share(name: str, right: Any, of: Any) -> dict[str, float | None]:
 
 
 def _scored(store: Store) -> Iterator[_Scored]:
-    from judges.evidence.reader import BY_RULES
+    from judges.evidence.transcript import BY_RULES
 
     meant = dict(_meant(store))
     for reader in (BY_RULES, *_models(store)) if meant else ():
@@ -174,7 +174,7 @@ def _meant(store: Store) -> Iterator[tuple[tuple[str, int, int], Any]]:
     """Place of a text -> the claims that its author recorded."""
     from judges.claims.readers import read_by
     from judges.claims.texts import texts
-    from judges.evidence.reader import PLANTED, reader_named
+    from judges.evidence.transcript import PLANTED, reader_named
 
     planted = reader_named(PLANTED)
     for text in texts(store, None, planted):
@@ -185,7 +185,7 @@ def _meant(store: Store) -> Iterator[tuple[tuple[str, int, int], Any]]:
 
 def _models(store: Store) -> Iterator[Reader]:
     """The models that have read texts, each alone and with the rules."""
-    from judges.evidence.reader import reader_named
+    from judges.evidence.transcript import reader_named
 
     with store.reading() as connection:
         names = connection.execute("SELECT DISTINCT reader FROM claims WHERE starts_with(reader, 'llm:') ORDER BY reader").fetchall()

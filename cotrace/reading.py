@@ -15,7 +15,7 @@ from schemas.text import in_shell
 if TYPE_CHECKING:
     from judges.claims.job import CollectedReading, ReadingReport
     from judges.claims.texts import ReadingRequest
-    from judges.evidence.reader import Reader
+    from judges.evidence.transcript import Reader
     from judges.rubric import Rubric
 
 

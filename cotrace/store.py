@@ -317,7 +317,7 @@ class OpenStore:
         """
         from judges.claims.job import read_texts
         from judges.claims.texts import ReadingRequest, benchmarks_of
-        from judges.evidence.reader import reader_named
+        from judges.evidence.transcript import reader_named
         from judges.rubric_files.reading import find
         from judges.runs.job import JudgeRequest
         from judges.runs.runner import run

@@ -30,7 +30,7 @@ ANY_BENCHMARK = "any"
 """Stands for all benchmarks in a rubric's `benchmarks`."""
 
 PROBE = "probe:"
-"""Begins the name of the variant under which perturbed units are judged (`judges.evidence.perturbation.perturbations`)."""
+"""Begins the name of the variant under which perturbed units are judged (`judges.evidence.perturbations`)."""
 
 NONE_CHOSEN = "none"
 """How a choice of none of several answers is written."""
@@ -54,7 +54,7 @@ class Question(_Part):
     na_when: _Text | None = None
     """When the question does not apply; None: it always applies, and N/A is no possible answer."""
     na_if: _Names = ()
-    """Conditions under which the log itself shows that it does not apply (`judges.evidence.settled`): no judge is asked then."""
+    """Conditions under which the log itself shows that it does not apply (`judges.evidence.pieces`): no judge is asked then."""
     examples: dict[str, _Text] = {}
     """Answer -> a case in which it is right; one for each possible answer."""
     engine: _Text | None = None

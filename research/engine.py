@@ -32,8 +32,7 @@ from ingest.files.run import ingest_paths
 from judges.craft.checks import CHECKS
 from judges.craft.language import claims_of
 from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions, total
-from judges.evidence.reader import RULES, reader_named
-from judges.evidence.transcript import Transcript, load
+from judges.evidence.transcript import RULES, Transcript, load, reader_named
 from schemas.store import Store
 
 Label = tuple[str, int, str | None, str, str]

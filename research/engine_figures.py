@@ -29,7 +29,7 @@ from ingest.files.run import ingest_paths
 from judges.claims.job import read_texts
 from judges.claims.texts import ReadingRequest
 from judges.craft.measure import Judged, QuestionScore, score_decisions, total
-from judges.evidence.reader import PLANTED, RULES
+from judges.evidence.transcript import PLANTED, RULES
 from providers.provider import ModelSettings
 from research.engine import ENOUGH, LOW, TEAMS, judged_store, share
 from schemas.store import Store

@@ -42,7 +42,7 @@ from judges.claims.job import filled_form
 from judges.claims.reading import Read
 from judges.claims.texts import put as put_claims
 from judges.claims.texts import texts
-from judges.evidence.reader import BY_RULES, Reader, reader_named
+from judges.evidence.transcript import BY_RULES, Reader, reader_named
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run

@@ -127,7 +127,7 @@ def _decisive() -> list[str]:
 
 
 def _pieces() -> list[str]:
-    from judges.evidence.shows import pieces
+    from judges.evidence.pieces import pieces
 
     lines = ["## Pieces of evidence", "", "What `shows` can list.", ""]
     lines += ["| piece | what it shows | units | benchmarks |", "|---|---|---|---|"]
@@ -135,7 +135,7 @@ def _pieces() -> list[str]:
 
 
 def _conditions() -> list[str]:
-    from judges.evidence.settled import CONDITIONS
+    from judges.evidence.pieces import CONDITIONS
 
     lines = ["", "## Conditions", "", "What `na_if` can list: where one holds, the question does not apply, and no judge is asked.", ""]
     lines += ["| condition | holds when | units |", "|---|---|---|"]

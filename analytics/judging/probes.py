@@ -19,8 +19,7 @@ from analytics.agreement.answers import answers, labels_of
 from analytics.query import query
 from analytics.statistics.intervals import Estimate, clustered_share
 from analytics.statistics.shifts import FEWEST_GAMES, Cells, Shift, group_shift, holm
-from judges.evidence.perturbation.defects import defects, defects_of
-from judges.evidence.perturbation.injected import INJECTED, can_change
+from judges.evidence.perturbations import INJECTED, can_change, defects, defects_of
 from judges.rubric import PROBE
 from schemas.store import Store
 

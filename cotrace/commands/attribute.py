@@ -78,7 +78,7 @@ def attribute_all(store: Store, where: str = "true", reader_name: str = "rules")
     from cotrace.next_steps import next_line
     from cotrace.progress import progress_bar
     from judges.attribution.job import attribute_games
-    from judges.evidence.reader import reader_named
+    from judges.evidence.transcript import reader_named
 
     reader = reader_named(reader_name)
     ensure_installed(store)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judges.claims.messages import AnnotatedMessages, FamilyMessages
-    from judges.evidence.reader import Reader
+    from judges.evidence.transcript import Reader
 
 
 class Asked(NamedTuple):
@@ -53,7 +53,7 @@ def measured(
         UsageError: there is nothing to measure, or nobody to be measured.
     """
     from judges.claims.messages import messages_of
-    from judges.evidence.reader import PLANTED
+    from judges.evidence.transcript import PLANTED
 
     if file is None or file.name == "<stdin>":
         command = f"cotrace claims MESSAGES.jsonl --against {in_shell(against)}"
@@ -171,7 +171,7 @@ def command(
       cotrace claims utterances.jsonl > claims.jsonl
       cotrace claims utterances.jsonl --against annotated.jsonl --reader llm:openai/gpt-4o-mini --max-cost 2
     """
-    from judges.evidence.reader import reader_named
+    from judges.evidence.transcript import reader_named
 
     if against is not None:
         asked = Asked(benchmark, prompt, dry_run=dry_run, batch=batch, collect=collect)

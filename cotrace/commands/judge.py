@@ -17,7 +17,7 @@ from schemas.store import Store
 from schemas.text import in_shell
 
 if TYPE_CHECKING:
-    from judges.evidence.reader import Reader
+    from judges.evidence.transcript import Reader
     from judges.rubric import Rubric
     from judges.runs.job import JudgeReport, JudgeRequest
 
@@ -78,7 +78,7 @@ def command(
       cotrace judge --rubric mast --model openai/gpt-4o-mini --model anthropic/claude-3-5-haiku-latest --repeats 3 --cache answers/
     """
     from judges.attribution.decisive import RUBRIC
-    from judges.evidence.reader import reader_named
+    from judges.evidence.transcript import reader_named
     from judges.rubric_files.reading import find
 
     if collect:

@@ -22,10 +22,9 @@ from schemas.text import in_shell
 if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain, Judged
     from analytics.statistics.intervals import Estimate
-    from judges.optimization.cases import Case
-    from judges.optimization.rubric_manner import Answers
+    from judges.optimization.cases import Answers, Case
+    from judges.optimization.optimizers import SearchEstimate
     from judges.optimization.search import Optimization, OptimizationResult
-    from judges.optimization.terms import SearchEstimate
     from judges.rubric import Rubric
 
 

@@ -20,8 +20,8 @@ from schemas.text import in_shell
 if TYPE_CHECKING:
     from analytics.readers import ReadingGain
     from analytics.statistics.intervals import Estimate
+    from judges.optimization.optimizers import SearchEstimate
     from judges.optimization.reader_search import ReaderOptimization
-    from judges.optimization.terms import SearchEstimate
 
 
 @click.command()
@@ -96,7 +96,7 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
 def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
     from judges.claims.readers import reading_room
     from judges.claims.texts import Room, prompt_in
-    from judges.optimization.reader_cases import reader_cases, split_by_author
+    from judges.optimization.cases import reader_cases, split_by_author
     from judges.optimization.reader_search import ReaderOptimization
 
     benchmark, seed = options["benchmark"], options["seed"]

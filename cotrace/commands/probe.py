@@ -40,8 +40,8 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     Example:
       cotrace probe spatial_grounding --kind layer --kind polite --judge engine && cotrace report probes
     """
-    from judges.evidence.perturbation.perturbations import as_probe
-    from judges.evidence.perturbation.perturbations import kinds as known_kinds
+    from judges.evidence.perturbations import as_probe
+    from judges.evidence.perturbations import kinds as known_kinds
     from judges.rubric_files.reading import find
     from judges.runs.job import JudgeRequest, plan
     from providers.provider import ModelSettings

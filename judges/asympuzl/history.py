@@ -14,8 +14,7 @@ from judges.asympuzl.reading import reads
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_certain, all_whole
 from judges.engine.checks import kept_for_recent
-from judges.evidence.reader import RULES
-from judges.evidence.transcript import ActionView, Transcript, TurnView
+from judges.evidence.transcript import RULES, ActionView, Transcript, TurnView
 
 __all__ = ["History", "entries_of", "history_of"]
 

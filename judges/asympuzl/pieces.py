@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
-from judges.evidence.text import Entry, one_line
+from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
 from judges.evidence.transcript import TurnView, UtteranceView
 
 __all__ = ["PIECES"]
@@ -81,4 +80,4 @@ PIECES: Final[tuple[Piece, ...]] = (
     Piece("previous_message", "its own message of the turn before", AGENT_UNITS, _ASYMPUZL, _previous_message),
     Piece("puzzle_truth", "the right solution, which no agent was shown", AGENT_UNITS, _ASYMPUZL, _puzzle_truth),
 )
-"""All of them; `judges.evidence.shows` joins them to the pieces of every benchmark."""
+"""All of them; `judges.evidence.pieces` joins them to the pieces of every benchmark."""

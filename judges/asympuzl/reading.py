@@ -9,7 +9,7 @@ from typing import Any, Final
 from games.asympuzl.facts import TYPES, AsymPuzlClaim, Fact, Question, read_facts
 from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
 from judges.claims.reading import Read, Told, Unread
-from judges.evidence.text import in_frame
+from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 

@@ -20,8 +20,7 @@ from pydantic import BaseModel, Field
 
 from judges.attribution.decisive import RUBRIC, decisive_error
 from judges.attribution.job import selected_games
-from judges.evidence.pieces import action_text
-from judges.evidence.text import Entry, fenced, one_line, plain_names, with_plain_names
+from judges.evidence.pieces import Entry, action_text, fenced, one_line, plain_names, with_plain_names
 from judges.evidence.transcript import Transcript, TurnView, load
 from judges.rubric import asked_in, own_words
 from judges.runs.job import RunStatus

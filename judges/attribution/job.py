@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judges.attribution.findings import Attribute, Attributed, Lost
 from judges.engine.verdicts import in_portions
-from judges.evidence.reader import BY_RULES, Reader
-from judges.evidence.transcript import Transcript, load
+from judges.evidence.transcript import BY_RULES, Reader, Transcript, load
 from schemas.batches import check, to_arrow
 from schemas.cluster import cores, is_used
 from schemas.errors import UsageError

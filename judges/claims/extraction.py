@@ -22,7 +22,7 @@ import orjson
 from pydantic import BaseModel, Field, create_model
 
 from judges.claims.reading import Read, Told, Unread
-from judges.evidence.text import Entry, fenced
+from judges.evidence.pieces import Entry, fenced
 from judges.evidence.transcript import ClaimView, UtteranceView
 from judges.rubric import own_words
 from providers.messages import Message

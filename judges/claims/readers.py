@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, cast
 from judges.claims import generic
 from judges.claims.extraction import read_of
 from judges.claims.reading import Read, TextClaims, Told, Unread
-from judges.evidence.reader import RULES, Reader, reader_named
-from judges.evidence.transcript import Transcript, UtteranceView
+from judges.evidence.transcript import RULES, Reader, Transcript, UtteranceView, reader_named
 from schemas.claims import kind_of, written
 from schemas.families import module
 

@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judges.claims.extraction import Example, TextPlace, form_of, messages_for, rows_of
 from judges.claims.readers import read_by, reading_room
-from judges.evidence.reader import Reader, reader_named
-from judges.evidence.transcript import Transcript, UtteranceView, load
+from judges.evidence.transcript import Reader, Transcript, UtteranceView, load, reader_named
 from judges.evidence.units import games_where
 from judges.rubric import ANY_BENCHMARK, Rubric
 from providers.messages import Message
@@ -259,7 +258,7 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
     count = before = 0
     for text in texts(store, request.where, request.reader, benchmarks=request.benchmarks, earlier=request.earlier):
         count += 1
-        one = question(text, request.prompt)
+        one = question_of(text, request.prompt)
         if any(row.prompt_hash == one.key for row in text.game.claims.get((text.turn, text.said.seq), ())):
             before += 1
         else:
@@ -267,7 +266,7 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
     return OpenTexts(list(questions.values()), count, before)
 
 
-def question(text: Text, prompt: PromptParts) -> ReadingQuestion:
+def question_of(text: Text, prompt: PromptParts) -> ReadingQuestion:
     """What a model is asked about a text."""
     benchmark = text.game.benchmark
     instructions = prompt.instructions.get(benchmark, text.room.instructions)

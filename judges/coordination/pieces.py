@@ -6,8 +6,7 @@ from typing import Final
 
 from games.coordination.players import partner_of
 from judges.coordination.situation import QUESTIONS, game_of, harness_choice, player_named
-from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
-from judges.evidence.text import Entry, one_line
+from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
 from judges.evidence.transcript import JsonObject
 
 __all__ = ["PIECES"]

@@ -15,7 +15,7 @@ from judges.claims.extraction import READ
 from judges.claims.messages import AnnotatedMessages
 from judges.craft.language.reader import checked_record, claims_of
 from judges.craft.reading import TYPES
-from judges.evidence.reader import PLANTED
+from judges.evidence.transcript import PLANTED
 from schemas.batches import checked
 from schemas.claims import kind_of, read_claim, text_hash, written
 from schemas.errors import BadInputError, CotraceError, UsageError

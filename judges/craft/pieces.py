@@ -12,8 +12,7 @@ from typing import Final
 
 from games.craft.engine.board import CELLS, WALLS
 from games.craft.text.replies import is_complaint
-from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
-from judges.evidence.text import Entry, one_line
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Entry, Piece, UnitContext, action_text, one_line
 from judges.evidence.transcript import ActionView, JsonObject, TurnView
 
 __all__ = ["PIECES"]
@@ -195,4 +194,4 @@ PIECES: Final[tuple[Piece, ...]] = (
         _published_history,
     ),
 )
-"""All of them; `judges.evidence.shows` joins them to the pieces of every benchmark."""
+"""All of them; `judges.evidence.pieces` joins them to the pieces of every benchmark."""

@@ -14,7 +14,7 @@ from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES
 from games.craft.text.replies import FAILED_CALL_MESSAGE, NO_MESSAGE, NO_THINKING
 from judges.claims.reading import Read, Told, Unread
 from judges.craft.language.typed import read_text
-from judges.evidence.text import in_frame
+from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 

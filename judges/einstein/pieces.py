@@ -7,8 +7,7 @@ from typing import Final
 from games.einstein.engine.puzzle import DESTINATIONS, REACH
 from games.einstein.game import AGENTS
 from judges.einstein.steps import asked_about, held_items, inferences, item_text, shared_before
-from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
-from judges.evidence.text import Entry, one_line
+from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
 from judges.evidence.transcript import ActionView
 
 __all__ = ["PIECES"]
@@ -89,4 +88,4 @@ PIECES: Final[tuple[Piece, ...]] = (
     ),
     Piece("step_outcome", "whether the engine accepted the action (a leak; for variants)", AGENT_UNITS, _EINSTEIN, _step_outcome),
 )
-"""All of them; `judges.evidence.shows` joins them to the pieces of every benchmark."""
+"""All of them; `judges.evidence.pieces` joins them to the pieces of every benchmark."""

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from games.einstein.claims import TYPES, Belongs, Corner, EinsteinClaim, Lies
 from judges.claims.reading import Read, Told, Unread
-from judges.evidence.text import in_frame
+from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
 

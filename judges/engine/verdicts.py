@@ -12,8 +12,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from judges.engine.checks import Check, Decision, find
 from judges.evidence.prompt import Prompt, PromptMaker
-from judges.evidence.reader import Reader
-from judges.evidence.transcript import Transcript, load
+from judges.evidence.transcript import Reader, Transcript, load
 from judges.evidence.units import Unit, units
 from judges.rubric import Question, Rubric, joined
 from schemas.cluster import cores, is_used

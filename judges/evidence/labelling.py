@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ingest.labels.files import COLUMNS
+from judges.evidence.pieces import Entry
 from judges.evidence.prompt import Prompt, PromptMaker
-from judges.evidence.text import Entry
+from judges.evidence.selection import selected_units
 from judges.evidence.transcript import Transcript
-from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Unit, select, units
 from judges.rubric import Group, Question, Rubric, joined
 from schemas.errors import UsageError

@@ -1,15 +1,136 @@
-"""What a piece of evidence is made of."""
+"""The pieces of evidence that a rubric can list under `shows`, and the conditions that it can name under `na_if`.
+
+A prompt is built from the pieces that the rubric lists and from nothing else. Pieces of all benchmarks stand here, those of one benchmark
+in a module of its family (`judges.craft.pieces`).
+
+Text from logs is data that cannot pass for the prompt's own frame. Every line that comes from a log starts with ``| ``; no line of the
+frame does. So no log text can close its fence, open another one, or pass for a turn border, whatever it says. The names of agents are the
+one exception: a head such as ``D1 said:`` needs them. A name that could say something to the judge is replaced there by a neutral one
+(``A1``), and quoted like any other text.
+"""
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
 
-from judges.evidence.text import Entry
-from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
-from judges.rubric import UnitKind
+from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView, UtteranceView
+from judges.rubric import Question, UnitKind
+from schemas.families import offered
+
+LONGEST_TEXT = 20_000
+"""Characters of one text that a judge is shown; what is longer is cut, and the cut is said."""
+
+_BREAKS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_UNUSUAL = re.compile("[^\t\n\x20-\x7e]")
+_LONGEST_NAME = 60
+_LONGEST_PLAIN_NAME = 32
+_MOST_WORDS = 3
+_LONGEST_WITHOUT_CASE = 8
+"""Of a name in a script without small letters, such as Chinese, whose words have no blanks between them."""
+_PLAIN_NAME = re.compile(r"[^\W_]+(?:[ _.'-][^\W_]+)*(?: ?\([\w ]+\))?")
+_LETTERS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_A-Za-z]+")
+_SPEAKS = re.compile(
+    r"all|always|answers?|begin|correct|end(?:ed)?|evidence|every|false|give|good|grade|ignore|instructions?|judge|mark|must|never|no"
+    r"|note|pass|perfect|please|questions?|rate|reply|right|rubric|say|score|should|true|verdict|wrong|yes",
+    re.IGNORECASE,
+)
+"""Words with which a name of several words could ask for an answer."""
+_OPEN, _CLOSE = "\x02", "\x03"
+"""Around a name that is not plain. `clean` removes such characters from every text, so no log can contain them."""
+_MARKED = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
+
+
+class Entry(NamedTuple):
+    """A part of a piece of evidence."""
+
+    head: str
+    """A line of the frame, such as ``D1 said:``; names from logs in it have passed through `one_line`, then `with_plain_names`."""
+    text: str
+    """Verbatim log text, or data rendered from the log."""
+
+
+def clean(text: str) -> str:
+    """The text without control, format, surrogate and private-use characters, every kind of line break a ``\\n``, cut at `LONGEST_TEXT`."""
+    cut = text[:LONGEST_TEXT]
+    plain = _UNUSUAL.sub(lambda found: _shown(found[0]), _BREAKS.sub("\n", cut))
+    return plain if len(text) <= LONGEST_TEXT else f"{plain}\n(cut here: {len(text) - LONGEST_TEXT} more characters)"
+
+
+@lru_cache(maxsize=4096)
+def one_line(text: str) -> str:
+    """A name from a log for a head: one short line without brackets; one that is not plain is marked for `with_plain_names`."""
+    name = clean(text[:_LONGEST_NAME]).replace("\n", " ").replace("[", "(").replace("]", ")").strip() or "(no name)"
+    return name if _is_plain(text) else f"{_OPEN}{name}{_CLOSE}"
+
+
+def in_frame(name: str) -> str:
+    """A speaker's name where nothing else is said of the speaker: as it is if it is plain."""
+    return name if _is_plain(name) else "an agent"
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is no more than a name: short, of at most three words, none of which could ask for an answer beside another."""
+    words = _LETTERS.findall(name)
+    return (
+        len(name) <= _LONGEST_PLAIN_NAME
+        and _PLAIN_NAME.fullmatch(name) is not None
+        and len(words) <= _MOST_WORDS
+        and (len(name) <= _LONGEST_WITHOUT_CASE or not any(unicodedata.category(letter) == "Lo" for letter in name))
+        and not (len(words) > 1 and any(map(_SPEAKS.fullmatch, words)))
+    )
+
+
+def plain_names(names: Sequence[str]) -> dict[str, str]:
+    """Agent -> neutral name, for those of a game whose own name is not plain: A1, A2, in the order of the agents."""
+    free = (name for place in itertools.count(1) if (name := f"A{place}") not in names)
+    return {name: next(free) for name in names if not _is_plain(name)}
+
+
+def with_plain_names(entries: Sequence[Entry], agents: Sequence[str]) -> list[Entry]:
+    """The entries with a neutral name in place of each marked one; a first entry quotes what they stand for.
+
+    Args:
+        entries: of one piece of evidence.
+        agents: all of the game, so that a neutral name means the same agent in every piece.
+    """
+    found = dict.fromkeys(name for entry in entries for text in entry for name in _MARKED.findall(text))
+    if not found:
+        return list(entries)
+    own = {one_line(name)[1:-1]: name for name in agents if not _is_plain(name)}
+    neutral = plain_names([*agents, *(name for name in found if name not in own)])
+    shown = {name: name if _is_plain(name) else neutral[own.get(name, name)] for name in found}
+
+    def plain(text: str) -> str:
+        return _MARKED.sub(lambda match: shown[match[1]], text)
+
+    legend = "\n".join(f"{shown[name]}: {own.get(name, name)}" for name in found if shown[name] != name)
+    named = [Entry("Names of agents, as the log writes them:", legend)] if legend else []
+    return [*named, *(Entry(plain(head), plain(text)) for head, text in entries)]
+
+
+def fenced(piece: str, entries: Sequence[Entry], nonce: str) -> str:
+    """A piece of evidence between its two border lines."""
+    lines = [f"[BEGIN {piece} {nonce}]"]
+    for head, text in entries:
+        lines.append(clean(head).replace("\n", " "))
+        lines += [f"| {line}" for line in clean(text).split("\n")]
+    if not entries:
+        lines.append("(nothing)")
+    lines.append(f"[END {piece} {nonce}]")
+    return "\n".join(lines)
+
+
+@lru_cache(maxsize=4096)
+def _shown(character: str) -> str:
+    return "" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} else character
+
 
 AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn", "action", "event")
 TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")
@@ -94,3 +215,255 @@ def action_text(verb: str, arguments: JsonObject) -> str:
     told = {name: "none" if value is None and name == "span_to" and verb == "place" else value for name, value in arguments.items()}
     given = ", ".join(f"{name}={value}" for name, value in told.items() if value is not None)
     return f"{verb}: {given}" if given else verb
+
+
+HISTORY_TURNS = 5
+"""Turns before the judged one that `history` reaches back: a little more than the 12 lines of the published judge (formats section 8.5)."""
+
+
+class Viewer:
+    """Shows pieces of one context; a piece that several groups of questions see is made once."""
+
+    def __init__(self, context: UnitContext) -> None:
+        self._scene = context
+        self._made: dict[str, list[Entry]] = {}
+
+    def show(self, names: Sequence[str]) -> dict[str, list[Entry]]:
+        """The listed pieces, in that order; nothing else can be in the result."""
+        for name in names:
+            if name not in self._made:
+                self._made[name] = self._told(name)
+        return {name: self._made[name] for name in names}
+
+    def _told(self, name: str) -> list[Entry]:
+        context = self._scene
+        entries = pieces()[name].render(context) if context.row is None else _column(context.row, name)
+        renamed = entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
+        return with_plain_names(renamed, [*context.game.agents, *(context.other.agents if context.other else ())])
+
+
+def doc(name: str) -> str:
+    """What a piece shows: one of `pieces`, or a column of the rubric's own query."""
+    return pieces()[name].doc if name in pieces() else "a column of the record that is judged"
+
+
+def _column(row: Mapping[str, object], name: str) -> list[Entry]:
+    value = row[name]
+    return [] if value is None or value == "" else [Entry(f"{name}:", str(value))]
+
+
+def _judged_agent(context: UnitContext) -> list[Entry]:
+    name = context.agent_name
+    agent = context.game.agents.get(name)
+    return [Entry("The agent that is judged:", f"{one_line(name)} ({one_line(agent.role) if agent else 'role unknown'})")]
+
+
+def _quoted(messages: Iterable[UtteranceView]) -> list[Entry]:
+    return [Entry(f"{one_line(u.agent)} said:", u.text) for u in messages if u.text.strip()]
+
+
+def _utterance(context: UnitContext) -> list[Entry]:
+    return _quoted(u for u in context.now.utterances if u.seq == context.seq)
+
+
+def _action(context: UnitContext) -> list[Entry]:
+    done = context.action
+    return [] if done is None else [Entry(f"{one_line(done.agent)} tried:", action_text(done.verb, done.arguments))]
+
+
+def _action_outcome(context: UnitContext) -> list[Entry]:
+    done = context.action
+    if done is None or done.accepted is None:
+        return []
+    return [Entry("What came of the action:", _outcome(accepted=done.accepted) + (f": {done.error_text}" if done.error_text else ""))]
+
+
+def _event(context: UnitContext) -> list[Entry]:
+    spoken = (u for u in context.now.utterances if u.seq == context.seq)
+    said = [Entry(f"{one_line(u.agent)} {'thought' if u.channel == 'private' else 'said'}:", u.text) for u in spoken if u.text.strip()]
+    return said or _action(context)
+
+
+def _first_dialogue(context: UnitContext) -> list[Entry]:
+    return _record(context.game, context.game.turns)
+
+
+def _second_dialogue(context: UnitContext) -> list[Entry]:
+    return [] if context.other is None else _record(context.other, context.other.turns)
+
+
+def _public_message(context: UnitContext) -> list[Entry]:
+    return _quoted(context.now.received(context.agent_name))
+
+
+def _private_reasoning(context: UnitContext) -> list[Entry]:
+    thoughts = (u for u in context.now.said("private", context.agent_name) if not u.superseded and u.text.strip())
+    return [Entry(f"{one_line(u.agent)} thought:", u.text) for u in thoughts]
+
+
+def _public_messages(context: UnitContext) -> list[Entry]:
+    return _quoted(u for u in context.now.received() if context.is_judged_role(u.agent) and _reaches_others(context, u))
+
+
+def _reaches_others(context: UnitContext, message: UtteranceView) -> bool:
+    """Whether an agent outside the judged roles, who acts on the messages, could read it; where all agents are judged, always."""
+    others = {name for name in context.game.agents if not context.is_judged_role(name)}
+    return not others or not others.isdisjoint(message.audience)
+
+
+def _other_messages(context: UnitContext) -> list[Entry]:
+    said = context.now.received()
+    return _quoted(u for u in said if u.agent != context.agent_name and context.is_judged_role(u.agent))
+
+
+def _history(context: UnitContext) -> list[Entry]:
+    turn = context.now.turn
+    return _record(context.game, (t for t in context.game.turns if turn - HISTORY_TURNS <= t.turn < turn))
+
+
+def _dialogue(context: UnitContext) -> list[Entry]:
+    return _record(context.game, context.game.turns)
+
+
+def _record(game: Transcript, turns: Iterable[TurnView]) -> list[Entry]:
+    """Public messages, each with who of the agents did not receive it, and actions; not the state, which not everybody could see."""
+    entries: list[Entry] = []
+    for turn in turns:
+        entries += [
+            Entry(f"turn {turn.turn}, {one_line(u.agent)} said{_not_received(game, u)}:", u.text)
+            for u in turn.said("public")
+            if u.text.strip()
+        ]
+        entries += [
+            Entry(f"turn {turn.turn}, {one_line(a.agent)} tried:", f"{action_text(a.verb, a.arguments)}: {_outcome(accepted=a.accepted)}")
+            for a in turn.actions
+            if a.accepted is not None
+        ]
+    return entries
+
+
+def _not_received(game: Transcript, message: UtteranceView) -> str:
+    absent = [one_line(name) for name in game.agents if name != message.agent and name not in message.audience]
+    return f" ({', '.join(absent)} did not receive this)" if absent and message.audience else ""
+
+
+def _outcome(*, accepted: bool | None) -> str:
+    return "carried out" if accepted else "refused"
+
+
+def _world_before(context: UnitContext) -> list[Entry]:
+    return _as_json("The world before this turn:", context.now.state_before)
+
+
+def _goal(context: UnitContext) -> list[Entry]:
+    return _as_json("The goal:", context.game.goal or {})
+
+
+def _as_json(head: str, value: JsonObject) -> list[Entry]:
+    return [Entry(head, json.dumps(value, ensure_ascii=False))] if value else []
+
+
+def _oracle_actions(context: UnitContext) -> list[Entry]:
+    listed = [action_text(o.verb, o.arguments) for o in context.now.oracle if o.listed]
+    return [Entry("Candidate actions of this turn, each verified to make progress:", "\n".join(listed))] if listed else []
+
+
+_GENERAL: tuple[Piece, ...] = (
+    Piece("judged_agent", "who is judged: name and role", AGENT_UNITS, (), _judged_agent),
+    Piece("utterance", "the one public message that is judged", ("utterance",), (), _utterance),
+    Piece("public_message", "what the judged agent said to others this turn", AGENT_UNITS, (), _public_message),
+    Piece("private_reasoning", "what the judged agent thought this turn", AGENT_UNITS, (), _private_reasoning),
+    Piece("public_messages", "what the agents of the judged roles said this turn", TURN_UNITS, (), _public_messages),
+    Piece("other_messages", "what the other agents of the judged roles said this turn", AGENT_UNITS, (), _other_messages),
+    Piece("history", f"public messages and actions of up to {HISTORY_TURNS} turns strictly before this one", TURN_UNITS, (), _history),
+    Piece("dialogue", "public messages and actions of the whole game", ("episode",), (), _dialogue),
+    Piece("action", "the one action that is judged; not whether it worked", ("action", "event"), (), _action),
+    Piece("action_outcome", "whether the judged action was carried out", ("action", "event"), (), _action_outcome),
+    Piece("event", "the one thing that is judged: something said, thought or tried", ("event",), (), _event),
+    Piece("first_dialogue", "public messages and actions of the first game", ("pair",), (), _first_dialogue),
+    Piece("second_dialogue", "public messages and actions of the second game", ("pair",), (), _second_dialogue),
+    Piece("world_before", "the whole world before this turn, as JSON, also what an agent could not see", TURN_UNITS, (), _world_before),
+    Piece("goal", "the goal, as JSON, also where no agent was shown it", (*TURN_UNITS, "episode"), (), _goal),
+    Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
+)
+
+
+@cache
+def pieces() -> Mapping[str, Piece]:
+    """Name -> piece: everything that a rubric can show. The first call loads the families."""
+    of_families = (piece for _, offered_pieces in offered("judges", "pieces", "PIECES") for piece in offered_pieces)
+    return {piece.name: piece for piece in (*_GENERAL, *of_families)}
+
+
+class Condition(NamedTuple):
+    """Something that a log shows or does not."""
+
+    doc: str
+    """As the reason of a verdict has it."""
+    units: tuple[UnitKind, ...]
+    """Kinds of unit it makes sense for."""
+    holds: Callable[[UnitContext], bool]
+
+
+def settled(questions: Iterable[Question], context: UnitContext) -> dict[str, str]:
+    """Question -> the first of its conditions that holds; questions that a judge has to be asked are left out."""
+    found = {question.id: next((name for name in question.na_if if CONDITIONS[name].holds(context)), None) for question in questions}
+    return {question: name for question, name in found.items() if name is not None}
+
+
+def _empty(piece: str) -> Callable[[UnitContext], bool]:
+    return lambda context: not pieces()[piece].render(context)
+
+
+def _did_not(*verbs: str) -> Callable[[UnitContext], bool]:
+    """Whether the judged agent acted in the turn, and all that it did is something else."""
+
+    def holds(context: UnitContext) -> bool:
+        done = [action.verb for action in context.now.actions if action.agent == context.agent_name]
+        return bool(done) and not {*verbs} & {*done}
+
+    return holds
+
+
+def _candidate_taken(context: UnitContext) -> bool:
+    listed = [(one.verb, one.arguments) for one in context.now.oracle if one.listed]
+    return any(action.accepted and (action.verb, action.arguments) in listed for action in context.now.actions)
+
+
+def _question_asked(context: UnitContext) -> bool:
+    done = context.now.actions
+    return bool(done) and all(action.verb == "clarify" and action.accepted is None for action in done)
+
+
+def _is_first_message(context: UnitContext) -> bool:
+    before = (turn for turn in context.game.turns if turn.turn < context.now.turn)
+    return not any(turn.said("public", context.agent_name) for turn in before)
+
+
+def _not_asked_before(context: UnitContext) -> bool:
+    before = [turn for turn in context.game.turns if turn.turn == context.now.turn - 1]
+    if context.now.turn > 1 and not before:
+        return False  # a turn that the log lacks says nothing
+    return not any(action.verb == "ask" and action.agent != context.agent_name for turn in before for action in turn.actions)
+
+
+def _are_not_heard(context: UnitContext) -> bool:
+    return context.game.details.get("same_turn_messages") is False
+
+
+CONDITIONS: Final[Mapping[str, Condition]] = {
+    "no_candidate": Condition("no candidate is listed for this turn", TURN_UNITS, _empty("oracle_actions")),
+    "candidate_taken": Condition("an action that was carried out is one of the listed candidates", TURN_UNITS, _candidate_taken),
+    "question_asked": Condition("the turn has a question in place of an action", TURN_UNITS, _question_asked),
+    "first_turn": Condition("it is the first turn", TURN_UNITS, lambda context: context.now.turn == 1),
+    "first_message": Condition("it is the first message of the judged agent", AGENT_UNITS, _is_first_message),
+    "no_message": Condition("the judged agent sent no message in this turn", AGENT_UNITS, _empty("public_message")),
+    "no_other_message": Condition("no other agent of the judged roles sent a message in this turn", AGENT_UNITS, _empty("other_messages")),
+    "messages_not_heard": Condition("agents do not receive messages of the turn that they speak in", TURN_UNITS, _are_not_heard),
+    "no_reasoning": Condition("the log has no reasoning of the judged agent in this turn", AGENT_UNITS, _empty("private_reasoning")),
+    "nothing_shared": Condition("the judged agent shared nothing in this turn", AGENT_UNITS, _did_not("share")),
+    "nothing_moved": Condition("the judged agent moved nothing in this turn", AGENT_UNITS, _did_not("move")),
+    "no_clue": Condition("the judged agent gave no clue in this turn", AGENT_UNITS, _did_not("reveal_color", "reveal_rank")),
+    "not_asked": Condition("the partner asked nothing in the turn before", AGENT_UNITS, _not_asked_before),
+}
+"""Name, as `na_if` has it -> the condition. What a log does not say meets none of them."""

@@ -1,19 +1,83 @@
-"""Whole games out of the store as typed objects: what judges and engine checks look at."""
+"""Whole games out of the store as typed objects: what judges and engine checks look at, read by a chosen reader.
+
+Readers:
+
+======================== ============================================================================================
+``rules``                the family's own reader of plain language, on the spot
+``planted``              what the author of a scripted text knows it to claim, out of the log (table `claims`)
+``llm:<model>``          rules and model together, in columns ``both:llm:<model>``: what one does not read the other may, and where
+                         they differ nothing is certain
+``llm-only:<model>``     what the model made of it alone, out of the table `claims`, where `judges.claims.job` put it
+``both:planted``         rules and author together
+======================== ============================================================================================
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
+from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
     import duckdb
 
-    from judges.evidence.reader import Reader
+
+RULES: Final = "rules"
+PLANTED: Final = "planted"
+_LLM: Final = "llm:"
+_ALONE: Final = "llm-only:"
+_BOTH: Final = "both:"
+
+
+class Reader(NamedTuple):
+    """A reader by name."""
+
+    name: str
+    """As in the column `claims.reader`, but for a model alone, whose claims stand under `stored`."""
+
+    rules: bool
+    """Whether the rules read along."""
+
+    stored: str | None
+    """The reader whose claims stand in the table `claims`; None if none is needed."""
+
+    @property
+    def model(self) -> str | None:
+        """The model that reads, if one does."""
+        return self.stored.removeprefix(_LLM) if self.stored is not None and self.stored.startswith(_LLM) else None
+
+    @property
+    def judge(self) -> str:
+        """The engine with this reader, as in the column `verdicts.judge`."""
+        return "engine" if self.name == RULES else f"engine:{self.name}"
+
+
+BY_RULES: Final = Reader(RULES, rules=True, stored=None)
+"""The reader that needs nothing but the text."""
+
+
+def reader_named(name: str) -> Reader:
+    """The reader of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name == RULES:
+        return BY_RULES
+    other = name.removeprefix(_BOTH)
+    alone = other.removeprefix(_ALONE) if name == other else other
+    if other == PLANTED:
+        return Reader(name, rules=name != other, stored=PLANTED)
+    if alone not in ("", other):
+        return Reader(name, rules=False, stored=_LLM + alone)
+    if other.startswith(_LLM) and len(other) > len(_LLM):
+        return Reader(_BOTH + other, rules=True, stored=other)
+    raise UsageError(f"there is no reader {name}: give rules, planted, llm:<provider/model>, llm-only:<provider/model> or both:planted")
 
 
 JsonObject = Mapping[str, Any]
@@ -149,7 +213,7 @@ class Transcript:
     turns: tuple[TurnView, ...]
     """In order; turn numbers count from 1 without gaps."""
     reader: str = "rules"
-    """Who reads its texts for engine checks (`judges.evidence.reader`)."""
+    """Who reads its texts for engine checks (`judges.evidence.transcript`)."""
     claims: Mapping[tuple[int, int], tuple[ClaimView, ...]] = field(default_factory=dict)
     """Turn and number of the utterance -> what that reader's rows of `claims` say; empty where it reads on the spot."""
 

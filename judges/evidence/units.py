@@ -32,7 +32,7 @@ class Unit(NamedTuple):
 def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Iterator[Unit]:
     """The units of a game in order; only those on the given turns (None: all).
 
-    Pairs and rows do not come out of one game: `judges.evidence.unit_sources` has them.
+    Pairs and rows do not come out of one game: `judges.evidence.selection` has them.
     """
     if rubric.unit in {"pair", "row"}:
         return

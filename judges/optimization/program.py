@@ -16,10 +16,9 @@ import orjson
 from dspy.lm15 import Message as LmMessage
 from dspy.lm15 import Request, Response, Usage
 
-from judges.evidence.text import clean
-from judges.optimization.cases import Case
+from judges.evidence.pieces import clean
+from judges.optimization.cases import Answers, Case, RubricDispatcher
 from judges.optimization.dispatcher import Dispatcher
-from judges.optimization.rubric_manner import Answers, RubricDispatcher
 from judges.rubric import Demonstration, RightAnswer, Rubric, ShownEntry
 from providers.messages import Message
 from providers.provider import ModelSettings

@@ -18,8 +18,8 @@ from judges.claims.extraction import Example, messages_for, read_reply
 from judges.claims.readers import TEXT, Count, counts, same_claim
 from judges.claims.reading import Read, Told
 from judges.evidence.pieces import clean
+from judges.optimization.cases import ReaderCase
 from judges.optimization.dispatcher import Dispatcher
-from judges.optimization.reader_cases import ReaderCase
 from providers.asker import Request
 from schemas.claims import read_claim, written
 

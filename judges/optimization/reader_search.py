@@ -14,12 +14,14 @@ from judges.claims.extraction import messages_for
 from judges.claims.readers import Count, counts
 from judges.claims.reading import Read
 from judges.claims.texts import PromptFile
-from judges.optimization.optimizers import OPTIMIZERS, Calls, Search
-from judges.optimization.reader_cases import ReaderCase, ReaderCaseSplit
-from judges.optimization.terms import (
+from judges.optimization.cases import ReaderCase, ReaderCaseSplit
+from judges.optimization.optimizers import (
     LONGER_INSTRUCTIONS,
+    OPTIMIZERS,
     CallLengths,
+    Calls,
     OnCall,
+    Search,
     SearchEstimate,
     SearchTerms,
     best_of,

@@ -16,13 +16,14 @@ import orjson
 import yaml
 
 from judges.evidence.prompt import PromptMaker
-from judges.optimization.cases import Case, CaseSplit
-from judges.optimization.optimizers import OPTIMIZERS, Calls, Search
-from judges.optimization.rubric_manner import Answers, RubricDispatcher, RubricManner
-from judges.optimization.terms import (
+from judges.optimization.cases import Answers, Case, CaseSplit, RubricDispatcher, RubricManner
+from judges.optimization.optimizers import (
     LONGER_INSTRUCTIONS,
+    OPTIMIZERS,
     CallLengths,
+    Calls,
     OnCall,
+    Search,
     SearchEstimate,
     SearchTerms,
     best_of,

@@ -8,8 +8,7 @@ from games.overcooked.engine.layout import AGENTS, kitchen
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.measures import TimestepOutput
 from games.overcooked.text.replies import NOTHING, requests_meant
-from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext
-from judges.evidence.text import Entry, one_line
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Entry, Piece, UnitContext, one_line
 from judges.evidence.transcript import JsonObject
 from judges.overcooked.conversations import done_before, event_at, layout_in, messages_of, task_in
 

@@ -10,7 +10,7 @@ from games.overcooked.engine.layout import AGENTS
 from games.overcooked.text.replies import TYPES, Asked, Clause, OvercookedClaim, Planned, Reported, calls_in, heard, requests_meant
 from judges.claims.generic import any_of
 from judges.claims.reading import Read, Told, Unread
-from judges.evidence.text import in_frame
+from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from judges.overcooked.conversations import layout_in
 from schemas.packaged import packaged_yaml

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from judges.evidence.row_query import query_mistake
+from judges.evidence.selection import query_mistake
 from judges.rubric import ANY_BENCHMARK, Demonstration, Question, Rubric, loosely
 from schemas.families import families
 from schemas.text import near
@@ -128,7 +128,7 @@ def _bad_placeholders(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
 
 
 def _unfilled(rubric: Rubric, where: NodePath, text: str, shown: Sequence[str]) -> Iterator[tuple[NodePath, str]]:
-    from judges.evidence.shows import pieces
+    from judges.evidence.pieces import pieces
 
     known: Sequence[str] = rubric.shows if rubric.unit == "row" else [*pieces()]
     for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
@@ -185,7 +185,7 @@ def _bad_wordings(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
 
 
 def _bad_piece(rubric: Rubric, name: str) -> Iterator[str]:
-    from judges.evidence.shows import pieces
+    from judges.evidence.pieces import pieces
 
     if name not in pieces():
         yield f"there is no piece of evidence {name}{near(name, pieces())}"
@@ -213,7 +213,7 @@ def _bad_question(rubric: Rubric, question_id: str, question: Question) -> Itera
 
 
 def _bad_conditions(rubric: Rubric, where: NodePath, question: Question) -> Iterator[tuple[NodePath, str]]:
-    from judges.evidence.settled import CONDITIONS
+    from judges.evidence.pieces import CONDITIONS
 
     if question.na_if and question.na_when is None:
         yield (*where, "na_if"), "na_if says when the log shows that na_when holds: add na_when, which the judge reads, or delete na_if"

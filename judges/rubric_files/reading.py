@@ -284,7 +284,7 @@ def _read(path: Path, *, to_judge: bool = True) -> tuple[Rubric | None, list[Pro
 
 def _on_store(path: Path, lines: YamlLines, rubric: Rubric, store: Store) -> list[Problem]:
     """What a store says to it: its query, and whether there is anything to judge."""
-    from judges.evidence.unit_sources import selected_units
+    from judges.evidence.selection import selected_units
     from judges.evidence.units import select
 
     try:

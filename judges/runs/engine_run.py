@@ -13,7 +13,7 @@ from itertools import groupby
 
 from judges.engine.checks import Check
 from judges.engine.verdicts import EngineAnswers, EngineJob, GamesOfJobs, GameVerdicts, answered
-from judges.evidence.unit_sources import selected_units
+from judges.evidence.selection import selected_units
 from judges.evidence.units import Selection, select
 from judges.rubric import PROBE
 from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, RunProgress, RunStatus, new_run

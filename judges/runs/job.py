@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import orjson
 
 from judges.evidence.prompt import Prompt, PromptMaker
-from judges.evidence.reader import BY_RULES, Reader
-from judges.evidence.unit_sources import selected_units
+from judges.evidence.selection import selected_units
+from judges.evidence.transcript import BY_RULES, Reader
 from judges.evidence.units import Unit, select
 from judges.rubric import Rubric
 from judges.runs.outcomes import KnownCalls, found_answers

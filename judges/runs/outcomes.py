@@ -17,8 +17,8 @@ import msgspec
 import orjson
 from pydantic import BaseModel
 
+from judges.evidence.pieces import CONDITIONS
 from judges.evidence.prompt import Prompt
-from judges.evidence.settled import CONDITIONS
 from judges.evidence.units import Unit
 from judges.rubric import Group, Rubric, answer_model, given
 from providers.answers import read_answer
@@ -49,7 +49,7 @@ class About(NamedTuple):
     group: int
     """Index of the rubric's group of questions."""
     flagged: str | None
-    """As in `judges.evidence.injection.flags`."""
+    """As in `judges.evidence.prompt.flags`."""
     asks: tuple[str, ...] | None = None
     """Questions of the group that are asked; None, in records of older versions: all."""
     settled: tuple[tuple[str, str], ...] = ()

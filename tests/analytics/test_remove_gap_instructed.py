@@ -13,8 +13,7 @@ from ingest.files.run import ingest_paths
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_whole
 from judges.claims.texts import stored_claims
-from judges.evidence.reader import reader_named
-from judges.evidence.transcript import load
+from judges.evidence.transcript import load, reader_named
 from schemas.store import Store
 from tests.scripted import CraftRequest, play
 

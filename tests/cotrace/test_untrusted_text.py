@@ -3,7 +3,7 @@
 The canary holds what each exit could stumble over: format strings of Python, templates of Plotly, HTML, Markdown, SQL, paths, escapes of
 terminals, changes of direction, NUL, formulas, and a key that the environment holds. It stands in every text of every log, of files of
 labels, in free keys, and in notes (`tests.fuzz.canaries`). `cotrace/terminal.py`, `dashboards/parts.py`, `schemas/text.py` and
-`judges/evidence/text.py` are the exits; ruff's `banned-api`, mypy (`dashboards.parts.Html`) and `tools/format_strings.py` refuse others.
+`judges/evidence/pieces.py` are the exits; ruff's `banned-api`, mypy (`dashboards.parts.Html`) and `tools/format_strings.py` refuse others.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import add_note, import_labels
 from judges.attribution.job import attribute_games
 from judges.evidence.prompt import PromptMaker
-from judges.evidence.unit_sources import selected_units
+from judges.evidence.selection import selected_units
 from judges.evidence.units import select
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest

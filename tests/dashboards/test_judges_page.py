@@ -26,7 +26,7 @@ from dashboards.drawing import draw_page
 from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE, _worst
 from dashboards.pages.judges import SECTIONS
 from dashboards.reader import computed, reader
-from judges.evidence.perturbation.perturbations import as_probe
+from judges.evidence.perturbations import as_probe
 from judges.rubric_files.reading import find
 from judges.runs.runner import run
 from schemas import batches, wording

@@ -20,7 +20,7 @@ from games.craft.players.directors import PERSONAS
 from ingest.adapters import formats
 from ingest.foreign.chat_mapping import ConversationColumns, MessageColumns, OutcomeColumns
 from ingest.labels.files import COLUMNS
-from judges.evidence.perturbation.perturbations import kinds
+from judges.evidence.perturbations import kinds
 from judges.rubric import Question, Rubric
 from schemas.families import FAMILIES
 from schemas.game import End, Header, Turn

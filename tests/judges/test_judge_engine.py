@@ -9,8 +9,7 @@ import pytest
 
 from benchmarks.workload import multiply
 from judges.engine.checks import Decision, all_checks, find
-from judges.evidence.reader import reader_named
-from judges.evidence.transcript import Transcript
+from judges.evidence.transcript import Transcript, reader_named
 from judges.rubric import PROBE
 from judges.rubric_files.reading import find as find_rubric
 from judges.rubric_files.reading import load

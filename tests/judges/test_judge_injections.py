@@ -15,11 +15,10 @@ from analytics.query import as_csv, query
 from cotrace.output import emit
 from judges.claims import generic
 from judges.craft import reading as craft_reading
-from judges.evidence.injection import KINDS, attempts
-from judges.evidence.prompt import PromptMaker
-from judges.evidence.text import Entry, one_line, with_plain_names
+from judges.evidence.pieces import Entry, one_line, with_plain_names
+from judges.evidence.prompt import KINDS, PromptMaker, attempts
+from judges.evidence.selection import selected_units
 from judges.evidence.transcript import load
-from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import select
 from judges.rubric_files.reading import find, names
 from judges.runs.engine_run import run_engine

@@ -13,7 +13,7 @@ import yaml
 from judges.engine.checks import Decision
 from judges.evidence.labelling import label_template
 from judges.evidence.prompt import PromptMaker
-from judges.evidence.unit_sources import selected_units
+from judges.evidence.selection import selected_units
 from judges.evidence.units import select
 from judges.rubric import Rubric
 from judges.rubric_files.reading import load

@@ -18,10 +18,9 @@ from analytics.judging.probes import probe_report
 from analytics.query import query
 from cotrace.cli import cli
 from judges.craft.perturbations import DEFECTS_OF
-from judges.evidence.perturbation.injected import ATTACKS
-from judges.evidence.perturbation.perturbations import as_probe
+from judges.evidence.perturbations import ATTACKS, as_probe
 from judges.evidence.prompt import PromptMaker
-from judges.evidence.unit_sources import selected_units
+from judges.evidence.selection import selected_units
 from judges.evidence.units import Unit, select
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
@@ -38,7 +37,7 @@ RIGHT = {"yes": {"yes": 1.0}, "no": {"no": 1.0}}
 
 def test_perturbing_in_general_loads_no_family() -> None:
     """What a family adds is found by its name when it is asked for: another family brings its own, and none costs the others."""
-    code = "import sys, judges.evidence.perturbation.perturbations; print([name for name in sys.modules if name.endswith('.craft')])"
+    code = "import sys, judges.evidence.perturbations; print([name for name in sys.modules if name.endswith('.craft')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.evidence.perturbation.perturbations import as_probe
+from judges.evidence.perturbations import as_probe
 from judges.evidence.prompt import system_message
 from judges.rubric import Rubric
 from judges.rubric_files.reading import check, find, load

@@ -335,7 +335,7 @@ def test_the_answers_of_a_rubric_need_no_code_of_the_benchmarks() -> None:
     """Reports ask for the answers' numbers alone: what judges can be shown, which every family's rules tell, is not imported for it."""
     code = (
         "import sys; from analytics.agreement.answers import numbers_of_answers; print(numbers_of_answers('spatial_grounding'));"
-        "print([name for name in sys.modules if name == 'judges.evidence.shows' or name.startswith('games.')])"
+        "print([name for name in sys.modules if name == 'judges.evidence.pieces' or name.startswith('games.')])"
     )
 
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()

@@ -10,8 +10,8 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from judges.evidence.settled import settled
-from judges.evidence.unit_sources import selected_units
+from judges.evidence.pieces import settled
+from judges.evidence.selection import selected_units
 from judges.evidence.units import select
 from judges.rubric import contradicts
 from judges.rubric_files.reading import load, names

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from judges.claims.extraction import messages_for
 from judges.claims.readers import read_by
 from judges.claims.texts import texts
-from judges.evidence.reader import PLANTED, reader_named
+from judges.evidence.transcript import PLANTED, reader_named
 from schemas.claims import written
 from schemas.store import Store
 from tests.servers.batches import BatchServer

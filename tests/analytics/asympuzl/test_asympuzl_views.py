@@ -19,7 +19,7 @@ from games.asympuzl.game import GameSettings
 from games.asympuzl.labels import FAILURES
 from games.asympuzl.players import PERSONAS
 from ingest.files.run import ingest_paths
-from judges.evidence.shows import Viewer
+from judges.evidence.pieces import Viewer
 from judges.evidence.transcript import Transcript, load
 from judges.evidence.units import units
 from judges.rubric_files.reading import check, find, names

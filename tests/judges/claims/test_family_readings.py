@@ -18,8 +18,7 @@ from judges.claims import generic
 from judges.claims.extraction import read_of, rows_of
 from judges.claims.readers import reading_room
 from judges.claims.texts import texts
-from judges.evidence.reader import PLANTED, reader_named
-from judges.evidence.transcript import ClaimView, Transcript, UtteranceView, load
+from judges.evidence.transcript import PLANTED, ClaimView, Transcript, UtteranceView, load, reader_named
 from schemas.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as AsympuzlRequest
 from tests.ingest.asympuzl.asympuzl_logs import play as play_asympuzl

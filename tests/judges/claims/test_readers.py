@@ -22,8 +22,7 @@ from judges.claims.reading import Read, Told, Unread
 from judges.claims.texts import ReadingRequest, open_texts, put, stored_claims
 from judges.craft.measure import ANSWERS, Judged, score_decisions, total
 from judges.craft.reading import TYPES
-from judges.evidence.reader import PLANTED, reader_named
-from judges.evidence.transcript import load
+from judges.evidence.transcript import PLANTED, load, reader_named
 from providers.provider import ModelSettings
 from schemas.store import Store
 from tests.scripted import CraftRequest as PlayRequest
@@ -166,7 +165,7 @@ def test_a_model_sees_the_text_the_seat_and_the_board_before_and_nothing_else(re
         for turn in odd.turns:
             for said in turn.utterances:
                 if room.reads(said):
-                    one = texts.question(texts.Text(odd, turn.turn, said, room), texts.PromptParts())
+                    one = texts.question_of(texts.Text(odd, turn.turn, said, room), texts.PromptParts())
                     assert one.key in shown
                     assert "CANARY" not in str(one.messages)
 

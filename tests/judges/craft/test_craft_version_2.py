@@ -13,7 +13,7 @@ from msgspec.structs import replace as changed
 from analytics.query import query
 from games.craft.engine.rules import Move
 from ingest.files.run import ingest_paths
-from judges.evidence.shows import Viewer
+from judges.evidence.pieces import Viewer
 from judges.evidence.transcript import Transcript, UtteranceView, load
 from judges.evidence.units import units
 from judges.rubric_files.reading import find

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths
 from judges.claims.texts import prompt_in
-from judges.optimization.reader_cases import reader_cases, split_by_author
+from judges.optimization.cases import reader_cases, split_by_author
 from judges.optimization.reader_search import ReaderOptimization, expected
 from providers.provider import ModelSettings
 from schemas.errors import UsageError

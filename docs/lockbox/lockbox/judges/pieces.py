@@ -1,7 +1,6 @@
 """Evidence that only Lockbox has."""
 
-from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext
-from judges.evidence.text import Entry
+from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext
 
 __all__ = ["PIECES"]
 
