@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -10,7 +10,7 @@ from games.coordination.courses.scripts import BEFORE_ONSET, CoordinationGame
 from games.coordination.players import PLAYERS
 from games.coordination.setup import VARIANTS
 from games.experiments.plan import play
-from games.players.planted import FaultyPlayer, Mended, OnProgress, PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import FaultyPlayer, PlantedGame, PlantedGames, as_asked, the_faulty_one
 from games.players.running import RunReport
 from schemas.errors import UsageError
 
@@ -32,43 +32,6 @@ def fault_in(scripts: Mapping[str, str | None]) -> FaultyPlayer | None:
     return the_faulty_one({agent: script and script.partition(",")[0] for agent, script in scripts.items()}, FAULTLESS)
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> RunReport:
-    """Play games with one faulty player each, the three games by turns; what is there already is not played again.
-
-    Args:
-        out: folder for the logs.
-        games: how many.
-        seed: fixes all of them.
-        on_progress: called with the games finished and the games in all.
-        mended: play the same games with the faulty player mended, throughout or in one turn.
-    """
-    return _play(out, seed, _cases(games, seed, _FAULTS), on_progress, mended)
-
-
-def of_game(game: str) -> Callable[[Path, int, int, OnProgress], RunReport]:
-    """The same with one of the games alone: folder, games, seed, progress.
-
-    Raises:
-        UsageError: it has no scripts to plant faults in.
-    """
-    found = next((known for known in _FAULTS if known == game), None)
-    if found is None:
-        raise UsageError(f"--planted {game}: there are {', '.join(_FAULTS)}; the kitchen has no values, so nothing could be found in it")
-    return lambda out, games, seed, on_progress: _play(out, seed, _cases(games, seed, {found: _FAULTS[found]}), on_progress, None)
-
-
-def _cases(games: int, seed: int, faults: Mapping[CoordinationGame, tuple[str, ...]]) -> Iterator[PlantedGame]:
-    return cases(games, seed, {f"{game} {player}": scripts for game, scripts in faults.items() for player in PLAYERS})
-
-
-def _play(out: Path, seed: int, chosen: Iterator[PlantedGame], on_progress: OnProgress | None, mended: Mended | None) -> RunReport:
-    return played_cases(chosen, lambda case: _played(out, case, seed), _faultless, on_progress, mended)
-
-
-def _faultless(case: PlantedGame) -> str:
-    return BEFORE_ONSET[_game_of(case)]
-
-
 def _game_of(case: PlantedGame) -> CoordinationGame:
     return cast("CoordinationGame", case.seat.partition(" ")[0])
 
@@ -78,5 +41,25 @@ def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     team = dict.fromkeys(PLAYERS, BEFORE_ONSET[game]) | {case.seat.partition(" ")[2]: case.script}
     variants = VARIANTS[game]
     chosen: dict[str, Any] = {"task": [case.rng.choice(variants)]} if variants else {}
-    players = [f"{player}=script:{name}" for player, name in team.items()]
-    return play("coordination", out / f"{case.place}", players=players, game=game, seeds=[seed + case.place], **chosen)
+    return play("coordination", out / f"{case.place}", players=as_asked(team), game=game, seeds=[seed + case.place], **chosen)
+
+
+def _planted(faults: Mapping[CoordinationGame, Sequence[str]]) -> PlantedGames:
+    seats = {f"{game} {player}": scripts for game, scripts in faults.items() for player in PLAYERS}
+    return PlantedGames(seats, lambda case: BEFORE_ONSET[_game_of(case)], _played)
+
+
+play_planted: Final = _planted(_FAULTS)
+"""The three games by turns."""
+
+
+def of_game(game: str) -> PlantedGames:
+    """The same with one of the games alone.
+
+    Raises:
+        UsageError: it has no scripts to plant faults in.
+    """
+    found = next((known for known in _FAULTS if known == game), None)
+    if found is None:
+        raise UsageError(f"--planted {game}: there are {', '.join(_FAULTS)}; the kitchen has no values, so nothing could be found in it")
+    return _planted({found: _FAULTS[found]})

@@ -12,7 +12,7 @@ from games.craft.players.builders import BUILDERS
 from games.craft.players.directors import PERSONAS
 from games.craft.players.team import FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
 from games.experiments.plan import play
-from games.players.planted import Mended, OnProgress, PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import PlantedGame, PlantedGames, as_asked, the_faulty_one
 from games.players.running import RunReport
 
 _BUILDER: Final = "Builder"
@@ -32,20 +32,6 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 """Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> RunReport:
-    """Play games with one faulty player each; what is there already is not played again.
-
-    Args:
-        out: folder for the logs.
-        games: how many.
-        seed: fixes all of them.
-        on_progress: called with the games finished and the games in all.
-        mended: play the same games with the faulty player mended, throughout or in one turn.
-    """
-    chosen = cases(games, seed, _FAULTS)
-    return played_cases(chosen, lambda case: _played(out, case, seed), _faultless, on_progress, mended)
-
-
 def _faultless(case: PlantedGame) -> str:
     return FAULTLESS_BUILDER if case.seat == _BUILDER else FAULTLESS_DIRECTOR
 
@@ -55,5 +41,10 @@ def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     team: dict[str, str] = dict.fromkeys(DIRECTORS, FAULTLESS_DIRECTOR)
     team |= {_BUILDER: builder, case.seat: case.script}
     oracle = case.seat == _BUILDER or case.rng.random() < 1 / 2
-    players = [f"{agent}=script:{name}" for agent, name in team.items()]
-    return play("craft", out / ("listed" if oracle else "unlisted"), players=players, games=1, seeds=[seed + case.place], oracle=oracle)
+    folder = out / ("listed" if oracle else "unlisted")
+    return play(
+        "craft", out / ("listed" if oracle else "unlisted"), players=as_asked(team), games=1, seeds=[seed + case.place], oracle=oracle
+    )
+
+
+play_planted: Final = PlantedGames(_FAULTS, _faultless, _played)

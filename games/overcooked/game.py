@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -16,7 +16,6 @@ from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, Rules, World, map_text, start_world
 from games.overcooked.text.prompts import (
     AGENT_RULES,
-    AgentPlayer,
     AgentRules,
     Lesson,
     Query,
@@ -98,18 +97,17 @@ class _Slot:
 
 
 class Game:
-    """A game of two players; `step` plays one timestep and gives its log entry."""
+    """A game of two players; `timestep` plays one timestep, asking whoever drives it, and gives its log entry."""
 
     def __init__(
         self,
         order: str | Task,
-        players: tuple[AgentPlayer, AgentPlayer] | None = None,
         *,
         horizon: int,
         rules: Rules = "published",
         agents: AgentRules | None = None,
     ) -> None:
-        """Set up a game; without players its queries are answered by whoever drives `timestep`.
+        """Set up a game.
 
         ``order`` is one of the published kitchen's, or a task with a kitchen of its own; ``agents`` None: as published, or, under the sane
         rules, without the defects of the published loop.
@@ -118,7 +116,6 @@ class Game:
         self.world = start_world(task.layout, task.order, rules)
         self.horizon = horizon
         self.agents = agents or (AgentRules() if rules == "published" else SANE)
-        self._players = players
         self._slots = (_Slot(), _Slot())
         self._entry: dict[str, Any] = {}
         self.refused: list[tuple[int, str, str]] = []
@@ -133,23 +130,6 @@ class Game:
     def recorded(self) -> list[list[dict[str, object]]]:
         """Per agent its recorded actions."""
         return [slot.recorded for slot in self._slots]
-
-    def play(self) -> Iterator[dict[str, Any]]:
-        """Play to the end, giving the log entry of each timestep once it is over."""
-        while not self.over:
-            yield self.step()
-
-    def step(self) -> dict[str, Any]:
-        """Play one timestep with the players of the game."""
-        assert self._players is not None
-        asking = self.timestep()
-        try:
-            query = next(asking)
-            while True:
-                query = asking.send(self._players[query.agent].answer(query))
-        except StopIteration as over:
-            entry: dict[str, Any] = over.value
-            return entry
 
     def timestep(self) -> Asking[dict[str, Any]]:
         """Play one timestep: the Chef decides, then the Assistant, both on the same state; then both act."""

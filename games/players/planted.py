@@ -9,20 +9,19 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Final, Literal, NamedTuple, TypeAlias
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
 
 from games.players.running import RunReport
-from games.players.setup import mended_in, onset_of, script_of
+from games.players.setup import SCRIPT, mended_in, onset_of, script_of
 
 OnProgress: TypeAlias = Callable[[int, int], None]
 """Called with the games finished and the games in all."""
 
 Mended = Literal["throughout"] | Sequence[tuple[int, int]]
 """Faultless throughout; or games by their place, from 0, and the one turn of each in which the faulty player is faultless."""
-
-_LATEST: Final = 8
-"""The latest turn from which on a planted fault begins, unless games are shorter."""
 
 
 class FaultyPlayer(NamedTuple):
@@ -65,7 +64,7 @@ def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]
     return FaultyPlayer(agent, onset.script, onset.turn)
 
 
-def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest: int = _LATEST) -> Iterator[PlantedGame]:
+def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest: int) -> Iterator[PlantedGame]:
     """Every fault of every agent by turns, from the start or from a later turn.
 
     Args:
@@ -82,38 +81,54 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest:
         yield PlantedGame(place, seat, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))
 
 
-def played_cases(
-    chosen: Iterator[PlantedGame],
-    play: Callable[[PlantedGame], RunReport],
-    faultless: Callable[[PlantedGame], str],
-    on_progress: OnProgress | None,
-    mended: Mended | None,
-) -> RunReport:
-    """Play games one by one, or instead of them those that are mended; gives one report for all.
+def as_asked(team: Mapping[str, str]) -> list[str]:
+    """Agent -> script, as players are asked for."""
+    return [f"{agent}={SCRIPT}{name}" for agent, name in team.items()]
 
-    Args:
-        chosen: the games.
-        play: plays one.
-        faultless: the script of the same seat without a fault.
-        on_progress: called with the games finished and the games in all.
-        mended: which of them are mended, and how.
-    """
-    games = [*chosen]
-    if mended == "throughout":
-        games = [case._replace(script=faultless(case)) for case in games]
-    elif mended is not None:
-        games = [_mended(games[place], turn) for place, turn in mended]
-    reports: list[RunReport] = []
-    for case in games:
-        reports.append(play(case))
-        if on_progress is not None:
-            on_progress(len(reports), len(games))
-    return RunReport(
-        paths=[path for report in reports for path in report.paths],
-        played=sum(report.played for report in reports),
-        kept=sum(report.kept for report in reports),
-        turns=sum(report.turns for report in reports),
-    )
+
+@dataclass(frozen=True, slots=True)
+class PlantedGames:
+    """The games of a family with one faulty player each."""
+
+    faults: Mapping[str, Sequence[str]]
+    """Seat -> scripts."""
+
+    faultless: Callable[[PlantedGame], str]
+    """The script of the same seat without a fault."""
+
+    one: Callable[[Path, PlantedGame, int], RunReport]
+    """Plays a game: folder for the logs, the game, the seed of all."""
+
+    latest: int = 8
+    """The latest turn from which on a fault begins, unless games are shorter."""
+
+    def __call__(
+        self, out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None
+    ) -> RunReport:
+        """Play games with one faulty player each; what is there already is not played again.
+
+        Args:
+            out: folder for the logs.
+            games: how many.
+            seed: fixes all of them.
+            on_progress: called with the games finished and the games in all.
+            mended: play the same games with the faulty player mended, throughout or in one turn.
+        """
+        chosen = [*cases(games, seed, self.faults, latest=self.latest)]
+        if mended == "throughout":
+            chosen = [case._replace(script=self.faultless(case)) for case in chosen]
+        elif mended is not None:
+            chosen = [_mended(chosen[place], turn) for place, turn in mended]
+        report = RunReport()
+        for number, case in enumerate(chosen, start=1):
+            played = self.one(out, case, seed)
+            report.paths = [*report.paths, *played.paths]
+            report.played += played.played
+            report.kept += played.kept
+            report.turns += played.turns
+            if on_progress is not None:
+                on_progress(number, len(chosen))
+        return report
 
 
 def _mended(case: PlantedGame, turn: int) -> PlantedGame:

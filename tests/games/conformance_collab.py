@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import orjson
 
-from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.coordination import capture, escape, kitchen
 from games.coordination.courses.scripts import CoordinationGame
 from games.coordination.escape import TURN_CAP
@@ -22,6 +21,7 @@ from games.coordination.hanabi import HanabiTable, Move, deck_of_seed, legal_mov
 from games.coordination.kitchen import LAYOUTS
 from games.coordination.players import PLAYERS, Player, ground
 from schemas.errors import UsageError
+from tests.games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
 
 __all__ = ["COORDINATION"]

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import orjson
 
-from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.game import Game
 from games.overcooked.replay import replay
 from games.overcooked.text.prompts import Query, Remembered, observation
+from tests.games.conformance import LoggedStep, ReadBack, Ruling, Subject
+from tests.games.overcooked.driven import timestep
 from tests.ingest.overcooked.overcooked_logs import play_order
 
 __all__ = ["OVERCOOKED"]
@@ -89,11 +90,11 @@ class Kitchen:
     def _play(self) -> None:
         self._rest = iter(self._answers)
         self.query = None
-        self.game = Game(self._order, (self, self), horizon=self._horizon)
+        self.game = Game(self._order, horizon=self._horizon)
         self.entries: list[dict[str, Any]] = []
         try:
             while len(self.entries) < self._begun:
-                self.entries.append(self.game.step())
+                self.entries.append(timestep(self.game, (self, self)))
         except _AskedError:
             return
 

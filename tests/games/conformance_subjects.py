@@ -11,13 +11,13 @@ import orjson
 
 from games.asympuzl import game as asympuzl
 from games.asympuzl.puzzle import generate as generate_asympuzl
-from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.craft import game as craft
 from games.craft.targets import Structure, generate_structures
 from games.einstein import game as einstein
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table import table_json
 from games.einstein.game import refusal
+from tests.games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from tests.games.conformance_collab import COORDINATION
 from tests.games.conformance_overcooked import OVERCOOKED
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as AsymPuzlRequest

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from games.conformance import CONFORMANCE_CHECKS, ConformanceError, ReadBack, Ruling, Subject
 from schemas.errors import UsageError
+from tests.games.conformance import CONFORMANCE_CHECKS, ConformanceError, ReadBack, Ruling, Subject
 from tests.games.conformance_subjects import SUBJECTS
 
 SEEDS = (1, 2, 3)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -76,14 +76,6 @@ class Query:
 
     error: str | None
     """The refusal, or the output that could not be read."""
-
-
-class AgentPlayer(Protocol):
-    """Whoever plays an agent."""
-
-    def answer(self, query: Query) -> str:
-        """Give a whole output with its three labelled fields."""
-        ...
 
 
 SHOWN: Final = 3

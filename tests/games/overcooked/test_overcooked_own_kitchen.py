@@ -23,6 +23,7 @@ from games.overcooked.text.prompts import Query, prompt_for
 from games.overcooked.value import steps_left
 from schemas.errors import BadInputError, UsageError
 from schemas.store import Store
+from tests.games.overcooked.driven import timestep
 from tests.games.seats import cotrace, ingested, play, seat_server, turns
 from tests.ingest.overcooked.overcooked_logs import play_order
 from tests.servers.seats.overcooked import KITCHEN
@@ -84,7 +85,7 @@ def test_prompts_name_the_kitchens_own_places_and_keep_the_recipe_from_the_assis
             asked.append(query)
             return "???"
 
-    Game(task_of("pesto_toast", own), (Keeper(), Keeper()), horizon=1).step()
+    timestep(Game(task_of("pesto_toast", own), horizon=1), (Keeper(), Keeper()))
     recipe = recipe_text("pesto_toast", own)
     for one in asked:
         text = "\n".join(prompt_for(one))

@@ -20,6 +20,7 @@ from judges.evidence.transcript import load
 from judges.overcooked.checks import CHECKS
 from schemas.errors import UsageError
 from schemas.store import Store
+from tests.games.overcooked.driven import timestep, timesteps
 from tests.ingest.overcooked.overcooked_logs import play_order
 
 ORDERS = ("boiled_egg", "baked_carrot_soup", "mashed_potato_and_pea_patty")
@@ -140,8 +141,8 @@ def test_a_language_model_plays_from_its_prompt_alone() -> None:
         def answer(self, query: Query) -> str:
             return complete(prompt_for(query))
 
-    game = Game("boiled_egg", (Prompted(), Prompted()), horizon=1)
-    entry = game.step()
+    game = Game("boiled_egg", horizon=1)
+    entry = timestep(game, (Prompted(), Prompted()))
     chef, again, *_ = [prompt.user for prompt in prompts if "You are the Chef." in prompt.user]
     assistant = next(prompt.user for prompt in prompts if "You are the Assistant." in prompt.user)
     assert "Put egg into the pot0" in chef
@@ -170,8 +171,8 @@ IDLE = said("Assistant", "wait(1)")
 
 
 def entries(chef: tuple[str, ...], assistant: tuple[str, ...], steps: int, rules: Rules = "published") -> list[dict[str, Any]]:
-    game = Game("boiled_egg", (_Fixed(*chef), _Fixed(*assistant)), horizon=steps, rules=rules)
-    return list(game.play())
+    game = Game("boiled_egg", horizon=steps, rules=rules)
+    return list(timesteps(game, (_Fixed(*chef), _Fixed(*assistant))))
 
 
 @pytest.mark.parametrize(

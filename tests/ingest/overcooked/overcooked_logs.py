@@ -17,9 +17,9 @@ from games.overcooked.engine.tasks import orders_of as orders_in
 from games.overcooked.engine.world import Rules
 from games.overcooked.game import Game, document
 from games.overcooked.players.scripts import FAULTLESS, PlantedAnswer, scripted_pair
-from games.overcooked.text.prompts import AgentPlayer
 from games.players.running import RunReport
 from games.players.setup import DEFAULT_START
+from tests.games.overcooked.driven import timesteps
 
 __all__ = ["PlayRequest", "play", "play_order"]
 
@@ -90,11 +90,10 @@ def play_order(
 
     policies = (policy, policy) if isinstance(policy, str) else policy
     chef, assistant, planted = scripted_pair(policies, task.order, recorded, seed, task.layout)
-    players: tuple[AgentPlayer, AgentPlayer] = (chef, assistant)
-    game = Game(task, players, horizon=limit, rules=rules)
+    game = Game(task, horizon=limit, rules=rules)
     holder.append(game)
     steps: list[dict[str, Any]] = []
-    for entry in game.play():
+    for entry in timesteps(game, (chef, assistant)):
         steps.append(entry)
         yield _log(game, steps, planted, _Job(task, policies, seed, limit, rules))
 
