@@ -41,7 +41,6 @@ def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     team: dict[str, str] = dict.fromkeys(DIRECTORS, FAULTLESS_DIRECTOR)
     team |= {_BUILDER: builder, case.seat: case.script}
     oracle = case.seat == _BUILDER or case.rng.random() < 1 / 2
-    folder = out / ("listed" if oracle else "unlisted")
     return play(
         "craft", out / ("listed" if oracle else "unlisted"), players=as_asked(team), games=1, seeds=[seed + case.place], oracle=oracle
     )
