@@ -64,7 +64,7 @@ def _ours() -> Iterable[tuple[str, Iterable[Adapter]]]:
     names.sort(key=lambda name: (name != _OWN_LOG, name == _LAST, name.removesuffix(".adapter").rpartition(".")[2]))
     for name in names:
         found = importlib.import_module(name)
-        if hasattr(found, "FORMAT"):
+        if hasattr(found, "FORMAT") or hasattr(found, "ADAPTERS"):
             yield name, _offered(found)
 
 

@@ -47,8 +47,8 @@ _NAMES: Final = ("name", "function_name", "tool_name", "toolName")
 _SCORE: Final = re.compile(r"(?:^|[_ .])(?:score|reward|success|resolved|passed|correct|rating)s?(?:$|[_ .])", re.IGNORECASE)
 _TOKENS: Final = re.compile(r"(?:^|\.)(?:prompt|input|completion|output)_?tokens$|token_count\.(?:prompt|completion)$", re.IGNORECASE)
 _SUMS: Final = re.compile(r"total|final|cumulative|model_stats|stats", re.IGNORECASE)
-_SAME_AS_CONTENT: Final = "tool_responses"
-"""AutoGen writes results one by one, and joined in the content."""
+_SAME_AS: Final = {"tool_responses": "content", "args": "message", "extras": "message"}
+"""Key -> one with the same content for display: AutoGen joins results in the content, OpenHands describes events."""
 _DATA: Final = re.compile(r"data:[\w/+.-]+;base64,.*|[A-Za-z0-9+/_-]{200,}={0,2}", re.DOTALL)
 _ELSEWHERE: Final = "attachment://"
 """Text that another place of the file holds (Inspect)."""
@@ -188,13 +188,19 @@ class _Walk:
             message, in_words = _Message(), False
             self._raw.lists[within].append(message)
         kind = str(found.get("role") or found.get("type") or "")
-        if message is not None:
+        if message is not None and call is None:
             message.is_result = message.is_result or _RESULTS.fullmatch(kind) is not None
-            if call is not None and _ELSEWHERE not in call[1]:
-                message.calls.append(call)
+        if message is not None and call is not None and _ELSEWHERE not in call[1]:
+            message.calls.append(call)
+        same = {again for other, again in _SAME_AS.items() if found.get(other)}
         for key, value in found.items():
+            if key == "observation" and message is not None and value and call is None:
+                of_tool = _Message(is_result=True)
+                self._raw.lists[within].append(of_tool)
+                self.value(value, f"{path}.{key}", within, of_tool, in_words=True)
+                continue
             inner = f"{path}.{key}" if path and not path.endswith(".") else f"{path}{key}"
-            if (call is not None and key in {*_ARGUMENTS, "function", "custom"}) or (key == "content" and found.get(_SAME_AS_CONTENT)):
+            if (call is not None and key in {*_ARGUMENTS, "function", "custom"}) or key in same:
                 continue
             holds_words = (in_words and key not in _ABOUT) or (message is not None and key in _WORDS)
             self.value(value, inner, within, message, in_words=holds_words)

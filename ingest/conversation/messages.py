@@ -261,7 +261,7 @@ def called_tool(call: Mapping[str, Any]) -> CalledTool:
         name=str(name),
         arguments=arguments,
         raw=raw,
-        succeeded=False if wrong else None,
+        succeeded=False if wrong else call["succeeded"] if isinstance(call.get("succeeded"), bool) else None,
         error_code="parsing" if wrong else None,
         error_text=str(wrong) if wrong else None,
     )
@@ -312,11 +312,21 @@ _ABOUT_BY_A_WORD: Final = frozenset({"turn", "step", "seq", "phase", "status", "
 """Keys that hold such a fact where it is one word."""
 
 
+_SPOKEN_ACTIONS: Final = frozenset({"message", "system"})
+"""Actions of OpenHands that say something."""
+
+
 def chat_messages(raw: Raw) -> list[dict[str, Any]]:
     """The chat messages that one message of a log holds: one, or more where results of tools are between its other parts."""
     items = raw.get("output")
     if "role" not in raw and "type" not in raw and isinstance(items, list) and items and all("type" in item for item in items):
         return [message for item in items for message in chat_messages(item)]  # a whole response of OpenAI's
+    several = raw.get("tool_messages")
+    if raw.get("role") == "tool" and isinstance(several, list) and all(isinstance(one, Mapping) for one in several):  # tau2's
+        return [message for one in several for message in chat_messages(one)]
+    event = _of_openhands(raw)
+    if event is not None:
+        return event
     message = _roled(_unwrapped(raw))
     content = message.get("content")
     if not isinstance(content, list) or message["role"] == "tool" or not any(map(is_result, content)):
@@ -330,8 +340,8 @@ def chat_messages(raw: Raw) -> list[dict[str, Any]]:
 
 
 def is_item(raw: Raw) -> bool:
-    """Tell whether a message is an item of the Responses API or the like: its type defines its other keys."""
-    return isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)
+    """Tell whether a message is an item of the Responses API, an event of OpenHands or the like: its type defines its other keys."""
+    return (isinstance(raw.get("type"), str) and not {"role", "content"} & set(raw)) or _of_openhands(raw) is not None
 
 
 def _split(message: dict[str, Any], content: list[Any]) -> Iterator[dict[str, Any]]:
@@ -415,6 +425,22 @@ def _content(message: Raw) -> dict[str, Any]:
     spoken = audio.get("transcript") if isinstance(audio, Mapping) else None
     words = message.get("refusal") or spoken
     return {"content": words} if isinstance(words, str) and words else {}
+
+
+def _of_openhands(raw: Raw) -> list[dict[str, Any]] | None:
+    """OpenHands' events: an action with its arguments, or an observation with the id of its action as `cause`; None of other messages."""
+    arguments, extras = raw.get("args"), raw.get("extras")
+    if isinstance(raw.get("action"), str) and isinstance(arguments, Mapping) and "role" not in raw:
+        role = "assistant" if raw.get("source") == "agent" else str(raw.get("source") or "unknown")
+        if raw["action"] in _SPOKEN_ACTIONS:
+            return [{"role": "system" if raw["action"] == "system" else role, "content": arguments.get("content")}]
+        thought = arguments.get("thought") or None
+        given = {key: value for key, value in arguments.items() if key != "thought" and value not in (None, "", [], {})}
+        return [{"role": role, "content": thought, "tool_calls": [{"id": str(raw.get("id")), "name": raw["action"], "arguments": given}]}]
+    if isinstance(raw.get("observation"), str) and isinstance(extras, Mapping) and "role" not in raw:
+        failed = raw["observation"] == "error" or raw.get("success") is False
+        return [{"role": "tool", "tool_call_id": str(raw.get("cause")), "content": raw.get("content"), "error": failed or None}]
+    return None
 
 
 def _of_autogen(message: Raw, kind: str) -> dict[str, Any]:

@@ -52,12 +52,13 @@ def _inner(outer: Iterator[Row], within: str, rejects: list[BadInputError]) -> I
         held: Any = row.values
         for name in within.split("."):
             held = held.get(name) if isinstance(held, Mapping) else None
+        held = list(held.values()) if isinstance(held, Mapping) else held
         if not isinstance(held, list):
             reason = f"no list under {within}, which the mapping names as conversation.rows: name where the rows are"
             rejects.append(BadInputError(reason, locator=row.locator))
             continue
         for index, values in enumerate(held):
-            yield Row(f"{row.locator} {within}[{index}]".strip(), values)
+            yield Row(f"{row.locator} {within}[{index}]".strip(), values, row.values)
 
 
 def csv_columns(data: bytes) -> list[str]:
@@ -176,8 +177,14 @@ def read(data: bytes, place: Place) -> Reading:
     return read_mapped(data, place, MESSAGES)
 
 
-def read_mapped(data: bytes, place: Place, mapping: ChatMapping) -> Reading:
+def read_mapped(data: bytes, place: Place, mapping: ChatMapping, *, is_of_format: bool = False) -> Reading:
     """Read a file by a mapping; a conversation that cannot be read is reported and costs no other.
+
+    Args:
+        data: the file.
+        place: where it is.
+        mapping: which column is what.
+        is_of_format: the mapping is that of a format, of which a file need not have every column.
 
     Raises:
         BadInputError: it is damaged as a whole, or holds no row.
@@ -188,8 +195,8 @@ def read_mapped(data: bytes, place: Place, mapping: ChatMapping) -> Reading:
     found = rows_of(data, rejects, mapping.conversation.rows)
     for group in grouped(found, mapping, place.file):
         reading.take(group.locator, partial(_conversation, group, place, unmet))
-    reading.rejects += rejects + unmet.rejects()
-    reading.notes += unmet.notes()
+    reading.rejects += rejects + ([] if is_of_format else unmet.rejects())
+    reading.notes += () if is_of_format else unmet.notes()
     if not reading.episodes and not reading.rejects:
         raise BadInputError("no row: the file is empty")
     return settled(reading)

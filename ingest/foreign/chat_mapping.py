@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
-from ingest.conversation.messages import is_item, keys_with_content, text_of
+from ingest.conversation.messages import chat_messages, is_item, keys_with_content, text_of
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, outcome
-from ingest.reading.text import loads, read_any_time
+from ingest.reading.text import loads, read_any_time, read_json
 from schemas.errors import BadInputError, UsageError
 from schemas.text import excerpt, near, quoted
 from schemas.yaml_lines import read_yaml
@@ -51,8 +51,20 @@ class MessageColumns(_Part):
     """The name of a tool that the message calls, or a list of calls."""
     action: str | None = None
     """The arguments of that call; without `tool` an action by itself."""
+    success: str | None = None
+    """Whether these calls succeeded."""
     observation: str | None = None
     """What came of the calls."""
+    within: str | None = None
+    """The object in the message that holds it."""
+    where: dict[str, list[str]] = Field(default_factory=dict)
+    """Column -> its values in what is a message; other entries of the list are facts about the conversation, by that value."""
+    agent: str | None = None
+    """Who wrote what has the role assistant."""
+    usage: str | None = None
+    """In an entry that is not a message: the tokens of the message before it."""
+    scores: dict[str, str] = Field(default_factory=dict)
+    """Name -> column of a number of the message's turn."""
 
 
 class OutcomeColumns(_Part):
@@ -67,12 +79,20 @@ class OutcomeColumns(_Part):
     error: str | None = None
     attempt: str | None = None
     seed: str | None = None
+    stop: str | None = None
+    """Why it ended."""
+    scores: dict[str, str] = Field(default_factory=dict)
+    """Name -> column of a further number."""
+    details: list[str] | None = None
+    """The columns that `episodes.details` retains; None: all that no other entry names."""
 
 
 class ChatMapping(_Part):
     """A whole mapping."""
 
     benchmark: str = Field(default="chat", min_length=1)
+    run: str | None = None
+    """Name of the experiment where no column has it; None: the file's name."""
     conversation: ConversationColumns = ConversationColumns()
     message: MessageColumns = MessageColumns()
     outcome: OutcomeColumns = OutcomeColumns()
@@ -118,6 +138,8 @@ def _problem(error: ValidationError) -> str:
 _EVER: Final = frozenset({"conversation.id", "message.speaker", "message.text", "message.order"})
 """Entries without which not even one conversation can be read as it was meant."""
 _REPORTED_ELSEWHERE: Final = frozenset({"conversation.messages", "conversation.rows", "message.turn"})
+_OUTER: Final = "file."
+"""What a column begins with that is in the document around the rows."""
 _WHOLE_FILE: Final = ("conversation.id", FILE)
 _RARE: Final = frozenset({"outcome.error"})
 """Entries whose column only some conversations have, by what they mean."""
@@ -141,8 +163,8 @@ class Unmet:
         self._columns: dict[str, dict[str, None]] = {"row": {}, "message": {}}
         """What there is, in the order in which it was met."""
         self._conversations = 0
-        named = [column for part in (mapping.conversation, mapping.message, mapping.outcome) for column in part.model_dump().values()]
-        self._read = _READ | {str(column).partition(".")[0] for column in named if column} | set(named)
+        named = _columns(mapping.conversation, mapping.message, mapping.outcome)
+        self._read = _READ | {column.partition(".")[0] for column in named} | named
         self._unread_keys: Counter[str] = Counter()
         self._unread: dict[tuple[str, str], list[Any]] = {}
         """Entry and column of an outcome -> the value that cannot be read."""
@@ -200,6 +222,16 @@ def _not_read(entry: str, column: str, values: list[Any]) -> BadInputError:
     )
 
 
+def _columns(*parts: _Part) -> set[str]:
+    """Every column that parts of a mapping name."""
+    found: set[str] = set()
+    for part in parts:
+        for entry in part.model_dump().values():
+            held = [entry] if isinstance(entry, str) else entry.values() if isinstance(entry, dict) else entry or ()
+            found.update(column for column in held if isinstance(column, str))
+    return found | {key for part in parts for key in getattr(part, "where", ())}
+
+
 def _named(mapping: ChatMapping, parts: tuple[str, ...]) -> dict[str, str]:
     """Entry, such as `message.text` -> the column that the file itself names for it."""
     named = {
@@ -208,7 +240,11 @@ def _named(mapping: ChatMapping, parts: tuple[str, ...]) -> dict[str, str]:
     return {
         entry: column
         for entry, column in named.items()
-        if column and entry not in _REPORTED_ELSEWHERE | _RARE and (entry, column) != _WHOLE_FILE
+        if column
+        and isinstance(column, str)
+        and not column.startswith(_OUTER)
+        and entry not in _REPORTED_ELSEWHERE | _RARE
+        and (entry, column) != _WHOLE_FILE
     }
 
 
@@ -240,6 +276,7 @@ _MESSAGE_KEYS: Final = frozenset({
     "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
     "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
     "additional_kwargs", "audio", "thinking", "thinking_blocks", "reasoning_details", "tool_responses",
+    "tool_messages",
 })  # fmt: skip
 """Keys of a message, of whatever dialect; other columns of a row that is a message are facts about the conversation."""
 
@@ -249,6 +286,8 @@ class Row(NamedTuple):
 
     locator: str
     values: Mapping[str, Any]
+    outer: Mapping[str, Any] = {}
+    """The document around the rows."""
 
 
 class Group(NamedTuple):
@@ -263,6 +302,12 @@ class Group(NamedTuple):
     messages: Any
     """The list of messages, or its JSON text."""
     mapping: ChatMapping
+    outer: Mapping[str, Any] = {}
+
+    def get(self, column: str) -> Any:
+        """A fact about the conversation, or with `file.` one of the document around it."""
+        found = _get(self.facts, column)
+        return _get(self.outer, column.removeprefix(_OUTER)) if found is None and column.startswith(_OUTER) else found
 
 
 def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Group]:
@@ -274,7 +319,7 @@ def grouped(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gr
     rows = chain([first], rows)
     mapping = _resolved(mapping, first.values)
     if mapping.conversation.messages:
-        yield from _by_row(rows, mapping)
+        yield from _by_row(rows, mapping, file)
     else:
         yield from _by_id(rows, mapping, file)
 
@@ -302,15 +347,15 @@ def conversation_of(group: Group, file: str, unmet: Unmet) -> Conversation:
     if not group.name:
         raise BadInputError(f"no value in {mapping.conversation.id}: the rows do not say to which conversation they belong")
     found = _conversation(group, raw, file)
-    _look_at_outcome(group.facts, mapping, unmet)
+    _look_at_outcome(group, mapping, unmet)
     return found
 
 
-def _look_at_outcome(facts: Mapping[str, Any], mapping: ChatMapping, unmet: Unmet) -> None:
+def _look_at_outcome(group: Group, mapping: ChatMapping, unmet: Unmet) -> None:
     success, score = mapping.outcome.success, mapping.outcome.score
-    if success and outcome({"success": (values := _get(facts, success))}).success is None:
+    if success and outcome({"success": (values := group.get(success))}).success is None:
         unmet.unread("success", success, values)
-    if score and number(values := _get(facts, score)) is None:
+    if score and number(values := group.get(score)) is None:
         unmet.unread("score", score, values)
 
 
@@ -349,7 +394,7 @@ def _is_list_of_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
 
 
-def _by_row(rows: Iterable[Row], mapping: ChatMapping) -> Iterator[Group]:
+def _by_row(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Group]:
     """One conversation a row."""
     column = mapping.conversation.messages or ""
     seen: Counter[str] = Counter()
@@ -357,7 +402,8 @@ def _by_row(rows: Iterable[Row], mapping: ChatMapping) -> Iterator[Group]:
         task = _name(row.values, mapping) or str(index)
         seen[task] += 1
         name = task if seen[task] == 1 else f"{task} ({seen[task]})"
-        yield Group(name, task, row.locator, row.values, _get(row.values, column), mapping)
+        task = task if row.locator or _name(row.values, mapping) else _stem(file)
+        yield Group(name, task, row.locator, row.values, _get(row.values, column), mapping, row.outer)
 
 
 def _by_id(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Group]:
@@ -369,7 +415,7 @@ def _by_id(rows: Iterable[Row], mapping: ChatMapping, file: str) -> Iterator[Gro
         groups.setdefault("" if name is None else name, []).append(row)
     for name, group in groups.items():
         locator = group[0].locator if whole is None else ""
-        yield Group(name, name, locator, _facts(group), [dict(row.values) for row in group], mapping)
+        yield Group(name, name, locator, _facts(group), [dict(row.values) for row in group], mapping, group[0].outer)
 
 
 def _stem(file: str) -> str:
@@ -388,37 +434,57 @@ def _name(values: Mapping[str, Any], mapping: ChatMapping) -> str | None:
 
 
 def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
-    mapping, facts = group.mapping, group.facts
-    messages = _mapped_messages(raw, mapping)
+    mapping = group.mapping
+    raw, facts = _split_facts(raw, group)
+    group = group._replace(facts=facts)
+    messages, scores_of_turns = _mapped_messages(raw, mapping)
     if not messages:
         raise BadInputError("no messages")
     columns = mapping.outcome
-    values = {
-        "success": _get(facts, columns.success or "success"),
-        "score": _get(facts, columns.score or "score"),
-        "model": _get(facts, columns.model or "model"),
-    }
+    values = {name: group.get(getattr(columns, name) or name) for name in ("success", "score", "model")}
     has_success = columns.success is not None or values["success"] is not None
     ended = outcome({"success": values["success"]} if has_success else {"score": values["score"]})
     score = number(values["score"])
-    attempt = next((_whole(facts, column) for column in ([columns.attempt] if columns.attempt else _ATTEMPTS) if column in facts), None)
+    attempt = next((_whole(group, column) for column in ([columns.attempt] if columns.attempt else _ATTEMPTS) if column in facts), None)
     read = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
+    wanted = facts if columns.details is None else columns.details
     return Conversation(
         benchmark=mapping.benchmark,
-        run=str(_get(facts, columns.run) if columns.run else _stem(file)),
-        task=str(_text(facts, columns.task or "task_id") or group.task),
-        level=_text(facts, columns.level),
+        run=str(group.get(columns.run) if columns.run else mapping.run or _stem(file)),
+        task=str(_text(group, columns.task or "task_id") or group.task),
+        level=_text(group, columns.level),
         messages=messages,
         models=_models(messages, values["model"]),
         model=values["model"] if isinstance(values["model"], str) else None,
         success=ended.success,
         score=score if score is not None else ended.score,
         by_number=ended.by_number and not has_success,
-        error=_text(facts, columns.error),
+        metrics={name: found for name, column in columns.scores.items() if (found := number(group.get(column))) is not None},
+        turn_metrics=scores_of_turns,
+        stop_reason=_text(group, columns.stop),
+        error=_text(group, columns.error),
         attempt=attempt,
-        seed=_whole(facts, columns.seed) if columns.seed else attempt,
-        details={key: value for key, value in facts.items() if key not in read},
+        seed=_whole(group, columns.seed) if columns.seed else attempt,
+        details={key: value for key in wanted if key not in read and (value := group.get(key)) is not None},
     )
+
+
+def _split_facts(raw: list[Any], group: Group) -> tuple[list[Any], Mapping[str, Any]]:
+    """The messages, and the facts, with those that entries of the list hold which are not messages."""
+    columns = group.mapping.message
+    if not columns.where:
+        return raw, group.facts
+    messages: list[Any] = []
+    facts = dict(group.facts)
+    for entry in raw:
+        if isinstance(entry, Mapping) and all(str(_get(entry, key)) in values for key, values in columns.where.items()):
+            messages.append(entry)
+            continue
+        used = _get(entry, columns.usage) if columns.usage and isinstance(entry, Mapping) else None
+        if used and messages:
+            messages[-1] = {**messages[-1], "usage": used}
+        facts |= {str(_get(entry, key)): entry for key in columns.where} if isinstance(entry, Mapping) else {}
+    return messages, facts
 
 
 def _models(messages: list[LoggedMessage], model: Any) -> dict[str, str]:
@@ -432,25 +498,55 @@ _NO_MODEL: Final = frozenset({"user", "system", "developer", "tool", "human"})
 
 
 def _used(mapping: ChatMapping) -> frozenset[str]:
-    return _MESSAGE_KEYS | {column for column in mapping.message.model_dump().values() if column}
+    return _MESSAGE_KEYS | _columns(mapping.message)
 
 
-def _whole(facts: Mapping[str, Any], column: str) -> int | None:
+def _whole(group: Group, column: str) -> int | None:
     """A whole number; None for anything else, which stays in the details."""
-    found = number(_get(facts, column))
+    found = number(group.get(column))
     return int(found) if found is not None and found.is_integer() else None
 
 
-def _text(facts: Mapping[str, Any], column: str | None) -> str | None:
-    value = None if column is None else _get(facts, column)
+def _text(group: Group, column: str | None) -> str | None:
+    value = None if column is None else group.get(column)
     return None if value is None else str(value)
 
 
-def _mapped_messages(raw: list[Any], mapping: ChatMapping) -> list[LoggedMessage]:
-    order = mapping.message.order
-    if order is not None:
+def _mapped_messages(raw: list[Any], mapping: ChatMapping) -> tuple[list[LoggedMessage], dict[int, dict[str, float]]]:
+    """The messages, and the scores of turns, from 1."""
+    columns = mapping.message
+    raw = [_as_object(one) for one in _flat(raw)]
+    if columns.order is not None:
+        order = columns.order
         raw = sorted(raw, key=lambda message: _order(message, order))
-    return logged_messages([one for index, message in enumerate(raw) for one in _message(message, index, mapping)])
+    parsed = [list(_message(message, index, mapping)) for index, message in enumerate(raw)]
+    logged = logged_messages([one for found in parsed for one in found])
+    if not columns.scores:
+        return logged, {}
+    shift = 1 if any(one.turn == 0 for one in logged) else 0
+    scores: dict[int, dict[str, float]] = {}
+    place = 0
+    for message, found in zip(raw, parsed, strict=True):
+        given = {name: value for name, column in columns.scores.items() if (value := number(_get(message, column))) is not None}
+        turn = logged[place].turn if place < len(logged) else None
+        if given:
+            scores.setdefault(place + 1 if turn is None else turn + shift, {}).update(given)
+        place += sum(len(chat_messages(one.raw)) for one in found)
+    return logged, scores
+
+
+def _flat(raw: list[Any]) -> Iterator[Any]:
+    """The messages of a list, which may hold a list for each turn; they get its number as `turn`."""
+    for index, entry in enumerate(raw):
+        if isinstance(entry, list) and entry and all(isinstance(one, list | Mapping) for one in entry):
+            yield from ({**_as_object(one), "turn": index} for one in entry)
+        else:
+            yield entry
+
+
+def _as_object(entry: Any) -> Any:
+    """A message that is a list, with its places as keys."""
+    return {str(place): value for place, value in enumerate(entry)} if isinstance(entry, list) else entry
 
 
 def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessage]:
@@ -458,6 +554,8 @@ def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessa
     if not isinstance(raw, Mapping):
         raise BadInputError("a message is not an object", locator=f".messages[{index}]")
     columns = mapping.message
+    inner = _get(raw, columns.within) if columns.within else None
+    raw = {**{key: value for key, value in raw.items() if key != columns.within}, **inner} if isinstance(inner, Mapping) else raw
     chat = _dialect(raw, mapping)
     role, speaker, text = _get(raw, columns.role), _get(raw, columns.speaker), _get(raw, columns.text)
     chat |= {key: value for key, value in (("role", role), ("content", text)) if value is not None}
@@ -474,9 +572,9 @@ def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessa
     to = _get(raw, columns.to) if columns.to else None
     at = _get(raw, columns.time) if columns.time else None
     turn = None if columns.turn is None else _turn(raw, index, columns.turn)
-    named = {
-        str(column).partition(".")[0] for part in (columns, mapping.outcome, mapping.conversation) for column in part.model_dump().values()
-    }
+    named = {column.partition(".")[0] for column in _columns(columns, mapping.outcome, mapping.conversation)}
+    agent = _get(raw, columns.agent) if columns.agent else None
+    chat |= {} if agent is None else {"agent": str(agent)}
     unnamed = {key: value for key, value in raw.items() if key not in named or key == columns.text}
     yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=unnamed)
     observed = _observed(raw, columns.observation)
@@ -488,15 +586,21 @@ def _dialect(raw: Mapping[str, Any], mapping: ChatMapping) -> dict[str, Any]:
     """What a message holds under the names of its own dialect; columns of other meanings left out."""
     columns = mapping.message
     other = {columns.speaker, columns.to, columns.turn, columns.order, columns.thought, columns.time, columns.tool, columns.action}
-    keys = raw if is_item(raw) else _MESSAGE_KEYS
+    keys = raw if is_item(raw) or columns.within else _MESSAGE_KEYS
     return {key: raw[key] for key in keys if raw.get(key) is not None and key not in other}
 
 
 def _calls(raw: Mapping[str, Any], mapping: ChatMapping) -> Iterator[Any]:
     """Calls that columns of the mapping hold: a tool with its arguments, calls in a list, or an action, called as its column is."""
     columns = mapping.message
+    succeeded = None if columns.success is None else outcome({"success": _get(raw, columns.success)}).success
+    for call in _plain_calls(raw, columns):
+        yield call if succeeded is None or not isinstance(call, Mapping) else {**call, "succeeded": succeeded}
+
+
+def _plain_calls(raw: Mapping[str, Any], columns: MessageColumns) -> Iterator[Any]:
     tool = _get(raw, columns.tool) if columns.tool else None
-    action = _get(raw, columns.action) if columns.action else None
+    action = _get(raw, columns.action) if columns.action and not raw.get("tool_calls") else None
     if isinstance(tool, list):
         yield from tool
     elif tool is not None and not isinstance(tool, Mapping):
@@ -504,11 +608,20 @@ def _calls(raw: Mapping[str, Any], mapping: ChatMapping) -> Iterator[Any]:
     elif isinstance(tool, Mapping):
         yield tool
     elif isinstance(action, list):
-        yield from action
+        yield from (_action(one, columns.action or "") for one in action)
     elif isinstance(action, Mapping):
         yield action
     elif action not in (None, ""):
         yield {"name": (columns.action or "").rpartition(".")[2], "arguments": {"value": action}}
+
+
+def _action(given: Any, column: str) -> Any:
+    """A call; an object without a name is a command, or called as its column is."""
+    if not isinstance(given, Mapping) or {"name", "function", "function_name", "tool_name"} & set(given):
+        return given
+    arguments = {key: value for key, value in given.items() if key != "tool_call_id"}
+    name = "command" if "command" in given else column.rpartition(".")[2]
+    return {"name": name, "arguments": arguments, "id": given.get("tool_call_id")}
 
 
 def _observed(raw: Mapping[str, Any], column: str | None) -> list[Any]:
@@ -552,7 +665,12 @@ def _get(values: Mapping[str, Any], column: str) -> Any:
         return values[column]
     here: Any = values
     for part in column.split("."):
-        if not isinstance(here, Mapping) or part not in here:
+        if isinstance(here, str) and here.lstrip()[:1] in {"{", "["}:
+            here = read_json(here)
+        if isinstance(here, list) and part.lstrip("-").isdecimal() and -len(here) <= int(part) < len(here):
+            here = here[int(part)]
+        elif isinstance(here, Mapping) and part in here:
+            here = here[part]
+        else:
             return None
-        here = here[part]
     return here

@@ -48,6 +48,14 @@ def loads(data: bytes) -> Any:
         return _loads_slowly(data)
 
 
+def read_json(text: str) -> Any:
+    """What a text holds that is JSON; None where it is not."""
+    try:
+        return loads(text.encode(errors="replace"))
+    except BadInputError:
+        return None
+
+
 def dumps(value: object, *, finite: bool = False) -> str:
     """JSON text of a value that `loads` gave; ``NaN`` and ``Infinity``, which JSON has not, become strings.
 

@@ -127,9 +127,9 @@ def test_numbers_of_things_are_counted() -> None:
     """Questions in SQL, tables of a lake."""
     questions = len(re.findall(r"^\*\*\d+\. ", (DOCS / "sql.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert f"[{questions} questions and their SQL]" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert (questions, len(LAKE_TABLES)) == (22, 22)
+    assert (questions, len(LAKE_TABLES)) == (22, 23)
     assert "# Twenty-two questions in SQL" in (DOCS / "sql.md").read_text(encoding="utf-8")
-    assert "One table and not twenty-two" in (DOCS / "dev/scale.md").read_text(encoding="utf-8")
+    assert "One table and not twenty-three" in (DOCS / "dev/scale.md").read_text(encoding="utf-8")
 
 
 def pointed_at(page: Path) -> set[str]:

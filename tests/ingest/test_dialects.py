@@ -270,13 +270,14 @@ def test_conversations_inside_an_object_are_read_where_the_mapping_says(tmp_path
     assert found.rows(facts) == [("7", 0, 1, 0.0, 2), ("7", 1, 2, 1.0, 2)]
     assert [note.split(":")[0] for _, note in found.report.notes] == ["1 task, 1 model, 2 attempts each"]
 
+    path = written(tmp_path / "own.json", {"results": ENVELOPE["simulations"]})  # the keys above are those of tau2
     for text in (None, "conversation: {id: id, messages: messages}\n"):
         (tmp_path / str(text is None)).mkdir()
         if text is not None:
             (tmp_path / "map.yaml").write_text(text)
         reader = None if text is None else MappedChat.of(tmp_path / "map.yaml")
         (reason,) = ingested(tmp_path / str(text is None), path, reader=reader).refused
-        assert "the conversations are under simulations; write conversation: {rows: simulations, messages: messages}" in reason
+        assert "the conversations are under results; write conversation: {rows: results, messages: messages}" in reason
 
 
 def test_a_mapping_names_tools_actions_and_observations(tmp_path: Path) -> None:
