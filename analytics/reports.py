@@ -126,6 +126,7 @@ class Listed(NamedTuple):
 
 GROUPS: dict[str, dict[str, Listed]] = {
     "Scores": {
+        "overview": Listed("each team: score next to process measure, spirals and regret; the front page's figure"),
         "leaderboard": Listed("score and success of each team, with intervals"),
         "families": Listed("the benchmarks side by side"),
         "asympuzl": Listed("AsymPuzl: the paper's tables"),

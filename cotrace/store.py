@@ -397,7 +397,7 @@ class OpenStore:
         return self.report("compare", where=where, metric=metric, **({} if benchmark is None else {"benchmark": benchmark}))
 
     def plot(self, name: str, **filters: str | Sequence[str]) -> go.Figure:
-        """The figure of the page that shows a report: `leaderboard`, `failures`, `spirals`, ...
+        """The figure of the page that shows a report: `overview`, `turns`, `failures`, `spirals`, ...
 
         Args:
             name: the report.
@@ -411,15 +411,16 @@ class OpenStore:
         from dashboards.pages import pages
         from dashboards.reader import reader
 
-        drawn = {page.REPORT: page for page in pages() if hasattr(page, "REPORT")}
+        drawn = {key: (page.PATH, draw) for page in pages() for key, draw in getattr(page, "FIGURES", {}).items()}
         if name not in drawn:
             raise UsageError(f"no figure {name!r}{near(name, sorted(drawn))}")
         unknown = [key for key in filters if key not in FILTERS]
         if unknown:
             raise UsageError(f"no filter {unknown[0]!r}{near(unknown[0], FILTERS)}")
         values = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in filters.items()}
-        with reader(self._store, Address(drawn[name].PATH, values)) as read:
-            figure: go.Figure | None = drawn[name].report_figure(read)
+        path, draw = drawn[name]
+        with reader(self._store, Address(path, values)) as read:
+            figure: go.Figure | None = draw(read)
         if figure is None:
             raise UsageError(f"nothing to draw for {name!r}: the store has no such games{' under these filters' if filters else ''}")
         return figure

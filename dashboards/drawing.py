@@ -68,8 +68,9 @@ def frame() -> Part:
 def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleType | None, benchmarks: Iterable[str] = ()) -> Part:
     """The menu: pages about everything first, then a list of the families that are in the store."""
     played = set(benchmarks)
-    menu = [page for page in pages if page.IN_MENU and getattr(page, "BENCHMARK", None) is None]
-    families = [page for page in pages if page.IN_MENU and getattr(page, "BENCHMARK", None) in played]
+    shown = [page for page in pages if page.IN_MENU and getattr(page, "BENCHMARK", None) in {None, *played}]
+    menu = [page for page in shown if not hasattr(page, "BENCHMARK") or getattr(page, "IN_MAIN_MENU", False)]
+    families = [page for page in shown if page not in menu]
     links = [_link(page, address, current) for page in menu]
     if families:
         inside = current in families

@@ -188,10 +188,10 @@ def _figures(store: Store, names: list[str]) -> dict[str, go.Figure]:
     drawn: dict[str, go.Figure] = {}
     with reader(store, address) as read:
         for page in pages():
-            name: str = getattr(page, "REPORT", "")
-            figure = page.report_figure(read) if name in names else None
-            if figure is not None:
-                drawn[name] = figure
+            for name, draw in getattr(page, "FIGURES", {}).items():
+                figure = draw(read) if name in names else None
+                if figure is not None:
+                    drawn[name] = figure
     return drawn
 
 

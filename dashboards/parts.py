@@ -188,13 +188,14 @@ _LEGEND_ROOM, _LEGEND_LINE = 3, 20
 """Names of a legend for which a figure has room, and pixels of a line: on a narrow screen each has its own."""
 
 
-def figure(name: str, chart: go.Figure, *, label: str = "") -> Part:
+def figure(name: str, chart: go.Figure, *, label: str = "", caption: str = "") -> Part:
     """A figure; points whose customdata begins with an address lead there when clicked.
 
     Args:
         name: its id.
         chart: what is drawn.
         label: what screen readers call it, beside the table that says the same.
+        caption: what stands below it, on the page and in its files: what it shows, of how many, by which method.
     """
     config: Any = {"displayModeBar": False, "responsive": True, "showTips": False}
     return html.Div(
@@ -214,10 +215,11 @@ def figure(name: str, chart: go.Figure, *, label: str = "") -> Part:
                         **data(picture=kind),
                         **aria(label=f"save the figure {label or name} as {kind.upper()}"),
                     )
-                    for kind in ("svg", "png")
+                    for kind in ("svg", "pdf", "png")
                 ],
                 className="figure-files",
             ),
+            html.P(caption, className="caption") if caption else None,
         ],
         className="figure",
         role="group",
@@ -257,7 +259,7 @@ def note(text: str, *children: Part) -> Part:
     return html.Div([html.P(said), *children], className="note")
 
 
-def stat(label: str, value: str, detail: str = "") -> Part:
+def stat(label: str, value: str, detail: Part = "") -> Part:
     """One number with its label."""
     return html.Div(
         [html.Div(value, className="stat-value"), html.Div(label, className="stat-label"), html.Div(detail, className="stat-detail")],

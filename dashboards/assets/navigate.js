@@ -141,10 +141,35 @@
   };
 
   // Figures are saved as they look on light paper, with a ground of their own.
-  app.save = (figure, kind) => {
-    const { width, height } = figure.getBoundingClientRect();
+  // Their caption is below them; a PDF is made by the browser's printing, on a sheet of the figure's size.
+  app.save = async (figure, kind) => {
+    const { width, height: plot } = figure.getBoundingClientRect();
+    const caption = figure.closest(".figure").querySelector(".caption");
+    const lines = caption ? wrapped(caption.textContent, Math.floor(width / 5.6)) : [];
+    const height = plot + 14 * lines.length + (lines.length ? 10 : 0);
+    const margin = { ...figure._fullLayout.margin, b: figure._fullLayout.margin.b + height - plot };
+    const below = { text: lines.join("<br>"), x: 0, xref: "container", xanchor: "left", y: 0, yref: "container", yanchor: "bottom", align: "left", showarrow: false, font: { size: 11 } };
     const layout = { ...figure.layout, paper_bgcolor: "white", width, height };
-    Plotly.downloadImage({ data: figure.data, layout }, { format: kind, width, height, scale: kind === "png" ? 2 : 1, filename: "cotrace" });
+    if (lines.length) Object.assign(layout, { margin, annotations: [...(figure.layout.annotations || []), below] });
+    const picture = { format: kind === "pdf" ? "svg" : kind, width, height };
+    if (kind !== "pdf") return Plotly.downloadImage({ data: figure.data, layout }, { ...picture, scale: kind === "png" ? 2 : 1, filename: "cotrace" });
+    const image = await Plotly.toImage({ data: figure.data, layout }, picture);
+    const sheet = document.createElement("iframe");
+    sheet.className = "sheet";
+    sheet.title = "figure to print";
+    sheet.srcdoc = `<style>@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 }</style><img alt="" width="${width}" src="${image}">`;
+    sheet.onload = () => sheet.contentWindow.print();
+    document.querySelectorAll("iframe.sheet").forEach((old) => old.remove());
+    document.body.append(sheet);
+  };
+
+  const wrapped = (text, most) => {
+    const lines = [""];
+    for (const word of text.replace(/[<&]/g, (sign) => (sign === "<" ? "&lt;" : "&amp;")).split(" ")) {
+      if (lines[lines.length - 1].length + word.length >= most) lines.push("");
+      lines[lines.length - 1] += (lines[lines.length - 1] ? " " : "") + word;
+    }
+    return lines;
   };
 
   // What was open stays open when a filter is chosen, and the cursor stays where it was.

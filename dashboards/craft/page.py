@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dash import html
 
 from dashboards.address import GAME
-from dashboards.figures import OUTCOMES, SERIES, Axis, Dot, dot_plot, plain, styled
+from dashboards.figures import OUTCOMES, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader, TeamName, team_names
+from dashboards.team_figures import drawn_twice, teams_of
 from schemas import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import plotly.graph_objects as go
     import polars as pl
 
@@ -24,16 +23,14 @@ if TYPE_CHECKING:
 PATH = "/remove-gap"
 TITLE = "Remove gap"
 IN_MENU = True
+IN_MAIN_MENU = True
 BENCHMARK = "craft"
-ORDER = 30
-REPORT = "remove-gap"
+ORDER = 45
 FILTERS = ("condition", "model", "level")
 
 _READINGS: Final = {"share": "share of listed removals", "any": "any listed removal", "first": "first listed is a removal"}
-_NAME_ROOM: Final = 0.2
-"""Of the width of the points, left and right of them: names stand beside them."""
-_LINE_OF_TEXT: Final = 0.06
-"""Of the progress, in the figure's height."""
+_MEASURES: Final = {"share": "remove_gap", "any": "remove_gap_any", "first": "remove_gap_first"}
+"""Reading -> process measure of the front page."""
 _PANEL_LETTERS: Final = 15
 """Of a line over a panel."""
 _PANELS: Final = 6
@@ -52,7 +49,7 @@ _TEAMS = """
     FROM (SELECT * FROM remove_gap_models_by(levels := $levels) WHERE {filters} AND reading = $reading) AS gaps
     LEFT JOIN progress
         ON gaps.model = progress.model AND gaps.condition = progress.condition AND gaps.builder IS NOT DISTINCT FROM progress.builder
-    ORDER BY gaps.gap DESC NULLS LAST, gaps.model, gaps.condition
+    ORDER BY progress.progress DESC NULLS LAST, gaps.model, gaps.condition
 """
 
 
@@ -76,18 +73,19 @@ def _body(read: Reader, _: str) -> Part:
             html.P(_answer(read, teams), className="lead"),
             choices,
             card(
-                "The gap of each team",
-                figure("gap-teams", by_team(read, teams), label="remove gap by team"),
+                "Score and gap of each team",
+                *drawn_twice(
+                    "gap-teams",
+                    read,
+                    teams_of(read, "craft", measure=_MEASURES[_reading(read)]),
+                    label="score and remove gap by team",
+                    only=("score", "process"),
+                ),
                 fold(read, GAPS),
-                hint="Removals that were attempted, less removals that would have helped, mean of games with 95 % intervals. "
-                "Right of zero: the team takes away what it should keep. Teams with a single game stand in the table alone.",
+                hint="Gap: removals that were attempted, less removals that would have helped, mean of games with 95 % intervals. "
+                "Right of zero: the team takes away what it should keep.",
             ),
-            _turns_card(read, turns),
-            card(
-                "Gap and progress",
-                figure("gap-progress", gap_and_progress(read, teams), label="remove gap against progress"),
-                hint="A point is a team, with the 95 % interval of its gap; teams with a single game stand in the table alone.",
-            ),
+            _turns_card(read, teams, turns),
         ]
     )
 
@@ -102,7 +100,7 @@ def _asked(read: Reader) -> dict[str, object]:
 
 def _answer(read: Reader, teams: pl.DataFrame) -> str:
     """The team that takes away most, in a sentence."""
-    known = [row for row in teams.iter_rows(named=True) if row["gap_low"] is not None]
+    known = sorted((row for row in teams.iter_rows(named=True) if row["gap_low"] is not None), key=lambda row: -row["gap_mean_of_games"])
     if not known:
         return "No team has two games with both moves and listed candidates."
     name, row = team_names(read, known)[0], known[0]
@@ -112,13 +110,14 @@ def _answer(read: Reader, teams: pl.DataFrame) -> str:
     )
 
 
-def _turns_card(read: Reader, turns: pl.DataFrame) -> Part:
+def _turns_card(read: Reader, teams: pl.DataFrame, turns: pl.DataFrame) -> Part:
     import polars as pl
 
     keys = ["model", "condition", "builder"]
     most = turns.group_by(keys).agg(pl.col("n_attempted").sum()).sort(["n_attempted", *keys], descending=[True, False, False, False])
     is_cut = len(most) > _PANELS and read.address.one("teams") != "all"
     shown = turns.join(most.head(_PANELS), on=keys, how="semi", nulls_equal=True) if is_cut else turns
+    shown = teams.select(keys).join(shown, on=keys, how="inner", nulls_equal=True, maintain_order="left_right")  # the highest score first
     more = html.P(html.A(f"all {len(most)} teams", href=read.address.to(teams="all")), className="hint") if is_cut else None
     return card(
         "Turn by turn", figure("remove-gap", by_turn(read, shown), label="removals by turn"), more, hint="The shaded area is the gap."
@@ -129,25 +128,6 @@ def report_figure(read: Reader) -> go.Figure | None:
     """Attempted and oracle removal per turn in the default reading; None without candidates."""
     rows = read.rows("SELECT * FROM remove_gap ORDER BY model, condition, builder, turn")
     return by_turn(read, rows) if rows["n"].sum() else None
-
-
-def by_team(read: Reader, teams: pl.DataFrame) -> go.Figure:
-    """A line a team: its gap, with the interval over its games."""
-    rows = [row for row in teams.iter_rows(named=True) if row["gap_low"] is not None]
-    dots = [
-        Dot(
-            line=name.key,
-            detail=name.detail,
-            value=row["gap_mean_of_games"],
-            low=row["gap_low"],
-            high=row["gap_high"],
-            n=row["games"],
-            told=f"removals: {wording.share_of(row['n_attempted_remove'], row['n_attempted'])} of moves",
-            link=_spirals(read, row),
-        )
-        for name, row in zip(team_names(read, rows), rows, strict=True)
-    ]
-    return dot_plot(dots, Axis(title="attempted − verified", low=-1, high=1, lines_at=(0,)))
 
 
 def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
@@ -206,55 +186,6 @@ def _title(name: TeamName) -> str:
     return "<br>".join([plain(name.model), *(f"<sup>{plain(line)}</sup>" for line in lines)])
 
 
-def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
-    """Each team's gap (mean of its games, 95 % interval) against its mean progress."""
-    import plotly.graph_objects as go
-
-    rows = [row for row in teams.iter_rows(named=True) if row["gap_low"] is not None and row["progress"] is not None]
-    rows.sort(key=lambda row: (row["progress"], row["model"]))
-    ends = [row[end] for row in rows for end in ("gap_low", "gap_high")]
-    room = _NAME_ROOM * (max(ends, default=1) - min(ends, default=0))
-    drawn = go.Figure()
-    for name, row, side in zip(team_names(read, rows), rows, _sides([row["progress"] for row in rows]), strict=True):
-        told = f"gap {wording.score(row['gap_mean_of_games'])} {wording.interval(row['gap_low'], row['gap_high'])}"
-        drawn.add_scatter(
-            x=[row["gap_mean_of_games"]],
-            y=[row["progress"]],
-            mode="markers",
-            name=plain(name),
-            marker={"size": 10, "color": SERIES[0]},
-            error_x=_ends(row) | {"color": SERIES[0], "thickness": 1.2, "width": 0},
-            customdata=[[_spirals(read, row), f"{plain(name)}<br>{told}, progress {wording.score(row['progress'])}, {row['games']} games"]],
-            hovertemplate="%{customdata[1]}<extra></extra>",
-        )
-        at_end = {"x": [row["gap_high" if side == "right" else "gap_low"]], "y": [row["progress"]]}
-        drawn.add_scatter(**at_end, mode="text", text=[f" {plain(name.model)} "], textposition=f"middle {side}", hoverinfo="skip")
-    drawn.add_vline(x=0, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
-    drawn.update_xaxes(title="remove gap (attempted − verified)", range=[min(ends, default=0) - room, max(ends, default=1) + room])
-    drawn.update_yaxes(title="mean progress", range=[-0.04, 1.1])
-    return styled(drawn, height=330, legend=False)
-
-
-def _sides(heights: Sequence[float]) -> list[str]:
-    """At which end of its interval each team's name stands: at the right, unless that of the team below is there and as near as a line."""
-    sides: list[str] = []
-    for place, height in enumerate(heights):
-        is_near = place and height - heights[place - 1] < _LINE_OF_TEXT
-        sides.append("left" if is_near and sides[-1] == "right" else "right")
-    return sides
-
-
-def _ends(row: dict[str, Any]) -> dict[str, Any]:
-    middle, low, high = row["gap_mean_of_games"], row["gap_low"], row["gap_high"]
-    known = low is not None and high is not None
-    ends = {"array": [min(1, high) - middle], "arrayminus": [middle - max(-1, low)]} if known else {"array": [0], "arrayminus": [0]}
-    return {"type": "data", "symmetric": False, **ends}
-
-
-def _spirals(read: Reader, row: dict[str, Any]) -> str:
-    return read.address.narrowed("/spirals", benchmark="craft", model=row["model"], condition=row["condition"])
-
-
 def _gaps(read: Reader, _: str) -> TableRows:
     return TableRows(
         sql=_TEAMS,
@@ -280,3 +211,4 @@ _BODY: Final = Later("gap-body", _body, 900)
 LATER = (_BODY,)
 GAPS: Final = Grid("remove-gap", _gaps, "Every team in numbers")
 TABLES = (GAPS,)
+FIGURES: Final = {"remove-gap": report_figure}

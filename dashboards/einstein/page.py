@@ -26,7 +26,6 @@ TITLE = "Einstein Puzzles"
 IN_MENU = True
 BENCHMARK = "einstein"
 ORDER = 81
-REPORT = "einstein"
 
 _GROUPS = {
     "action_mode": "Action space",
@@ -282,3 +281,4 @@ def _error_rows(read: Reader, _: str) -> TableRows:
 NUMBERS: Final = Grid("einstein", _numbers, "Groups in numbers")
 ERRORS: Final = Grid("einstein-errors", _error_rows, "Errors in numbers")
 TABLES = (NUMBERS, ERRORS)
+FIGURES: Final = {"einstein": report_figure}

@@ -1,9 +1,10 @@
 """The pages, one module each: PATH, TITLE, IN_MENU, ORDER and `content(read)`; one with buttons of its own has `register` too.
 
 A page of all benchmarks is a module of this folder, one about a family is `dashboards.<family>.page` and names it (BENCHMARK): the menu
-shows it where the store has games of it. ORDER is its place in the menu. A page whose figure stands in `cotrace report all` says in which
-report (REPORT) and draws it (`report_figure`). One with sections that take long names their addresses (`ahead(read)`), so that they are
-found out before somebody opens them. To add a page, write its module.
+shows it where the store has games of it, beside the pages of all families if it says IN_MAIN_MENU. ORDER is its place in the menu. A page
+whose figures are in `cotrace report all` and in `Store.plot` names them (FIGURES: report -> function that draws it from a reader). One
+with sections that take long names their addresses (`ahead(read)`), so that they are found out before somebody opens them. To add a page,
+write its module.
 """
 
 from __future__ import annotations

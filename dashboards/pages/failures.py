@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dash import html
 
 from dashboards.address import Address
-from dashboards.figures import OTHER, SERIES, color_of, plain, styled
+from dashboards.figures import OTHER, SERIES, color_of, plain, short, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from schemas.families import family
-from schemas.wording import counted, in_words, share, share_interval, share_of
+from schemas.wording import counted, in_words, interval, score, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -26,10 +26,14 @@ PATH = "/failures"
 TITLE = "Failures"
 IN_MENU = True
 ORDER = 20
-REPORT = "failures"
 
 _RIGHT = ("correct", "no_error", "none_of_these")
-"""Categories of turns that went right; they stand at the bottom of the bars."""
+"""Categories of turns that went right: pale, at the end of the bars."""
+_QUIET: Final = "rgba(138, 143, 156, 0.22)"
+_LETTERS: Final = 24
+"""Letters of a group's name that a label has room for."""
+
+Row = Mapping[str, Any]
 
 _COUNTED = "the turns that the rules could classify"
 
@@ -70,6 +74,24 @@ _COUNTS = """
     ORDER BY counted."{by}", counted.category
 """
 
+_SCORES = """
+    WITH played AS (
+        SELECT "{by}" AS part, task, episode_id, score, score_max
+        FROM compared_games WHERE {filters} AND benchmark = $benchmark AND ending = 'ended' AND score IS NOT NULL
+    ),
+    clustered AS (
+        SELECT *, CASE WHEN min(task) OVER parts = max(task) OVER parts THEN episode_id ELSE task END AS cluster
+        FROM played WINDOW parts AS (PARTITION BY part)
+    ),
+    by_cluster AS (
+        SELECT part, cluster, count(*) AS n, sum(score) AS total, max(score_max) AS most, sum(score) / max(score_max) AS share
+        FROM clustered GROUP BY ALL
+    )
+    SELECT
+        part, sum(n)::BIGINT AS n, sum(total) / sum(n) AS score, max(most) * cluster_low(share, n) AS low,
+        max(most) * cluster_high(share, n) AS high
+    FROM by_cluster GROUP BY part
+"""
 _COSTS = """
     WITH in_view AS (
         SELECT DISTINCT "{by}", category, episode_id, turn FROM failure_turns
@@ -142,7 +164,7 @@ def _body(read: Reader, _: str) -> Part:
             choices,
             card(
                 "What went wrong",
-                figure("failures", chart(shown, bars, address), label=f"share of {_WEIGHTS[weight]} by category"),
+                figure("failures", chart(shown, bars, address, scores(read, by)), label=f"share of {_WEIGHTS[weight]} by category"),
                 more,
                 *_left_out(read, taxonomy),
                 fold(read, COUNTS),
@@ -248,7 +270,9 @@ def report_figure(read: Reader) -> go.Figure | None:
     if benchmark is None:
         return None
     taxonomy = known[benchmark][0]
-    return chart(counts(narrowed(read, benchmark), taxonomy, "model"), Bars("model", taxonomy), read.address)
+    read = narrowed(read, benchmark)
+    rows = grouped(counts(read, taxonomy, "model"), "model")
+    return chart(rows, Bars("model", taxonomy), read.address, scores(read, "model"))
 
 
 def counts(read: Reader, taxonomy: str, by: str, weight: str = "turns") -> pl.DataFrame:
@@ -275,50 +299,116 @@ class Bars(NamedTuple):
 
 
 def ranked(rows: pl.DataFrame) -> list[str]:
-    """Categories in the order of the bars: what went right, then the commonest failure."""
+    """Categories in the order of the bars: the commonest failure first, what went right last."""
     import polars as pl
 
     size = dict(rows.group_by("category").agg(pl.col("turns").sum()).iter_rows())
-    return sorted(size, key=lambda name: (name not in _RIGHT, name == _OTHER, -size[name], name))
+    return sorted(size, key=lambda name: (name in _RIGHT, name == _OTHER, -size[name], name))
 
 
-def chart(rows: pl.DataFrame, bars: Bars, address: Address) -> go.Figure:
-    """Stacked bars of shares, a bar a group; the category of turns that went right at the bottom, the commonest failure above it."""
-    import plotly.graph_objects as go
+def scores(read: Reader, by: str) -> dict[str, Row]:
+    """Mean score of each group of games, with its interval: the end-to-end metric that stands beside its failures; none by turn."""
+    if by == "turn":
+        return {}
+    asked = {"benchmark": read.address.one("benchmark")}
+    rows = read.rows(_SCORES.replace("{by}", by), asked, filter_on=OTHER_FILTERS)
+    return {row["part"]: row for row in rows.iter_rows(named=True)}
+
+
+def chart(rows: pl.DataFrame, bars: Bars, address: Address, beside: Mapping[str, Row]) -> go.Figure:
+    """Stacked bars of shares, the commonest failure first, what went right pale and last.
+
+    A row a group with its score beside it, the highest first; by turn, bars side by side.
+
+    Args:
+        rows: of `counts`.
+        bars: what they are.
+        address: of the page.
+        beside: of `scores`.
+    """
     import polars as pl
+    from plotly.subplots import make_subplots
 
     by, taxonomy, weight, colors = bars
+    is_upright = by == "turn"
     order = ranked(rows)
     colors = colors or order
-    drawn = go.Figure()
+    groups = sorted(rows[by].unique(), key=lambda group: (-_score(beside.get(group)), group)) if not is_upright else []
+    drawn = make_subplots(cols=2 if beside else 1, shared_yaxes=True, column_widths=[1, 3] if beside else None, horizontal_spacing=0.03)
+    at = {"row": 1, "col": 2 if beside else 1}
     for category in order:
-        color = OTHER if category == _OTHER else color_of(category, colors)
+        color = _QUIET if category in _RIGHT else OTHER if category == _OTHER else color_of(category, colors)
         part = rows.filter(pl.col("category") == category)
-        groups = part[by].to_list()
-        links = [address.narrowed(turns.PATH, taxonomy=taxonomy, category=category, **{by: str(group)}) for group in groups]
+        own = part[by].to_list()
+        links = [address.narrowed(turns.PATH, taxonomy=taxonomy, category=category, **{by: str(group)}) for group in own]
         told = [
             f"{share(row['share'])} of what was lost" if weight == "cost" else share_of(row["turns"], row["denominator"])
             for row in part.iter_rows(named=True)
         ]
+        along, across = part["share"].to_list(), [group if is_upright else groups.index(group) for group in own]
         drawn.add_bar(
             name=plain(in_words(category)),
-            x=[plain(group) for group in groups],
-            y=part["share"].to_list(),
-            customdata=[["" if category == _OTHER else link, text] for link, text in zip(links, told, strict=True)],
-            hovertemplate="%{x}<br>%{fullData.name}: %{customdata[1]}<extra></extra>",
+            x=across if is_upright else along,
+            y=along if is_upright else across,
+            orientation="v" if is_upright else "h",
+            customdata=[
+                ["" if category == _OTHER else link, f"{plain(group)}<br>{plain(in_words(category))}: {text}"]
+                for link, text, group in zip(links, told, own, strict=True)
+            ],
+            hovertemplate="%{customdata[1]}<extra></extra>",
             marker={
                 "color": color,
-                "pattern": {"shape": [_pattern(row, color, weight) for row in part.iter_rows(named=True)], "solidity": 0.35},
+                "line": {"width": 0},
+                "pattern": {
+                    "shape": [_pattern(row, color, weight) for row in part.iter_rows(named=True)],
+                    "solidity": 0.35,
+                    "fgcolor": _QUIET if color == _QUIET else None,
+                },
             },
+            **at,
         )
     drawn.update_layout(barmode="stack")
-    drawn.update_yaxes(title=f"share of {_WEIGHTS[weight]}", tickformat=".0%", rangemode="tozero")
-    drawn.update_xaxes(title=_GROUPS[by].lower(), type="category")
-    if weight == "turns" and by != "turn":  # a bar a turn has no room for it; there it is seen under the mouse
-        sizes = rows.select(by, "denominator").unique(maintain_order=True)
-        ticks = {plain(group): f"{plain(group)}<br>{counted(n, 'turn')}" for group, n in sizes.iter_rows()}
-        drawn.update_xaxes(tickvals=list(ticks), ticktext=list(ticks.values()))
-    return styled(drawn, height=430)
+    title, format_ = f"share of {_WEIGHTS[weight]}", {"tickformat": ".0%", "rangemode": "tozero"}
+    if is_upright:
+        drawn.update_yaxes(title=title, **format_)
+        drawn.update_xaxes(title=_GROUPS[by].lower())
+        return styled(drawn, height=430)
+    drawn.update_xaxes(title=title, **format_, **at)
+    sizes = dict(rows.select(by, "denominator").unique(maintain_order=True).iter_rows())
+    things = "" if weight == "cost" else "<br><span style='font-size: 10.5px'>{}</span>"
+    labels = [f"{plain(short(str(group), _LETTERS))}{things.format(counted(sizes[group], 'turn')) if things else ''}" for group in groups]
+    drawn.update_yaxes(tickvals=list(range(len(groups))), ticktext=labels, range=[len(groups) - 0.45, -0.55], zeroline=False)
+    if beside:
+        _beside(drawn, [beside.get(group) for group in groups])
+    styled(drawn, height=128 + 44 * len(groups))
+    drawn.update_layout(legend={"itemclick": False, "itemdoubleclick": False}, bargap=0.35)
+    return drawn
+
+
+def _score(row: Row | None) -> float:
+    return row["score"] if row else -1.0
+
+
+def _beside(drawn: go.Figure, rows: Sequence[Row | None]) -> None:
+    known = [(place, row) for place, row in enumerate(rows) if row]
+    ends = [[row["score"] - row["low"] if row["low"] is not None else 0 for _, row in known]]
+    ends.append([row["high"] - row["score"] if row["high"] is not None else 0 for _, row in known])
+    drawn.add_scatter(
+        x=[row["score"] for _, row in known],
+        y=[place for place, _ in known],
+        mode="markers+text",
+        text=[score(row["score"]) for _, row in known],
+        textposition="top center",
+        textfont={"size": 11},
+        marker={"size": 9, "color": SERIES[0]},
+        error_x={"type": "data", "symmetric": False, "arrayminus": ends[0], "array": ends[1], "thickness": 1.5, "width": 0},
+        customdata=[["", f"score {score(row['score'])} {interval(row['low'], row['high'])}, n {row['n']}"] for _, row in known],
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        showlegend=False,
+        row=1,
+        col=1,
+    )
+    drawn.update_xaxes(title="score", rangemode="tozero", nticks=4, row=1, col=1)
 
 
 def _pattern(row: Mapping[str, Any], color: str, weight: str) -> str:
@@ -355,3 +445,4 @@ _BODY: Final = Later("failures-body", _body, 700)
 LATER = (_BODY,)
 COUNTS: Final = Grid("failures", _counts, "Counts, with intervals over games")
 TABLES = (COUNTS,)
+FIGURES: Final = {"failures": report_figure}

@@ -13,7 +13,7 @@ from dash import html
 from dashboards.address import Address
 from dashboards.judging.panel import COST, DISAGREEMENT
 from dashboards.judging.reliability import AGREEMENT, CORRECTED, DRIFT, PROBING
-from dashboards.judging.scores import SCORES, Section, chosen
+from dashboards.judging.scores import SCORES, Section, chosen, report_figure
 from dashboards.parts import Later, Part, link_choices, note
 from dashboards.reader import Reader
 from judges.rubric_files.reading import of_engine
@@ -23,7 +23,6 @@ PATH = "/judges"
 TITLE = "Judges"
 IN_MENU = True
 ORDER = 50
-REPORT = "judges"
 
 SECTIONS: Final[tuple[Section, ...]] = (SCORES, AGREEMENT, CORRECTED, PROBING, DRIFT, DISAGREEMENT, COST)
 """In the order of the page; the first is shown unless the address says otherwise."""
@@ -82,3 +81,4 @@ def _section(read: Reader, part: str) -> Part:
 _SECTION: Final = Later("judges-section", _section, 520)
 LATER = (_SECTION,)
 TABLES = tuple(table for section in SECTIONS for table in section.tables)
+FIGURES: Final = {"judges": report_figure}

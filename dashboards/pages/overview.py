@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,12 +10,12 @@ from dash import html
 
 from analytics.findings import headlines
 from dashboards.address import GAME, game_at
-from dashboards.figures import Axis, Dot, dot_plot
 from dashboards.filters import in_order, narrowed
 from dashboards.grid import Grid, GridColumn, TableRows, few, fold
-from dashboards.parts import Later, Part, card, figure, note
+from dashboards.parts import Later, Part, card, figure, note, stat
 from dashboards.playback.facts import Measure, cost_in_words, measure_of
-from dashboards.reader import Reader, kept, team_names
+from dashboards.reader import Reader, TeamName, kept, team_names
+from dashboards.team_figures import FEW, TEAMS_SQL, Teams, drawn_twice, overview_figure, regret_by_agent, teams_of, turns_figure
 from schemas import wording
 from schemas.families import family, games_apart, title_of
 from schemas.text import printable
@@ -76,8 +76,6 @@ def strip(lines: Sequence[StripLine], *, least: float = 0, most: float = 1, is_s
     return html.Div([line(entry) for entry in lines], className="strips")
 
 
-_TEAMS: Final = 30
-"""Teams that are drawn; the table has all."""
 LEAST_GAMES: Final = 2
 """Games from which on a team has an interval; single games stand in the table alone."""
 
@@ -92,39 +90,6 @@ def leaderboard_rows(read: Reader) -> pl.DataFrame:
     return read.rows(_LEADERBOARD, {"levels": list(read.address.all("level")) or None}, filter_on=("benchmark", "condition", "model"))
 
 
-def leaderboard_card(read: Reader, benchmark: str) -> Part:
-    """The family's teams, drawn where they have an interval, and the table of all."""
-    read = narrowed(read, benchmark)
-    rows = leaderboard_rows(read)
-    drawn: list[Part] = []
-    for (game,), own in rows.group_by("game", maintain_order=True):
-        if (own["n"] >= LEAST_GAMES).any():
-            title = html.H3(wording.condition_in_words({"game": game})) if game else None
-            drawn += [title, figure(f"leaderboard-{benchmark}-{game or ''}", leaderboard(read, own), label="teams by score")]
-    single = int((rows["n"] < LEAST_GAMES).sum())
-    left = f" {wording.counted(single, 'team')} with a single game: in the table alone." if single else ""
-    ring = " Beside it: the share of the ceiling that verified moves can reach." if rows["ceiling_n"].sum() else ""
-    hint = f"Mean score with its 95 % interval.{ring}{left}"
-    return card("Leaderboard", *drawn, fold(read, LEADERBOARD, benchmark, is_open=not drawn), few(rows, "leaderboard"), hint=hint)
-
-
-def leaderboard(read: Reader, rows: pl.DataFrame) -> go.Figure:
-    """Teams from best to worst: mean score with its interval, and the share of the ceiling where one is known."""
-    found = rows.filter((rows["n"] >= LEAST_GAMES) & rows["score_mean"].is_not_null()).head(_TEAMS)
-    entries = list(found.iter_rows(named=True))
-    names = team_names(read, entries)
-    known = family(str(rows["benchmark"][0]))
-    bounded = known is not None and known.score_unit.startswith("0") and all(0 <= row["score_mean"] <= 1 for row in entries)
-    dots: list[Dot] = []
-    for name, row in zip(names, entries, strict=True):
-        link = read.address.narrowed("/spirals", benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
-        common = {"line": name.key, "detail": name.detail, "n": row["n"], "link": link}
-        dots.append(Dot(value=row["score_mean"], low=row["score_low"], high=row["score_high"], series="score", **common))
-        if row["ceiling_share_mean"] is not None:
-            dots.append(Dot(value=row["ceiling_share_mean"], series="share of the ceiling", **common))
-    return dot_plot(dots, Axis(title="score", high=1 if bounded else None))
-
-
 def _leaderboard(read: Reader, benchmark: str) -> TableRows:
     return TableRows(
         sql=_LEADERBOARD.replace("{filters}", "{filters} AND benchmark = $benchmark"),
@@ -134,7 +99,7 @@ def _leaderboard(read: Reader, benchmark: str) -> TableRows:
             "team_name": GridColumn(heading="Team"),
             "condition": GridColumn(heading="Condition", kind="condition"),
             "max_turns": GridColumn(heading="Turn limit", kind="count"),
-            "n": GridColumn(heading="Games", kind="count"),
+            "n": GridColumn(heading=_things(benchmark), kind="count"),
             "score_mean": GridColumn(heading="Score", kind="score", low="score_low", high="score_high"),
             "ceiling_share_mean": GridColumn(heading="Of ceiling", kind="score", hint="score over what verified moves can reach"),
             "success_rate": GridColumn(heading="Goal reached", kind="share", part="successes", whole="n"),
@@ -151,7 +116,7 @@ def games_of_team(read: Reader, row: Mapping[str, Any]) -> str:
     return read.address.narrowed(GAME, benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
 
 
-LEADERBOARD: Final = Grid("leaderboard", _leaderboard, "In numbers")
+LEADERBOARD: Final = Grid("leaderboard", _leaderboard, "Actions in numbers")
 
 
 _IN_CARD: Final = 6
@@ -207,21 +172,21 @@ def family_card(read: Reader, benchmark: str) -> Part:
     return card(
         title_of(benchmark),
         html.Div(_headlines(read, benchmark, row), className="headlines"),
-        *_who_is_behind(read, benchmark),
+        *(html.P(printable(sentence), className="card-lead") for sentence in _behind(read, benchmark)[:_IN_CARD]),
         html.P((_what_is_known if is_foreign else _what_goes_wrong)(read, benchmark, row), className="card-lead"),
         None if is_alone else _strip(read, benchmark),
         menu=menu,
     )
 
 
-def _who_is_behind(read: Reader, benchmark: str) -> list[Part]:
+def _behind(read: Reader, benchmark: str) -> list[str]:
     """What the report `compare` shows of its teams; nothing under a filter, since it is about all games."""
     if any(read.address.all(key) for key in ("condition", "model", "level")):
         return []
     found = kept(
         read.store.path, ("headlines",), lambda: headlines(read.store), size_of=lambda of: sum(len(str(one)) for one in of.values())
     )
-    return [html.P(printable(sentence), className="card-lead") for sentence in found.get(benchmark, [])[:_IN_CARD]]
+    return list(found.get(benchmark, []))
 
 
 def _headlines(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
@@ -385,8 +350,18 @@ PATH = "/"
 TITLE = "Overview"
 IN_MENU = True
 ORDER = 10
-REPORT = "leaderboard"
 
+_GAMES_APART = "SELECT DISTINCT game FROM compared_games WHERE {filters} AND game IS NOT NULL ORDER BY game"
+_TRANSCRIPTS = """
+    WITH seen AS (SELECT episode_id, turns_taken, score FROM games WHERE {filters})
+    SELECT
+        count(*) AS transcripts, sum(turns_taken)::BIGINT AS turns, count(score) AS scored, avg(score) AS mean,
+        (SELECT count(*) FROM verdicts_latest SEMI JOIN seen USING (episode_id) WHERE status = 'answered') AS verdicts,
+        (SELECT count(DISTINCT judge) FROM verdicts_latest SEMI JOIN seen USING (episode_id)) AS judges,
+        (SELECT count(*) FROM labels SEMI JOIN seen USING (episode_id)) AS labels,
+        (SELECT count(DISTINCT annotator) FROM labels SEMI JOIN seen USING (episode_id)) AS raters
+    FROM seen
+"""
 _TOTALS = """
     SELECT benchmark, count(*) AS games, sum(turns_taken)::BIGINT AS turns FROM games WHERE {filters} GROUP BY ALL
 """
@@ -414,30 +389,155 @@ _METRIC_ROWS = """
 
 
 def content(read: Reader) -> Part:
-    """The families in view; with a single one, its leaderboard and metrics too."""
+    """The families in view, a card each; of a single one the figure of its teams."""
     totals = read.rows(_TOTALS)
     if totals.is_empty():
         return note("No game under these filters.")
     names = in_order(totals["benchmark"].to_list())
-    said = f"{len(names)} families, " if len(names) > 1 else ""
-    lead = f"{said}{wording.counted(int(totals['games'].sum()), 'game')}, {wording.counted(int(totals['turns'].sum()), 'turn')}."
-    own = [name for name in names if family(name)]
-    cards = [[_FAMILY(read, name) for name in group] for group in (own, [name for name in names if name not in own])]
-    more = [_BOARD(read, names[0]), _METRICS(read, names[0])] if len(names) == 1 else []
-    return html.Div(
-        [html.H1("Overview"), html.P(lead, className="lead"), *(html.Div(group, className="families") for group in cards if group), *more]
+    games, turns = int(totals["games"].sum()), int(totals["turns"].sum())
+    if len(names) == 1:
+        things = "game" if family(names[0]) else "transcript"
+        lead = f"{wording.counted(games, things)}, {wording.counted(turns, 'turn')}."
+        cards = [_TEAMS_FIGURE(read, names[0]), _TURN_BY_TURN(read, names[0]), _NUMBERS(read, names[0])]
+        return html.Div([html.H1(title_of(names[0])), html.P(lead, className="lead"), *cards])
+    lead = f"{len(names)} families, {wording.counted(games, 'game')}, {wording.counted(turns, 'turn')}."
+    groups = ([name for name in names if family(name)], [name for name in names if not family(name)])
+    boxes = [html.Div([_FAMILY(read, name) for name in group], className="families") for group in groups if group]
+    return html.Div([html.H1("Overview"), html.P(lead, className="lead"), *boxes])
+
+
+def _teams_card(read: Reader, benchmark: str) -> Part:
+    """The figure of the teams, with the answers that it gives; of a family whose games have scores of different units, one a game."""
+    read = narrowed(read, benchmark)
+    games = read.rows(_GAMES_APART)["game"].to_list() if games_apart(benchmark) else [None]
+    parts: list[Part] = []
+    for game in games:
+        teams = teams_of(read, benchmark, game)
+        name = f"overview-{benchmark}{f'-{game}' if game else ''}"
+        label = "teams: score, success, process, spirals, failures and regret"
+        if drawn := drawn_twice(name, read, teams, label=label):
+            parts += [html.H3(wording.condition_in_words({"game": game})) if game else None, answers(read, teams), *drawn]
+    known = _counts_of_transcripts(read) if family(benchmark) is None else None
+    if not parts:
+        return html.Div([known, card("Teams", note("No score, outcome or action of these logs is known."))])
+    return html.Div([known, card("Teams", *parts)])
+
+
+def _turns_card(read: Reader, benchmark: str) -> Part:
+    """The same teams turn by turn."""
+    read = narrowed(read, benchmark)
+    teams = teams_of(read, benchmark)
+    drawn = turns_figure(read, teams)
+    if drawn is None:
+        return None
+    text = "Rows: teams as above. Grey: the other teams. A game that has ended keeps its score; other rates are of games that go on."
+    return card(
+        "Turn by turn", html.Div(figure("overview-turns", drawn, label="teams turn by turn", caption=text), className="wide-figure")
     )
 
 
-def report_figure(read: Reader) -> go.Figure | None:
-    """The leaderboard of the first benchmark, as the report shows it; None without games."""
+def answers(read: Reader, teams: Teams) -> Part:
+    """Who is best, what goes wrong most and where, each with its interval: what the figure shows, in words."""
+    pairs = list(zip(teams.names, teams.rows, strict=True))
+    several = next((enough for least in (FEW, LEAST_GAMES, 0) if (enough := [pair for pair in pairs if pair[1]["games"] >= least])), [])
+    found: list[tuple[str, str, str]] = []
+
+    def best(key: str, sign: int = -1) -> tuple[TeamName, Mapping[str, Any]] | None:
+        known = [pair for pair in several if pair[1][key] is not None]
+        return min(known, key=lambda pair: sign * pair[1][key]) if known else None
+
+    if first := best("score_mean"):
+        name, row = first
+        found.append(("Highest score", str(name), f"{wording.score(row['score_mean'])} {_ends(row, 'score', wording.score)}, n {row['n']}"))
+    process = teams.process
+    if process and (worst := best("process_mean", 1 if process.least_is_worst else -1)):
+        name, row = worst
+        told = f"{process.title.lower()} {process.write(row['process_mean'])} {_ends(row, 'process', process.write)}, n {row['process_n']}"
+        found.append((process.worst.capitalize(), str(name), told))
+    if worst := best("spiral_share"):
+        name, row = worst
+        told = (
+            f"{wording.share(row['spiral_share'])} of turns {_ends(row, 'spiral', wording.share)}, n {wording.count(row['spiral_turns'])}"
+        )
+        found.append(("Most correction spirals", str(name), told))
+    lost = regret_by_agent(teams)
+    if lost:
+        agent, cost = next(iter(lost.items()))
+        whole = sum(row["cost"] for row in teams.regrets)
+        unread = sum(row["cost"] for row in teams.regrets if row["status"] != "answered")
+        told = f"{wording.share(cost / whole)} of the regret of all teams; {wording.share(unread / whole)} is not attributed"
+        found.append(("Loses most", agent, told))
+    tiles = [html.Div([html.Dt(label), html.Dd([html.B(printable(name)), html.Small(printable(detail))])]) for label, name, detail in found]
+    sure = [html.P(printable(sentence), className="card-lead") for sentence in _behind(read, teams.benchmark)[:_IN_CARD]]
+    return html.Div([html.Dl(tiles, className="answers"), *sure])
+
+
+def _ends(row: Mapping[str, Any], key: str, write: Callable[[float | None], str]) -> str:
+    low, high = row[f"{key}_low"], row[f"{key}_high"]
+    return "(no interval)" if low is None or high is None else f"[{write(low)}, {write(high)}]"
+
+
+def _counts_of_transcripts(read: Reader) -> Part:
+    """Of logs that no engine follows: how much of them has a score, a verdict, a label."""
+    row = read.rows(_TRANSCRIPTS).row(0, named=True)
+    judged = read.address.narrowed("/judges")
+    return html.Div(
+        [
+            stat("transcripts", wording.count(row["transcripts"]), wording.counted(int(row["turns"] or 0), "turn")),
+            stat(
+                "with a score", wording.count(row["scored"]), f"mean {wording.score(row['mean'])}" if row["scored"] else "not in these logs"
+            ),
+            stat("verdicts", wording.count(row["verdicts"]), html.A(wording.counted(row["judges"], "judge"), href=judged)),
+            stat("labels", wording.count(row["labels"]), wording.counted(row["raters"], "rater")),
+        ],
+        className="stats",
+    )
+
+
+def _figure_of(draw: Callable[[Reader, Teams], go.Figure | None]) -> Callable[[Reader], go.Figure | None]:
+    def drawn(read: Reader) -> go.Figure | None:
+        names = in_order(read.rows(_TOTALS)["benchmark"].to_list())
+        return draw(narrowed(read, names[0]), teams_of(narrowed(read, names[0]), names[0])) if names else None
+
+    return drawn
+
+
+FIGURES: Final = {"overview": _figure_of(overview_figure), "leaderboard": _figure_of(overview_figure), "turns": _figure_of(turns_figure)}
+"""Of the first family in view."""
+
+
+def _things(benchmark: str) -> str:
+    return "Games" if family(benchmark) else "Transcripts"
+
+
+def _numbers_card(read: Reader, benchmark: str) -> Part:
+    read = narrowed(read, benchmark)
     rows = leaderboard_rows(read)
-    return None if rows.is_empty() else leaderboard(read, rows.filter(rows["benchmark"] == rows["benchmark"][0]))
-
-
-def _metrics_card(read: Reader, benchmark: str) -> Part:
     return card(
-        "Every metric", fold(narrowed(read, benchmark), METRICS, benchmark), hint="Means over games, a line for each metric and team."
+        "In numbers",
+        fold(read, TEAMS, benchmark),
+        fold(read, LEADERBOARD, benchmark),
+        few(rows, "leaderboard"),
+        fold(read, METRICS, benchmark),
+    )
+
+
+def _team_rows(read: Reader, benchmark: str) -> TableRows:
+    return TableRows(
+        sql=TEAMS_SQL,
+        parameters={"levels": list(read.address.all("level")) or None, "benchmark": benchmark, "measure": None},
+        filter_on=("condition", "model"),
+        columns={
+            "team_name": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "games": GridColumn(heading=_things(benchmark), kind="count"),
+            "score_mean": GridColumn(heading="Score", kind="score", low="score_low", high="score_high"),
+            "success_rate": GridColumn(heading="Goal reached", kind="share", part="successes", whole="success_n"),
+            "process_mean": GridColumn(heading="Process measure", kind="number", hint="remove gap, or the family's own measure"),
+            "spiral_share": GridColumn(heading="Turns in spirals", kind="share", part="spiral_inside", whole="spiral_turns"),
+            "regret": GridColumn(heading="Mean regret", kind="number", hint="value lost by the turns"),
+        },
+        link=lambda row: games_of_team(read, row),
     )
 
 
@@ -450,7 +550,7 @@ def _metrics(read: Reader, benchmark: str) -> TableRows:
             "model": GridColumn(heading="Team"),
             "condition": GridColumn(heading="Condition", kind="condition"),
             "mean": GridColumn(heading="Mean", kind="score", low="low", high="high"),
-            "n": GridColumn(heading="Games", kind="count"),
+            "n": GridColumn(heading=_things(benchmark), kind="count"),
             "lowest": GridColumn(heading="Least", kind="score"),
             "highest": GridColumn(heading="Most", kind="score"),
         },
@@ -459,8 +559,10 @@ def _metrics(read: Reader, benchmark: str) -> TableRows:
 
 
 _FAMILY: Final = Later("overview-family", family_card, 300)
-_BOARD: Final = Later("overview-leaderboard", leaderboard_card, 420)
-_METRICS: Final = Later("overview-metrics", _metrics_card, 90)
-LATER = (_FAMILY, _BOARD, _METRICS)
+_TEAMS_FIGURE: Final = Later("overview-teams", _teams_card, 560)
+_TURN_BY_TURN: Final = Later("overview-turns", _turns_card, 420)
+_NUMBERS: Final = Later("overview-numbers", _numbers_card, 160)
+LATER = (_FAMILY, _TEAMS_FIGURE, _TURN_BY_TURN, _NUMBERS)
+TEAMS: Final = Grid("teams", _team_rows, "Teams in numbers")
 METRICS: Final = Grid("metrics", _metrics, "Metrics of every team")
-TABLES = (LEADERBOARD, METRICS)
+TABLES = (TEAMS, LEADERBOARD, METRICS)

@@ -12,6 +12,7 @@ from dashboards.filters import OTHER_FILTERS, benchmark_choices, narrowed, shown
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, note, pager
 from dashboards.reader import Reader
+from dashboards.team_figures import drawn_twice, teams_of
 from schemas import wording
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ PATH = "/spirals"
 TITLE = "Spirals"
 IN_MENU = True
 ORDER = 40
-REPORT = "spirals"
 
 _ROWS = 24
 """Games a page: what two screens hold."""
@@ -32,22 +32,21 @@ _ROW = 29
 _LONGEST = 400
 """Turns of a game that are drawn, as many as a kitchen's game has: beside one of thousands the cells of all others could not be seen."""
 _WIDE = 60
-"""Turns from which on cells are too narrow for gaps between them and a sign in each."""
+"""Turns from which on cells are too narrow for gaps between them."""
+_PLAYED = "rgba(138, 143, 156, 0.17)"
+"""A turn outside spirals: there, and quiet."""
 
-_OUTCOMES = ("followed", "not_followed", "no_oracle", "clarify", "no_move")
 _LETTERS = 20
 """Letters of a task or a team that a label has room for."""
-_FADED = 0.42
-"""Opacity of the cells, so that bars in them stand out."""
-_SIGN_UP = 0.2
-"""Rows by which the sign of an outcome stands above the middle of its cell: the lower half is for the bars."""
 
 
 _GAMES = """
-    SELECT episode_id, model, task_id, condition, turns_taken, episode_id IN (SELECT episode_id FROM spiral_games) AS is_seen
+    SELECT episode_id, model, task_id, condition, turns_taken, score, episode_id IN (SELECT episode_id FROM spiral_games) AS is_seen
     FROM games WHERE {filters}
 """
 _SPIRALS = "SELECT episode_id, start_turn, end_turn, kind FROM correction_spirals WHERE {filters}"
+_BESIDE: Final = ("score", "spiral")
+"""Panels of a team: the end-to-end metric next to the share of turns in spirals."""
 _BY_KIND = """
     SELECT model, condition, kind, count(*) AS spirals, count(DISTINCT episode_id) AS games, sum(turns_wasted)::BIGINT AS turns_wasted
     FROM correction_spirals WHERE {filters} AND benchmark = $benchmark GROUP BY ALL ORDER BY ALL
@@ -79,13 +78,14 @@ def _body(read: Reader, _: str) -> Part:
         [
             html.P(_answer(read), className="lead"),
             *choices,
+            card("Teams", *drawn_twice("spirals-teams", read, teams_of(read, benchmark), label="score and turns in spirals", only=_BESIDE)),
             card(
                 "Games, turn by turn",
-                figure("spirals", _map(read, episodes), label="outcome of every turn of every game, spirals as bars under them"),
+                figure("spirals", _map(read, episodes), label="turns of every game, those inside spirals coloured by kind"),
                 pager(read.address, start, _ROWS, total, "games"),
                 _legend(),
-                hint="Stretches of turns spent on correcting without getting anywhere; most turns inside them first. A cell is a turn, its "
-                "colour and sign what became of it; a bar under it is a spiral. Click a cell to open the game there." + cut,
+                hint="Stretches of turns spent on correcting without getting anywhere; most turns inside them first. A cell is a turn; "
+                "colour is the kind of spiral. Click a cell to open the game there." + cut,
             ),
             card("By kind and team", fold(read, KINDS, benchmark)),
         ]
@@ -93,10 +93,9 @@ def _body(read: Reader, _: str) -> Part:
 
 
 def _legend() -> Part:
-    """Each sign and bar in words, folded: the figure names them by their codes."""
-    signs = [html.Li([html.B(f"{mark_of(name).shape} {wording.in_words(name)}"), f": {mark_of(name).words}"]) for name in _OUTCOMES]
+    """Each kind in words, folded: the figure names them by their codes."""
     kinds = [html.Li([html.B(wording.in_words(name)), f": {mark_of(name).words}"]) for name in SPIRALS]
-    return html.Details([html.Summary("What signs and bars mean"), html.Ul([*signs, *kinds], className="plain")], className="hint few")
+    return html.Details([html.Summary("What the kinds mean"), html.Ul(kinds, className="plain")], className="hint few")
 
 
 def _answer(read: Reader) -> str:
@@ -163,80 +162,54 @@ def _map(read: Reader, episodes: pl.DataFrame) -> go.Figure:
 
 
 def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame) -> go.Figure:
-    """Outcome of every turn of the given games, and a frame around every spiral, coloured by kind."""
+    """Every turn of the given games as a quiet cell, those inside a spiral in the colour of its kind; kinds that overlap share the cell."""
     import plotly.graph_objects as go
 
     place = {episode: row for row, episode in enumerate(episodes["episode_id"])}
     cells = cells.filter(cells["turn"] <= _LONGEST)
     longest = cells["turn"].max()
     width = int(longest) if isinstance(longest, int) else 0
-    codes: list[list[int | None]] = [[None] * width for _ in place]
-    for row in cells.iter_rows(named=True):
-        codes[place[row["episode_id"]]][row["turn"] - 1] = _OUTCOMES.index(row["outcome"])
-    steps = len(_OUTCOMES)
-    scale = [[edge / steps, mark_of(name).color] for at, name in enumerate(_OUTCOMES) for edge in (at, at + 1)]
-    drawn = go.Figure(
-        go.Heatmap(
-            z=codes,
-            x=list(range(1, width + 1)),
-            y=list(range(len(place))),
-            zmin=-0.5,
-            zmax=steps - 0.5,
-            colorscale=scale,
-            showscale=False,
-            xgap=2 if width <= _WIDE else 0,
-            ygap=2,
-            opacity=_FADED,
-            hoverinfo="skip",
-        )
-    )
-    drawn.add_scatter(  # a heat map's clicks carry no customdata, so points that nobody sees carry the addresses
+    played: list[list[int | None]] = [[None] * width for _ in place]
+    for episode, turn in cells.select("episode_id", "turn").iter_rows():
+        played[place[episode]][turn - 1] = 0
+    gaps = {"xgap": 2 if width <= _WIDE else 0, "ygap": 7}
+    x, y = list(range(1, width + 1)), list(range(len(place)))
+    quiet = [[0, _PLAYED], [1, _PLAYED]]
+    drawn = go.Figure(go.Heatmap(z=played, x=x, y=y, colorscale=quiet, showscale=False, hoverinfo="skip", **gaps))
+    own = {episode: [kind for kind in SPIRALS if kind in set(rows["kind"])] for (episode,), rows in spirals.group_by("episode_id")}
+    shapes = [_lane(row, place[row["episode_id"]], own[row["episode_id"]]) for row in spirals.iter_rows(named=True)]
+    drawn.add_scatter(  # shapes have no clicks: points that nobody sees carry the addresses
         x=cells["turn"].to_list(),
-        y=[place[episode] - _SIGN_UP for episode in cells["episode_id"]],
-        mode="markers+text" if width <= _WIDE else "markers",
-        text=[mark_of(outcome).shape for outcome in cells["outcome"]],
-        textfont={"size": 9},
+        y=[place[episode] for episode in cells["episode_id"]],
+        mode="markers",
         marker={"symbol": "square", "size": 22, "color": "rgba(0,0,0,0)"},
         customdata=[[game_at(e, t), wording.in_words(o)] for e, t, o in cells.select("episode_id", "turn", "outcome").rows()],
         hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
         showlegend=False,
     )
-    for outcome in _OUTCOMES:
-        mark = mark_of(outcome)
-        drawn.add_scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            marker={"symbol": "square", "size": 11, "color": mark.color, "opacity": _FADED},
-            name=f"{mark.shape} {wording.in_words(outcome)}",
-        )
-    for kind in SPIRALS:
-        color = mark_of(kind).color
-        drawn.add_scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            marker={"symbol": "line-ew", "size": 13, "color": color, "line": {"width": 5, "color": color}},
-            name=wording.in_words(kind),
-        )
-    shapes = [_lane(row, place[row["episode_id"]]) for row in spirals.iter_rows(named=True)]
-    labels = [_label(row["task_id"], row["model"]) for row in episodes.iter_rows(named=True)]
+    for kind in (kind for kind in SPIRALS if kind in set(spirals["kind"])):
+        marker = {"symbol": "square", "size": 11, "color": mark_of(kind).color}
+        drawn.add_scatter(x=[None], y=[None], mode="markers", marker=marker, name=wording.in_words(kind))
     drawn.update_layout(shapes=shapes)
+    labels = [_label(row) for row in episodes.iter_rows(named=True)]
     drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False, zeroline=False)
     drawn.update_xaxes(title="turn", **numbered(width), range=[0.5, width + 0.5], showgrid=False, zeroline=False)
     return styled(drawn, height=130 + _ROW * len(labels))
 
 
-def _label(task: str, team: str) -> str:
-    """Two short lines: what is left of a narrow screen belongs to the turns."""
-    return f"{plain(short(wording.in_words(task), _LETTERS))}<br><span style='font-size: 10.5px'>{plain(short(team, _LETTERS))}</span>"
-
-
-def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:
-    """A bar under the turns of a spiral; each kind has a lane of its own, so that overlapping ones stay apart."""
-    top = row + 0.05 + list(SPIRALS).index(spiral["kind"]) * 0.1
-    edges = {"x0": spiral["start_turn"] - 0.46, "x1": spiral["end_turn"] + 0.46, "y0": top, "y1": top + 0.085}
+def _lane(spiral: dict[str, Any], row: int, kinds: list[str]) -> dict[str, Any]:
+    """The turns of a spiral; kinds of one game have lanes, so that those that overlap stay apart."""
+    tall = 0.76 / len(kinds)
+    top = row - 0.38 + kinds.index(spiral["kind"]) * tall
+    edges = {"x0": spiral["start_turn"] - 0.46, "x1": spiral["end_turn"] + 0.46, "y0": top, "y1": top + tall}
     return {"type": "rect", **edges, "fillcolor": mark_of(spiral["kind"]).color, "line": {"width": 0}}
+
+
+def _label(row: dict[str, Any]) -> str:
+    """Two short lines, what is left of a narrow screen belongs to the turns: the task, and the team with the game's score."""
+    score = f" · {wording.score(row['score'])}" if row.get("score") is not None else ""
+    team = f"<span style='font-size: 10.5px'>{plain(short(row['model'], _LETTERS))}{score}</span>"
+    return f"{plain(short(wording.in_words(row['task_id']), _LETTERS))}<br>{team}"
 
 
 def _kinds(read: Reader, benchmark: str) -> TableRows:
@@ -260,3 +233,4 @@ _BODY: Final = Later("spirals-body", _body, 900)
 LATER = (_BODY,)
 KINDS: Final = Grid("spirals", _kinds, "Spirals in numbers")
 TABLES = (KINDS,)
+FIGURES: Final = {"spirals": report_figure}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dash import dcc, html
 
@@ -26,6 +26,8 @@ IN_MENU = False
 ORDER = 70
 
 _TONES = {"followed": "good", "refused": "bad", "no_oracle": "quiet", "no_move": "quiet"}
+_ONLY: Final = {"removed": "removals", "spiral": "inside correction spirals", "failure": "with a failure", "lost": "with attributed regret"}
+"""What `?only=` asks for -> its words."""
 _SHOWN = 6
 """Turns a page: what two screens hold."""
 _MATCHING = """
@@ -38,6 +40,13 @@ WHERE {filters}
     AND ($kind = '' OR (episode_id, turn) IN (
         SELECT (episode_id, turn) FROM failure_turns INNER JOIN failure_map USING (taxonomy, category)
         WHERE counted AND $kind IN (common, common_before)))
+    AND ($only <> 'removed' OR (episode_id, turn) IN (SELECT (episode_id, turn) FROM actions WHERE undoes))
+    AND ($only <> 'spiral' OR (episode_id, turn) IN (
+        SELECT (episode_id, unnest(range(start_turn, end_turn + 1))) FROM correction_spirals))
+    AND ($only <> 'failure' OR (episode_id, turn) IN (SELECT (episode_id, turn) FROM shown_failures WHERE wrong))
+    AND ($only <> 'lost' OR (episode_id, turn) IN (
+        SELECT (episode_id, turn) FROM attributed_costs
+        WHERE cost > 0 AND ($agent = '' OR agent = $agent) AND ($step = '' OR link IN (SELECT link FROM failure_steps WHERE step = $step))))
 """
 _COUNT = f"SELECT count(*) AS turns {_MATCHING}"
 _PAGE = f"""
@@ -50,7 +59,7 @@ LIMIT {_SHOWN} OFFSET $start
 
 
 def content(read: Reader) -> Part:
-    """The turns that the address asks for: by outcome, by category of a taxonomy or kind of failure, by turn number."""
+    """The turns that the address asks for: by outcome, by category of a taxonomy or kind of failure, by turn number, by `?only=`."""
     address = read.address
     asked = {
         "outcome": address.one("outcome"),
@@ -58,9 +67,15 @@ def content(read: Reader) -> Part:
         "taxonomy": address.one("taxonomy", "craft_published"),
         "kind": address.one("kind"),
         "turn": address.number("turn", 0),
+        "only": address.one("only") if address.one("only") in _ONLY else "",
+        "agent": address.one("agent"),
+        "step": address.one("step"),
     }
     found = read.rows(_COUNT, asked)["turns"].item()
-    named = [str(value).replace("_", " ") for key, value in asked.items() if value and key in {"outcome", "category", "kind"}]
+    named = [
+        str(value).replace("_", " ") for key, value in asked.items() if value and key in {"outcome", "category", "kind", "agent", "step"}
+    ]
+    named = [*([_ONLY[str(asked["only"])]] if asked["only"] else []), *named, *([f"turn {asked['turn']}"] if asked["turn"] else [])]
     title = f"Turns: {', '.join(named)}" if named else "Turns"
     if not found:
         return note("No turn fits this address.", dcc.Link("Back to the failure breakdown", href=address.filters().to("/failures")))

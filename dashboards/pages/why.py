@@ -1,4 +1,4 @@
-"""Why: a flow from what could be seen over what was said and understood to what was done; widths are what was lost at each break."""
+"""Why: which step failed, seeing, saying, understanding or acting, and what was lost by it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dash import html
 
 from analytics.losses.lost import amount, of_link
 from dashboards.address import game_at
-from dashboards.figures import OTHER, SERIES, color_of, plain, styled
+from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, plain, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, note
@@ -26,7 +26,6 @@ PATH = "/why"
 TITLE = "Why"
 IN_MENU = True
 ORDER = 15
-REPORT = "lost"
 
 _APART: Final = 24
 """Pixels between bands, so that the labels of the thinnest do not touch."""
@@ -35,22 +34,41 @@ _NO_ROLE: Final = ("nobody", "harness", "unattributed", "undecided")
 _MOST_TEAMS: Final = 8
 """Teams with a band of their own; the others are one."""
 
-_STAGES: Final[Mapping[str, tuple[str, ...]]] = {
-    "nobody could see it": ("not_seen", "conflict", "luck", "acted_alone"),
-    "it was not said, or said wrong": ("not_said", "wrong_instruction", "said_unclear", "said_too_late"),
-    "it was not understood": ("not_heard", "misread", "needless_question"),
-    "it was not done right": ("rule_forgotten", "format", "acted_wrong", "idle"),
-    "the harness lost it": ("verifier", "harness"),
-    "unattributed: message not understood": ("not_understood",),
-    "nobody can tell": ("undecided",),
+_STEPS: Final[Mapping[str, str]] = {
+    "seeing": "seeing: no agent could see it",
+    "saying": "saying: no message, or a wrong one",
+    "understanding": "understanding: the message was misread",
+    "acting": "acting: the action was wrong",
+    "harness": "harness: the game program lost it",
+    "not_understood": "unattributed: message not understood",
+    "undecided": "undecided: nothing can be proven",
 }
-"""Where the chain from view to action broke -> links."""
+"""Step that failed (view `failure_steps`) -> its words; the last three are no agent's."""
+_FAILED: Final = 4
+"""Steps of an agent; what follows is no failed step, but a part of the picture."""
 
+_BY_STEP: Final = """
+    WITH found AS (
+        SELECT episode_id, coalesce(step, 'undecided') AS step, sum(cost) AS cost, count(DISTINCT turn) AS turns
+        FROM attributed_costs LEFT JOIN failure_steps USING (link) WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL
+    ),
+    games AS (SELECT episode_id, sum(cost) AS whole FROM found GROUP BY ALL),
+    every AS (
+        SELECT steps.step, games.whole, coalesce(found.cost, 0) AS cost, coalesce(found.turns, 0) AS turns
+        FROM games CROSS JOIN (SELECT DISTINCT step FROM found) AS steps
+        LEFT JOIN found ON games.episode_id = found.episode_id AND steps.step = found.step
+    )
+    SELECT
+        step, sum(cost) AS cost, sum(turns)::BIGINT AS turns, sum(cost) / sum(whole) AS share, cluster_low(cost, whole) AS low,
+        cluster_high(cost, whole) AS high, count(*) AS games
+    FROM every GROUP BY step ORDER BY share DESC, step
+    """
 _FLOWS: Final = """
-    SELECT team_name AS team, link, CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS part,
+    SELECT team_name AS team, link, coalesce(step, 'undecided') AS step,
+        CASE WHEN status = 'answered' THEN coalesce(role, agent, 'nobody') ELSE status END AS part,
         part || coalesce(' ' || CASE WHEN agent_model <> team_name THEN agent_model END, '') AS role,
         sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
-    FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL
+    FROM attributed_costs LEFT JOIN failure_steps USING (link) WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL
     ORDER BY cost DESC, team, link, role
     """
 _COUNT: Final = """
@@ -92,7 +110,7 @@ def _body(read: Reader, _: str) -> Part:
     played = _benchmarks(read)
     benchmark = shown_benchmark(read, played)
     if benchmark is None:
-        return note("Nothing says yet whose cost the turns of these games were: run `cotrace attribute`, or choose other filters.")
+        return note("No attribution yet: run `cotrace attribute`, or choose other filters.")
     choices = benchmark_choices(read, played, benchmark)
     read = narrowed(read, benchmark)
     flows = read.rows(_FLOWS)
@@ -104,14 +122,17 @@ def _body(read: Reader, _: str) -> Part:
             html.P(_lead(flows, unit, read.rows(_COUNT)["turns"][0]), className="lead"),
             *choices,
             card(
-                "Where the chain broke",
-                html.Div(
-                    figure("why", _flow(flows, unit), label="what was lost, by team and by where the chain broke"), className="wide-only"
-                ),
+                "Which step failed: seeing, saying, understanding, acting",
+                figure("why-steps", steps_figure(read, read.rows(_BY_STEP)), label="share of the regret by the step that failed"),
+                hint="Share of all that was lost, with 95 % intervals over games. Rings: not attributed. Click a dot "
+                "to read the turns behind it.",
+            ),
+            card(
+                "From teams to failure points",
+                html.Div(figure("why", _flow(flows, unit), label="what was lost, by team, step and failure point"), className="wide-only"),
                 _as_list(flows, unit),
                 fold(read, TURNS, benchmark, is_open=True),
-                hint=f"From the teams to the place where the chain from view over message to action broke, and the link; widths are {unit} "
-                "lost. The turns stand below with their evidence, the costliest first; a click opens one.",
+                hint=f"Widths are {unit} lost. The turns are listed below with their evidence, the costliest first; a click opens one.",
             ),
             card(
                 "When it was lost",
@@ -135,6 +156,15 @@ def report_figure(read: Reader) -> go.Figure | None:
         return None
     flows = narrowed(read, benchmark).rows(_FLOWS)
     return None if flows.is_empty() else _flow(flows, str(flows["unit"][0]))
+
+
+def _steps_of_first(read: Reader) -> go.Figure | None:
+    benchmark = shown_benchmark(read, _benchmarks(read))
+    if benchmark is None:
+        return None
+    read = narrowed(read, benchmark)
+    rows = read.rows(_BY_STEP)
+    return None if rows.is_empty() else steps_figure(read, rows)
 
 
 def _benchmarks(read: Reader) -> list[str]:
@@ -164,8 +194,32 @@ def _lead(flows: pl.DataFrame, unit: str, turns: int) -> str:
 # -- figures ----------------------------------------------------------------------------------------------
 
 
-def _stage(link: str) -> str:
-    return next((stage for stage, links in _STAGES.items() if link in links), "nobody can tell")
+def steps_figure(read: Reader, rows: pl.DataFrame) -> go.Figure:
+    """Share of the regret by the step that failed, in the order of play, with what is not attributed below.
+
+    Args:
+        read: for addresses.
+        rows: of `_BY_STEP`.
+    """
+    found = {row["step"]: row for row in rows.iter_rows(named=True)}
+    order = [*list(_STEPS)[:_FAILED], *(step for step in list(_STEPS)[_FAILED:] if step in found)]
+    nothing = {"share": 0.0, "low": None, "high": None, "turns": 0}
+    dots = [
+        Dot(
+            line=_STEPS[step].partition(":")[0],
+            detail=_STEPS[step].partition(": ")[2],
+            value=row["share"],
+            low=row["low"],
+            high=row["high"],
+            n=row["turns"],
+            is_hollow=place >= _FAILED,
+            series="" if place < _FAILED else "not attributed",
+            link=read.address.narrowed("/turns", only="lost", step=step),
+        )
+        for place, step in enumerate(order)
+        for row in [found.get(step, nothing)]
+    ]
+    return dot_plot(dots, Axis(title="share of the regret", is_share=True), n_of="turns")
 
 
 def _teams(flows: pl.DataFrame) -> list[str]:
@@ -176,14 +230,14 @@ def _teams(flows: pl.DataFrame) -> list[str]:
 
 
 def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
-    """Teams on the left, where the chain broke in the middle, links and roles on the right."""
+    """Teams on the left, the step that failed in the middle, failure points and roles on the right."""
     import plotly.graph_objects as go
 
     teams = _teams(flows)
     bands: dict[tuple[str, str], float] = {}
     for row in flows.iter_rows(named=True):
         team = row["team"] if row["team"] in teams[:_MOST_TEAMS] else "other teams"
-        stage = _stage(row["link"])
+        stage = _STEPS[row["step"]]
         end = in_words(row["link"]) + ("" if row["role"] in _NO_ROLE else f", {row['role']}")
         for ends in ((team, stage), (stage, end)):
             bands[ends] = bands.get(ends, 0.0) + row["cost"]
@@ -211,11 +265,11 @@ def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
 
 
 def _as_list(flows: pl.DataFrame, unit: str) -> Part:
-    """The same in words, for a screen that is too narrow for the labels of the flow: where the chain broke, and under it the links."""
+    """The same in words, for a screen that is too narrow for the labels of the flow: the step, and under it the failure points."""
     import polars as pl
 
     total = float(flows["cost"].sum())
-    ends = flows.group_by("link", "role").agg(pl.col("cost").sum()).with_columns(stage=pl.col("link").map_elements(_stage, pl.String))
+    ends = flows.group_by("link", "step", "role").agg(pl.col("cost").sum()).with_columns(stage=pl.col("step").replace_strict(_STEPS))
     stages = ends.group_by("stage").agg(pl.col("cost").sum()).sort("cost", "stage", descending=[True, False])
     lines: list[Part] = []
     for stage, cost in stages.rows():
@@ -228,9 +282,10 @@ def _as_list(flows: pl.DataFrame, unit: str) -> Part:
 
 
 def _color(name: str, teams: list[str]) -> str:
-    stages = [*_STAGES]
+    stages = [*_STEPS.values()]
     if name in stages:
-        return SERIES[stages.index(name) % len(SERIES)]
+        place = stages.index(name)
+        return SERIES[place] if place < _FAILED else OTHER
     return color_of(name, teams) if name in teams else OTHER
 
 
@@ -264,7 +319,7 @@ def _turns(_: Reader, benchmark: str) -> TableRows:
         "task_id": GridColumn(heading="Task", kind="name"),
         "whose": GridColumn(heading="Whose"),
         "agent_model": GridColumn(heading="Its model"),
-        "link": GridColumn(heading="Broken link", kind="name"),
+        "link": GridColumn(heading="Failure point", kind="name"),
         "cost": GridColumn(heading="Cost", kind="cost"),
         "evidence": GridColumn(heading="Evidence", kind="words"),
     }
@@ -309,3 +364,4 @@ TURNS: Final = Grid("why-turns", _turns, "The costliest turns, with evidence")
 CATEGORIES: Final = Grid("why-categories", _categories, "By failure category")
 SPIRALS: Final = Grid("why-spirals", _spirals, "Inside and outside of spirals")
 TABLES = (TURNS, CATEGORIES, SPIRALS)
+FIGURES: Final = {"lost": report_figure, "steps": _steps_of_first}

@@ -20,7 +20,9 @@ from tests.masters import held_open
 
 SQL_FILES = sorted(Path(views.__file__).parent.rglob("*.sql"))
 WITH_COLUMNS = [spec for spec in VIEWS if spec.kind != "macros"]
-ARGUMENTS = {"remove_gap_by": "('any')", "judge_scores_by": "(true)", "leaderboard_by": "()", "remove_gap_models_by": "()"}
+ARGUMENTS = {"remove_gap_by": "('any')", "judge_scores_by": "(true)", "leaderboard_by": "()", "remove_gap_models_by": "()"} | {
+    f"team_{name}_by": "()" for name in ("overview", "failures", "regret", "turns")
+}
 """What a table macro is called with, if it must be given something."""
 
 

@@ -110,13 +110,6 @@ def test_the_card_of_logs_that_no_engine_follows_says_what_there_is(chats: Store
     assert "Read them, or cotrace judge --rubric NAME." in told
 
 
-def test_cards_of_foreign_logs_stand_in_a_row_of_their_own(played: Store, chats: Store) -> None:
-    """Beside a tall card of a family they were mostly empty."""
-    for store in (played, chats):
-        with reader(store, Address.parse("/", "")) as read:
-            assert to_html(overview.content(read)).count('class="families"') == 1
-
-
 def test_turns_with_something_to_see_come_first_and_a_message_is_called_one(chats: Store, played: Store) -> None:
     """The page began with six cards that said "no move"."""
     with reader(chats, Address.parse("/turns", "")) as read:
@@ -329,7 +322,7 @@ def test_one_of_a_thing_is_said_so(tmp_path: Path) -> None:
     store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT[:1]})).store
     ensure_installed(store)
     pages = [told(store, page) for page in (overview, turns, runs)]
-    assert "1 game, 1 turn." in pages[0]
+    assert "1 transcript, 1 turn." in pages[0]
     assert not [said for said in pages if re.search(r"\b1 (games|turns|teams|transcripts|experiments)\b", said)]
 
 

@@ -108,18 +108,17 @@ def test_three_teams_of_one_model_have_three_names(played: Store, tmp_path: Path
     assert not any("unknown" in name.model for name in names)
 
 
-def test_a_team_of_one_game_stands_in_the_table_alone(played: Store, tmp_path: Path) -> None:
-    """Forests of n = 1 without an interval say nothing: the figure leaves them out, the table has them."""
+def test_a_team_of_one_game_is_drawn_as_one_of_few_games(played: Store, tmp_path: Path) -> None:
+    """Without an interval it says little: its row says how few, and the table has it too."""
     path = tmp_path / "single.duckdb"
     shutil.copy(played.path, path)
     store = Store(path)
     with store.writing() as connection:
         connection.execute("DELETE FROM episodes WHERE model = 'clear' AND task_id <> (SELECT min(task_id) FROM episodes)")
     drawn = page_file(store, Address("/", {"benchmark": ("craft",)}))
-    figure, table = drawn.split("In numbers")[0], drawn.split("In numbers")[1]
-    assert "over_remover" in figure
-    assert ">clear<" not in figure
-    assert ">clear<" in table
+    assert "1 game, few" in drawn
+    assert "(no interval), n 1" not in drawn  # teams with more games answer what is asked first
+    assert ">clear<" in drawn.split("In numbers")[1]
 
 
 def test_a_turn_that_served_nobody_is_not_green(tmp_path: Path) -> None:
@@ -183,13 +182,22 @@ def test_figures_of_a_printed_report_say_what_their_bars_are(played: Store) -> N
 def test_numbers_of_the_overview_are_those_of_sql(text_of: object, played: Store) -> None:
     """Read from the page, and asked of `cotrace sql`."""
     asked = CliRunner().invoke(
-        cli, ["sql", "SELECT games, success_rate, score_mean FROM families", "--store", str(played.path), "--format", "csv"]
+        cli,
+        [
+            "sql",
+            "SELECT n, score_mean, process_mean FROM team_overview ORDER BY score_mean DESC",
+            "--store",
+            str(played.path),
+            "--format",
+            "csv",
+        ],
     )
-    games, rate, mean = asked.stdout.splitlines()[1].split(",")
+    n, mean, gap = asked.stdout.splitlines()[1].split(",")
     text = re.sub(r"\s+", " ", text_of("/"))  # type: ignore[operator]
-    assert f"{games} games" in text
-    assert f"{wording.share(float(rate))} reached the goal" in text
-    assert wording.score(float(mean)) in text
+    assert query(played, "SELECT count(*) FROM games").item() == int(text.partition(" games")[0].split()[-1])
+    assert f"{wording.score(float(mean))} [" in text
+    assert f"n {n}" in text
+    assert wording.coefficient(float(gap)) in written_of("/")
 
 
 def test_intervals_on_few_games_are_said_to_be(text_of: object, played: Store) -> None:

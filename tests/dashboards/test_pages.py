@@ -88,7 +88,7 @@ def test_filter_that_fits_no_game_shows_none_and_can_be_taken_back(site: str, pa
     page.get_by_text("under these filters", exact=False).first.wait_for()
 
     page.locator(".chip", has_text="somebody_else").get_by_label("remove filter Team").click()
-    page.get_by_text("Leaderboard", exact=True).first.wait_for()
+    page.get_by_text("Highest score", exact=True).first.wait_for()
 
 
 def test_click_on_a_bar_leads_to_exactly_the_turns_behind_it(site: str, store: Store, page: Page) -> None:

@@ -55,7 +55,7 @@ def test_the_page_says_where_the_chain_broke(store: Store) -> None:
     assert flow is not None
     bands = flow.data[0].link
     assert sum(bands.value) == pytest.approx(2 * lost)  # each part goes from its team to the break, and on to its link
-    assert "nobody could see it" in flow.data[0].node.label
+    assert "seeing: no agent could see it" in flow.data[0].node.label
 
 
 def test_a_narrow_screen_gets_the_flow_as_a_list(store: Store) -> None:
@@ -85,7 +85,7 @@ def test_a_filter_that_leaves_nothing_says_so(store: Store) -> None:
 
 
 def test_the_report_in_a_file_has_the_flow(store: Store) -> None:
-    assert "it was not done right" in document(store, {"lost": query(store, "select 1 as one")})
+    assert "acting: the action was wrong" in document(store, {"lost": query(store, "select 1 as one")})
 
 
 def test_the_game_page_draws_what_was_lost_so_far(store: Store) -> None:
@@ -131,7 +131,7 @@ def test_a_category_keeps_its_colour_whatever_weighs_it(store: Store) -> None:
         with reader(store, Address(failures.PATH, {"weight": (weight,), "taxonomy": (taxonomy,)})) as read:
             page = json.loads(to_plotly_json(failures.content(read)))
         bars = next(figure["data"] for figure in values_of(page, "figure"))
-        colors.append({bar["name"]: bar["marker"]["color"] for bar in bars})
+        colors.append({bar["name"]: bar["marker"]["color"] for bar in bars if bar["type"] == "bar"})
     assert len(colors[0]) > 2
     assert colors[0] == colors[0] | colors[1]
 

@@ -9,7 +9,6 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from analytics.reports import report
-from dashboards.craft.page import _sides
 from dashboards.page_file import document
 from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
@@ -61,8 +60,3 @@ def test_only_the_targets_of_the_chosen_tiers_count(tmp_path: Path, tier: str) -
     assert "oracle_remove_share" in kept
     turns = [f"select {', '.join(kept)} from {view} order by episode_id, turn" for view in ("craft_removals", "craft_turn_facts")]
     assert query(both, turns[0]).rows() == query(both, turns[1]).rows() != []
-
-
-def test_names_of_teams_that_are_near_stand_at_different_ends() -> None:
-    """They stood above and below their points, over one another."""
-    assert _sides([0.1, 0.33, 0.37, 0.4, 0.9]) == ["right", "right", "left", "right", "right"]

@@ -1,0 +1,399 @@
+-- team_overview_by: how far each team got, next to how it worked: the front page's figure, a row a team; a table macro.
+-- One row is (benchmark, condition, model, team, team_name, max_turns).
+-- Parameters: levels: list of the levels whose games count, null for all; measure: which process measure, null for the one that is shown first.
+--   benchmark, condition, model, team, team_name, max_turns, game
+--   games  count  games neither crashed nor truncated
+--   n  count  games with a score
+--   score_mean  number  mean score of the n games; null if n is 0
+--   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard; null below two
+--   score_high
+--   score_max  number  upper bound of the score, whose lower one is 0; null where none is known
+--   successes  count  games that reached the goal
+--   success_n  count  games whose log records whether the goal was reached
+--   success_rate  0..1  successes / success_n; null if it is 0
+--   success_low  0..1  lower end of its 95 % interval, as in the leaderboard
+--   success_high  0..1  upper end
+--   process  text  name of the family's own measure of how a game was played (`<family>_process`); null where it has none
+--   process_n  count  games where it is known
+--   process_mean  number  its mean over these games; null if there are none
+--   process_low  number  lower end of its 95 % interval over tasks; null below two
+--   process_high  number  upper end
+--   spiral_games  count  games whose logs show whether turns are in correction spirals
+--   spiral_turns  count  turns of these games
+--   spiral_inside  count  turns among them inside at least one correction spiral
+--   spiral_share  0..1  spiral_inside / spiral_turns; null if that is 0
+--   spiral_low  0..1  lower end of its 95 % interval over games; null below two
+--   spiral_high  0..1  upper end
+--   regret_n  count  games whose turns have values
+--   regret  number  what such a game lost on average, in `unit`; null without one
+--   unit  text  progress (0 to 1), steps, turns, points or probability
+create or replace macro team_overview_by(levels := null, measure := null) as table
+with games_of_teams as (
+    select
+        episode_id, task, benchmark,
+        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+    from compared_games
+    where ending = 'ended' and (levels is null or list_contains(levels, level))
+),
+
+measured as (
+    select games_of_teams.team_key, games_of_teams.task, episode_id, found.process, found.value, found.least, found.most
+    from every_family('process') as found
+    inner join games_of_teams using (episode_id)
+    where found.value is not null and case when measure is null then found.is_default else found.process = measure end
+),
+
+-- of a team with a single task what varies is the game
+clustered as (
+    select *, case when min(task) over of_team = max(task) over of_team then episode_id else task end as cluster
+    from measured
+    window of_team as (partition by team_key)
+),
+
+by_cluster as (
+    select
+        team_key, cluster,
+        any_value(process) as process, any_value(least) as least, any_value(most) as most,
+        count(*) as n,
+        sum(value) as total,
+        sum((value - least) / (most - least)) as share
+    from clustered
+    group by all
+),
+
+processes as (
+    select
+        team_key,
+        any_value(process) as process,
+        sum(n)::bigint as process_n,
+        sum(total) / sum(n) as process_mean,
+        any_value(least) as least, any_value(most) as most,
+        cluster_sem(total, n) as sem,
+        t_critical(greatest(sum(n) ** 2 / nullif(sum(n * n), 0) - 1, 1)) as t,
+        cluster_low(share, n) as share_low,
+        cluster_high(share, n) as share_high
+    from by_cluster
+    group by all
+),
+
+inside as (
+    select episode_id, count(distinct turn) as inside
+    from (select episode_id, unnest(range(start_turn, end_turn + 1)) as turn from correction_spirals)
+    group by all
+),
+
+seen as (
+    select games_of_teams.team_key, games.turns_taken as turns, coalesce(inside.inside, 0) as inside
+    from games_of_teams
+    inner join games using (episode_id)
+    inner join spiral_games using (episode_id)
+    left join inside using (episode_id)
+),
+
+spirals as (
+    select
+        team_key,
+        count(*) as spiral_games,
+        sum(turns)::bigint as spiral_turns,
+        sum(inside)::bigint as spiral_inside,
+        sum(inside) / nullif(sum(turns), 0) as spiral_share,
+        cluster_low(inside, turns) as spiral_low,
+        cluster_high(inside, turns) as spiral_high
+    from seen
+    group by all
+),
+
+lost as (
+    select games_of_teams.team_key, episode_id, turn_costs.unit, sum(greatest(turn_costs.cost, 0)) as lost
+    from turn_costs
+    inner join games_of_teams using (episode_id)
+    where isfinite(turn_costs.cost)
+    group by all
+),
+
+regrets as (
+    select team_key, any_value(unit) as unit, count(*) as regret_n, avg(lost) as regret
+    from lost
+    group by all
+)
+
+select
+    board.benchmark, board.condition, board.model, board.team, board.team_name, board.max_turns, board.game,
+    board.games - board.broken - board.cut as games,
+    board.n, board.score_mean, board.score_low, board.score_high, board.score_max, board.successes, board.success_n,
+    board.success_rate, board.success_low, board.success_high, processes.process,
+    coalesce(processes.process_n, 0) as process_n,
+    processes.process_mean,
+    case
+        when processes.most is null then processes.process_mean - processes.t * nullif(processes.sem, 0)
+        else processes.least + processes.share_low * (processes.most - processes.least)
+    end as process_low,
+    case
+        when processes.most is null then processes.process_mean + processes.t * nullif(processes.sem, 0)
+        else processes.least + processes.share_high * (processes.most - processes.least)
+    end as process_high,
+    coalesce(spirals.spiral_games, 0) as spiral_games,
+    coalesce(spirals.spiral_turns, 0) as spiral_turns,
+    spirals.spiral_inside, spirals.spiral_share, spirals.spiral_low, spirals.spiral_high,
+    coalesce(regrets.regret_n, 0) as regret_n,
+    regrets.regret, regrets.unit
+from (
+    select *, (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+    from leaderboard_by(levels := levels)
+) as board
+left join processes using (team_key)
+left join spirals using (team_key)
+left join regrets using (team_key);
+
+-- team_overview: how far each team got, next to how it worked.
+-- One row is (benchmark, condition, model, team, team_name, max_turns).
+-- Columns as in: team_overview_by.
+-- Report: overview, ordered by benchmark, score_mean desc nulls last, model, condition
+-- Shows: benchmark, team_name, condition, n, score_mean, success_rate, process_mean, spiral_share, regret
+create or replace view team_overview as
+select * from team_overview_by();
+
+-- shown_failures: the categories of the turns that count, in the taxonomy that is shown where none is asked for (default_taxonomies).
+-- One row is a row of `failures`: (turn, agent, category).
+--   episode_id, turn
+--   agent  text  whose failure; null for the team
+--   benchmark, taxonomy, category
+--   common  text  the kind of failure that the category is of, as in failure_map; `none` of turns that went right; null where it lists none
+--   wrong  flag  it is a failure; false of the category of turns that went right
+create or replace view shown_failures as
+select
+    failure_turns.episode_id, failure_turns.turn, failure_turns.agent, failure_turns.benchmark, failure_turns.taxonomy,
+    failure_turns.category, failure_map.common,
+    not coalesce(
+        failure_map.common = 'none',
+        failure_turns.category in ('correct', 'no_error', 'none_of_these', 'accepted', 'right')
+    ) as wrong
+from failure_turns
+inner join default_taxonomies using (benchmark, taxonomy)
+left join failure_map using (taxonomy, category)
+where failure_turns.counted;
+
+-- team_failures_by: on how many turns of each team each category of failure occurs, in the taxonomy that is shown first; a table macro.
+-- One row is (benchmark, condition, model, team, team_name, max_turns, category).
+-- Parameters: levels: list of the levels whose games count, null for all.
+--   benchmark, condition, model, team, team_name, max_turns, taxonomy, category
+--   common  text  the kind of failure that the category is of, as in failure_map; `none` of turns that went right; null where it lists none
+--   wrong  flag  it is a failure; false of the category of turns that went right
+--   turns  count  turns (of an agent, where agents are distinguished) with this category
+--   denominator  count  such turns with any category that counts
+--   games  count  games with such turns
+--   share  0..1  turns / denominator; shares of a team add up to more than 1 where turns fail in several ways
+create or replace macro team_failures_by(levels := null) as table
+with counted as (
+    select
+        compared_games.benchmark, compared_games.condition, compared_games.model, compared_games.team,
+        compared_games.team_name, compared_games.max_turns, found.*
+    from (select * exclude (benchmark) from shown_failures) as found
+    inner join compared_games using (episode_id)
+    where compared_games.ending = 'ended' and (levels is null or list_contains(levels, compared_games.level))
+),
+
+sizes as (
+    select
+        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key,
+        count(distinct (episode_id, turn, agent)) as denominator,
+        count(distinct episode_id) as games
+    from counted
+    group by all
+),
+
+kinds as (
+    select
+        benchmark, condition, model, team, team_name, max_turns, taxonomy, category, common, wrong,
+        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key,
+        count(distinct (episode_id, turn, agent)) as turns
+    from counted
+    group by all
+)
+
+select
+    kinds.* exclude (team_key, turns),
+    kinds.turns,
+    sizes.denominator,
+    sizes.games,
+    kinds.turns / sizes.denominator as share
+from kinds
+inner join sizes using (team_key);
+
+-- team_regret_by: what each agent of a team lost per game, by attribution; a table macro.
+-- One row is (benchmark, condition, model, team, team_name, max_turns, agent, link, status).
+-- Parameters: levels: list of the levels whose games count, null for all.
+--   benchmark, condition, model, team, team_name, max_turns
+--   agent  text  whose loss; null: no agent's, or not attributed
+--   link  text  the failure point: seeing, saying, understanding, acting (docs/attribution.md)
+--   status  text  answered; harness; unattributed: a message was not understood; undecided: nothing can be proven
+--   turns  count  turns with such a loss
+--   cost  number  what they lost together, in `unit`
+--   games  count  games of the team that have values
+--   cost_a_game  number  cost / games
+--   unit  text  progress (0 to 1), steps, turns, points or probability
+create or replace macro team_regret_by(levels := null) as table
+with games_of_teams as (
+    select
+        episode_id, benchmark, condition, model, team, team_name, max_turns,
+        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+    from compared_games
+    where ending = 'ended' and (levels is null or list_contains(levels, level))
+),
+
+valued as (
+    select games_of_teams.team_key, count(distinct episode_id) as games
+    from turn_costs
+    inner join games_of_teams using (episode_id)
+    where isfinite(turn_costs.cost)
+    group by all
+)
+
+select
+    games_of_teams.benchmark, games_of_teams.condition, games_of_teams.model, games_of_teams.team, games_of_teams.team_name,
+    games_of_teams.max_turns, found.agent, found.link, found.status,
+    count(distinct (found.episode_id, found.turn)) as turns,
+    sum(found.cost) as cost,
+    any_value(valued.games) as games,
+    sum(found.cost) / any_value(valued.games) as cost_a_game,
+    any_value(found.unit) as unit
+from attributed_costs as found
+inner join games_of_teams using (episode_id)
+inner join valued using (team_key)
+where found.cost > 1e-9 and isfinite(found.cost)
+group by all;
+
+-- team_turns_by: how each team's games go turn by turn: the small multiples of the front page; a table macro.
+-- One row is (benchmark, condition, model, team, team_name, max_turns, turn).
+-- Parameters: levels: list of the levels whose games count, null for all.
+--   benchmark, condition, model, team, team_name, max_turns, turn
+--   games  count  games of the team that reached the turn
+--   score_n  count  games whose progress is known then; one that ended before counts with its last
+--   score  0..1  their mean progress after the turn; null without one
+--   removed_n  count  games that had a recorded move on this turn, in families whose moves can take back earlier work
+--   removed  0..1  share of them that take back; null without one
+--   verified_n  count  games that had verified actions listed on this turn
+--   verified  0..1  mean share of the listed actions that take back; null without one
+--   spiral_n  count  games that reached the turn and show whether it is in a spiral
+--   in_spiral  0..1  share of them whose turn is inside a correction spiral; null without one
+--   failing_n  count  games whose turn the shown taxonomy classifies
+--   failing  0..1  share of them with a failure on the turn; null without one
+create or replace macro team_turns_by(levels := null) as table
+with games_of_teams as (
+    select
+        episode_id, benchmark, condition, model, team, team_name, max_turns,
+        (benchmark, condition, model, team, team_name, max_turns)::varchar as team_key
+    from compared_games
+    where ending = 'ended' and (levels is null or list_contains(levels, level))
+),
+
+played as (
+    select games_of_teams.team_key, episode_id, turns.turn, turns.progress
+    from turns
+    inner join games_of_teams using (episode_id)
+    where turns.turn > 0
+),
+
+lengths as (
+    select team_key, max(turn) as longest
+    from played
+    group by all
+),
+
+-- a game that ended counts with its last progress to the end of the team's longest game
+followed as (
+    select
+        played.team_key, played.progress, played.turn as first,
+        coalesce(lead(played.turn) over (partition by episode_id order by played.turn), lengths.longest + 1) as until
+    from played
+    inner join lengths using (team_key)
+    where played.progress is not null
+),
+
+progressed as (
+    select team_key, unnest(range("first", until)) as turn, progress
+    from followed
+),
+
+scores as (
+    select team_key, turn, count(*) as score_n, avg(progress) as score
+    from progressed
+    group by all
+),
+
+marked as (
+    select distinct episode_id, unnest(range(start_turn, end_turn + 1)) as turn
+    from correction_spirals
+),
+
+taken_back as (
+    select episode_id, turn, bool_or(undoes) as undoes
+    from actions
+    where undoes is not null
+    group by all
+),
+
+listed as (
+    select episode_id, turn, count(*) filter (undoes) / count(*) as share
+    from oracle_actions
+    where listed and undoes is not null
+    group by all
+),
+
+classified as (
+    select episode_id, turn, bool_or(wrong) as fails
+    from shown_failures
+    group by all
+),
+
+counted as (
+    select
+        played.team_key, played.turn,
+        count(*) as games,
+        count(taken_back.undoes) as removed_n,
+        avg(taken_back.undoes::int) as removed,
+        count(listed.share) as verified_n,
+        avg(listed.share) as verified,
+        count(spiral_games.episode_id) as spiral_n,
+        avg((marked.turn is not null)::int) filter (spiral_games.episode_id is not null) as in_spiral,
+        count(classified.fails) as failing_n,
+        avg(classified.fails::int) as failing
+    from played
+    left join taken_back using (episode_id, turn)
+    left join listed using (episode_id, turn)
+    left join marked using (episode_id, turn)
+    left join spiral_games using (episode_id)
+    left join classified using (episode_id, turn)
+    group by all
+),
+
+teams as (
+    select distinct team_key, benchmark, condition, model, team, team_name, max_turns
+    from games_of_teams
+)
+
+select
+    teams.* exclude (team_key),
+    counted.turn, counted.games,
+    coalesce(scores.score_n, 0) as score_n,
+    scores.score, counted.removed_n, counted.removed, counted.verified_n, counted.verified, counted.spiral_n,
+    counted.in_spiral, counted.failing_n, counted.failing
+from counted
+inner join teams using (team_key)
+left join scores using (team_key, turn);
+
+-- failure_steps: which step each failure point of an attribution is of: seeing, saying, understanding, acting; a table of data.
+-- One row is a failure point.
+--   link  text  the failure point, as in attributions
+--   step  text  seeing: no agent could see it; saying: no message, or a wrong one; understanding: the message was misread; acting: the
+--               action was wrong; harness: the game program lost it; not_understood: the message could not be read; undecided: nothing can be proven
+create or replace view failure_steps as
+select link, step
+from (
+    values
+    ('not_seen', 'seeing'), ('conflict', 'seeing'), ('luck', 'seeing'), ('acted_alone', 'seeing'),
+    ('not_said', 'saying'), ('wrong_instruction', 'saying'), ('said_unclear', 'saying'), ('said_too_late', 'saying'),
+    ('not_heard', 'understanding'), ('misread', 'understanding'), ('needless_question', 'understanding'),
+    ('rule_forgotten', 'acting'), ('format', 'acting'), ('acted_wrong', 'acting'), ('idle', 'acting'),
+    ('verifier', 'harness'), ('harness', 'harness'), ('not_understood', 'not_understood'), ('undecided', 'undecided')
+) as steps (link, step);

@@ -1,0 +1,666 @@
+"""The figures of the front page: a row a team, its end-to-end metric next to how it worked; and the same teams turn by turn."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dash import html
+
+from dashboards.address import GAME
+from dashboards.figures import INK, OTHER, OUTCOMES, SERIES, plain, short, styled
+from dashboards.parts import Part, figure
+from dashboards.reader import Reader, TeamName, team_names
+from schemas import wording
+from schemas.families import family
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Row = Mapping[str, Any]
+
+FEW: Final = 5
+"""Games below which a team's marks are faint and its bars hatched."""
+MOST_TEAMS: Final = 10
+"""Teams that are drawn, those with the most games; the table has all."""
+_CATEGORIES: Final = len(SERIES)
+"""Categories of failure with a colour of their own; the rest is "other"."""
+_TEAM: Final = ("benchmark", "condition", "model", "team", "team_name", "max_turns")
+_INK: Final = SERIES[0]
+_FAINT: Final = "rgba(138, 143, 156, 0.16)"
+_AGENTS: Final = ("#8593c9", "#a5b0d9", "#c3cbe6", "#dde1f1")
+"""One hue, as agents are no categories of failure; their names are on the bars."""
+_NOT_ATTRIBUTED: Final = "not attributed"
+_UNKNOWN: Final = "not known"
+_ROW: Final = 46
+_FADED: Final = 0.62
+_NAME, _DETAIL = 24, 30
+
+TEAMS_SQL: Final = """
+    SELECT * FROM team_overview_by(levels := $levels, measure := $measure)
+    WHERE {filters} AND benchmark = $benchmark AND games > 0
+    ORDER BY score_mean DESC NULLS LAST, success_rate DESC NULLS LAST, team_name, condition, max_turns
+"""
+_FAILURES = "SELECT * FROM team_failures_by(levels := $levels) WHERE {filters} AND benchmark = $benchmark ORDER BY turns DESC, category"
+_REGRETS = """
+    SELECT * FROM team_regret_by(levels := $levels) WHERE {filters} AND benchmark = $benchmark ORDER BY cost DESC, agent, link, status
+"""
+_TURNS = "SELECT * FROM team_turns_by(levels := $levels) WHERE {filters} AND benchmark = $benchmark ORDER BY turn"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """How a family measures the way a game was played."""
+
+    title: str
+    meaning: str
+    worst: str
+    """What the team with the worst value does."""
+    is_share: bool = False
+    least_is_worst: bool = False
+    line_at: float | None = None
+
+    def write(self, value: float | None) -> str:
+        """A value of it, as texts have it."""
+        if self.is_share:
+            return wording.share(value)
+        return wording.coefficient(value) if self.line_at == 0 else wording.number(value)
+
+
+PROCESSES: Final[Mapping[str, Process]] = {
+    "remove_gap": Process(
+        title="Remove gap",
+        meaning="share of attempted moves that remove, less that of verified moves",
+        worst="removes too much",
+        line_at=0,
+    ),
+    "step_ratio": Process(
+        title="Steps over optimum", meaning="steps over the optimum, solved games", worst="takes most detours", line_at=1
+    ),
+    "right_requests": Process(
+        title="Right requests", meaning="share of requests that were right", worst="asks worst", is_share=True, least_is_worst=True
+    ),
+    "repeated_messages": Process(
+        title="Repeated messages", meaning="share of answers that repeat an earlier message", worst="repeats itself most", is_share=True
+    ),
+}
+
+
+def _process(name: str | None) -> Process | None:
+    """Of a measure; those that begin alike are readings of one."""
+    return next((found for key, found in PROCESSES.items() if (name or "").startswith(key)), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Teams:
+    """What the figures of one family draw, all under the filters of a page."""
+
+    benchmark: str
+    rows: Sequence[Row]
+    """Of `team_overview_by`, the highest score first."""
+    names: Sequence[TeamName]
+    failures: Sequence[Row]
+    regrets: Sequence[Row]
+    turns: Sequence[Row]
+
+    def drawn(self, most: int) -> list[tuple[Row, TeamName]]:
+        """The teams with the most games, the highest score first."""
+        ranked = sorted(zip(self.rows, self.names, strict=True), key=lambda pair: -pair[0]["games"])[:most]
+        return [pair for pair in zip(self.rows, self.names, strict=True) if pair in ranked]
+
+    @property
+    def process(self) -> Process | None:
+        """The family's own measure, where some game has it."""
+        return next((found for row in self.rows if row["process_n"] and (found := _process(row["process"]))), None)
+
+    def at(self, rows: Sequence[Row], team: Row) -> list[Row]:
+        """Those of the rows that are about a team."""
+        return [row for row in rows if all(row[key] == team[key] for key in _TEAM)]
+
+
+def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: str | None = None) -> Teams:
+    """What is known of a family's teams under the filters of the address.
+
+    Args:
+        read: the page.
+        benchmark: the family.
+        game: only its teams of this game, where scores of its games have different units.
+        measure: of how games were played; None: the one that is shown first.
+    """
+    asked = {"levels": list(read.address.all("level")) or None, "benchmark": benchmark}
+
+    def rows(sql: str, **more: object) -> list[dict[str, Any]]:
+        return list(read.rows(sql, asked | more, filter_on=("condition", "model")).iter_rows(named=True))
+
+    teams = [row for row in rows(TEAMS_SQL, measure=measure) if game is None or row["game"] == game]
+    return Teams(
+        benchmark=benchmark,
+        rows=teams,
+        names=team_names(read, teams),
+        failures=rows(_FAILURES),
+        regrets=rows(_REGRETS),
+        turns=rows(_TURNS),
+    )
+
+
+# -- links --------------------------------------------------------------------------------------------------------------------------------
+
+
+def _to(read: Reader, path: str, row: Row, **keys: str) -> str:
+    return read.address.narrowed(path, benchmark=row["benchmark"], model=row["model"], condition=row["condition"], **keys)
+
+
+def _turns_at(read: Reader, row: Row, only: str = "", **keys: str) -> str:
+    return _to(read, "/turns", row, **({"only": only} if only else {}), **keys)
+
+
+# -- a row a team -------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Measure:
+    """A panel of dots."""
+
+    title: str
+    key: str
+    n: str
+    n_of: str
+    write: Callable[[float | None], str]
+    span: tuple[float, float] | None = None
+    """Range; None: that of the values."""
+    line_at: float | None = None
+    link: Callable[[Reader, Row], str] = lambda read, row: _to(read, GAME, row)
+    is_share: bool = False
+
+    def value(self, row: Row) -> float | None:
+        found: float | None = row[
+            f"{self.key}_{'mean' if self.key in {'score', 'process'} else 'rate' if self.key == 'success' else 'share'}"
+        ]
+        return found
+
+    def ends(self, row: Row) -> tuple[float | None, float | None]:
+        return row[f"{self.key}_low"], row[f"{self.key}_high"]
+
+
+def _measures(teams: Teams) -> list[_Measure]:
+    known = family(teams.benchmark)
+    bounded = all(row["score_max"] == 1 for row in teams.rows if row["n"])
+    score = wording.score if bounded else wording.number
+    title = (known.score_words or wording.in_words(known.score)) if known else "score"
+    found = [
+        _Measure(
+            title=title[:1].upper() + title[1:],
+            key="score",
+            n="n",
+            n_of="games" if known else "transcripts",
+            write=score,
+            span=(0, 1) if bounded else None,
+        ),
+        _Measure(
+            title="Goal reached",
+            key="success",
+            n="success_n",
+            n_of="games" if known else "transcripts",
+            write=wording.share,
+            span=(0, 1),
+            is_share=True,
+        ),
+    ]
+    process = teams.process
+    if process:
+        found.append(
+            _Measure(
+                title=process.title,
+                key="process",
+                n="process_n",
+                n_of="games",
+                write=process.write,
+                span=(0, 1) if process.is_share else None,
+                line_at=process.line_at,
+                is_share=process.is_share,
+                link=lambda read, row: _turns_at(read, row, "removed") if process.line_at == 0 else _to(read, GAME, row),
+            )
+        )
+    found.append(
+        _Measure(
+            title="Turns in spirals",
+            key="spiral",
+            n="spiral_turns",
+            n_of="turns",
+            write=wording.share,
+            span=(0, 1),
+            is_share=True,
+            link=lambda read, row: _turns_at(read, row, "spiral"),
+        )
+    )
+    same = all(row["success_rate"] == row["score_mean"] for row in teams.rows)
+    return [one for one in found if any(one.value(row) is not None for row in teams.rows) and not (one.key == "success" and same)]
+
+
+def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), is_tall: bool = False) -> go.Figure | None:
+    """A row a team and a panel a measure: dots with 95 % intervals, failures and regret as stacked bars; None where nothing is known.
+
+    Args:
+        read: for addresses.
+        teams: what is drawn, at most `MOST_TEAMS`.
+        only: the panels, of score, success, process, spiral, failures and regret; empty: all that are known.
+        is_tall: panels one below the other, for narrow screens.
+    """
+    from plotly.subplots import make_subplots
+
+    shown = teams.drawn(MOST_TEAMS)
+    rows = [row for row, _ in shown]
+    measures = [one for one in _measures(teams) if not only or one.key in only]
+    known = {"failures": bool(teams.failures), "regret": any(row["regret_n"] for row in rows)}
+    bars = [draw for key, draw in _BARS.items() if known[key] and (not only or key in only)]
+    panels = len(measures) + len(bars)
+    if not rows or not panels:
+        return None
+    widths = [*[1.0] * len(measures), *[1.55] * len(bars)]
+    unit = next((row["unit"] for row in rows if row["unit"]), "")
+    titles = [
+        *[one.title for one in measures],
+        *[("Failures, share of turns" if bar is _failure_bars else f"Regret a game by agent, {unit}") for bar in bars],
+    ]
+    drawn = make_subplots(
+        rows=panels if is_tall else 1,
+        cols=1 if is_tall else panels,
+        shared_yaxes=not is_tall,
+        horizontal_spacing=0.034,
+        vertical_spacing=0.05 * 6 / max(panels, 6) * 8 / (len(rows) + 4) if is_tall else None,
+        column_widths=None if is_tall else widths,
+        subplot_titles=[plain(title) for title in titles],
+    )
+    for place, measure in enumerate(measures, 1):
+        _dots(drawn, read, rows, measure, **_cell(place, is_tall))
+    for place, draw in enumerate(bars, len(measures) + 1):
+        draw(drawn, read, teams, rows, **_cell(place, is_tall))
+    labels = [(_short_label if is_tall else _label)(name, row, teams) for row, name in shown]
+    drawn.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.45, -0.55], zeroline=False, ticklabelstandoff=6
+    )
+    legend = 26 * (_failure_bars in bars)
+    height = (panels * (56 + (_ROW - 8) * len(rows)) + 60 if is_tall else 106 + _ROW * len(rows)) + legend
+    styled(drawn, height=height)
+    drawn.update_layout(
+        barmode="stack",
+        bargap=0.42,
+        margin={"l": 10, "r": 12, "t": 34, "b": 58 + legend},
+        legend={
+            "y": 0.005,
+            "yanchor": "bottom",
+            "yref": "container",
+            "x": 0,
+            "xref": "container",
+            "itemclick": False,
+            "itemdoubleclick": False,
+        },
+        uniformtext={"minsize": 9, "mode": "hide"},
+    )
+    drawn.update_annotations(font_size=12.5)
+    for title, axis in zip(drawn.layout.annotations[:panels], drawn.select_xaxes(), strict=True):
+        title.update(xanchor="left", x=axis.domain[0])
+        axis.update(tickfont_size=11, title_font_size=10.5, title_standoff=2)
+    return drawn
+
+
+def _cell(place: int, is_tall: bool) -> dict[str, int]:  # noqa: FBT001 - one of two layouts
+    return {"row": place, "col": 1} if is_tall else {"row": 1, "col": place}
+
+
+def _short_label(name: TeamName, row: Row, teams: Teams) -> str:
+    """As `_label`, for narrow screens."""
+    few = " few" if row["games"] < FEW else ""
+    tail = name.detail.split(", ")[-1] if name.detail else ""
+    small = f"{plain(short(tail, 14))} " if tail and [other.model for other in teams.names].count(name.model) > 1 else ""
+    return f"{plain(short(name.model, 14))}<br><span style='font-size: 10px'>{small}n {row['games']}{few}</span>"
+
+
+def _label(name: TeamName, row: Row, teams: Teams) -> str:
+    """The team, what tells it from its namesakes, and its games."""
+    small = textwrap.wrap(name.detail, _DETAIL, max_lines=1, placeholder=" …") if name.detail else []
+    things = "game" if family(teams.benchmark) else "transcript"
+    games = wording.counted(row["games"], things)
+    few = ", few" if row["games"] < FEW else ""
+    return f"{plain(short(name.model, _NAME))}<br><span style='font-size: 10.5px'>{plain(', '.join([*small, games]))}{few}</span>"
+
+
+def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure, **at: int) -> None:
+    """The dots of a panel: of few games as faint rings; what is not known in words."""
+    values = [measure.value(row) for row in rows]
+    ends = [end for row in rows for end in measure.ends(row) if end is not None] + [value for value in values if value is not None]
+    low, high = measure.span or (min([*ends, measure.line_at or 0]), max([*ends, measure.line_at or 0]))
+    room = 0.06 * ((high - low) or 1)
+    for is_few in (False, True):
+        own = [
+            (place, row, value)
+            for place, (row, value) in enumerate(zip(rows, values, strict=True))
+            if value is not None and (row["games"] < FEW) is is_few
+        ]
+        if not own:
+            continue
+        lows = [_or(measure.ends(row)[0], value) for _, row, value in own]
+        highs = [_or(measure.ends(row)[1], value) for _, row, value in own]
+        drawn.add_scatter(
+            x=[value for *_, value in own],
+            y=[place for place, *_ in own],
+            mode="markers+text",
+            text=[measure.write(value) for *_, value in own],
+            textposition="top center",
+            textfont={"size": 11},
+            cliponaxis=False,
+            opacity=_FADED if is_few else 1,
+            marker={"size": 9, "color": _INK, "symbol": "circle-open" if is_few else "circle", "line": {"width": 1.6, "color": _INK}},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [max(0, min(end, high) - value) for end, (*_, value) in zip(highs, own, strict=True)],
+                "arrayminus": [max(0, value - max(end, low)) for end, (*_, value) in zip(lows, own, strict=True)],
+                "color": _INK,
+                "thickness": 1.5,
+                "width": 0,
+            },
+            customdata=[[measure.link(read, row), _said(measure, row)] for _, row, _ in own],
+            hovertemplate="%{customdata[1]}<extra></extra>",
+            showlegend=False,
+            **at,
+        )
+    gone = [place for place, value in enumerate(values) if value is None]
+    drawn.add_scatter(
+        x=[low + (high - low) / 2] * len(gone),
+        y=gone,
+        mode="text",
+        text=[f"<i>{_UNKNOWN}</i>"] * len(gone),
+        textfont={"size": 11, "color": OTHER},
+        hoverinfo="skip",
+        showlegend=False,
+        **at,
+    )
+    if measure.line_at is not None:
+        drawn.add_vline(x=measure.line_at, line={"color": OTHER, "width": 1, "dash": "dot"}, **at)
+    drawn.update_xaxes(range=[low - room, high + room], tickformat=".0%" if measure.is_share else None, zeroline=False, **at)
+    drawn.update_xaxes(**({"tickvals": [0, 0.5, 1]} if (low, high) == (0, 1) else {"nticks": 4}), **at)
+
+
+def _or(end: float | None, value: float) -> float:
+    return value if end is None else end
+
+
+def _said(measure: _Measure, row: Row) -> str:
+    low, high = measure.ends(row)
+    ends = f" [{measure.write(low)}, {measure.write(high)}]" if low is not None and high is not None else ", no interval"
+    told = f"{plain(measure.title)}: {measure.write(measure.value(row))}{ends}"
+    return f"{plain(row['team_name'])}<br>{told}<br>n {wording.count(row[measure.n])} {measure.n_of}"
+
+
+def categories(teams: Teams) -> list[str]:
+    """The commonest categories of failure, which have a colour."""
+    sums: dict[str, int] = {}
+    for row in teams.failures:
+        if row["wrong"]:
+            sums[row["category"]] = sums.get(row["category"], 0) + row["turns"]
+    return sorted(sums, key=lambda name: (-sums[name], name))[:_CATEGORIES]
+
+
+def _failure_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
+    """What went wrong, in strong colours from the left; what went right is the pale rest."""
+    shown = categories(teams)
+    parts: dict[str, list[tuple[float, int, int, str]]] = {name: [] for name in (*shown, "other")}
+    sizes: list[int] = []
+    for row in rows:
+        own = teams.at(teams.failures, row)
+        sizes.append(own[0]["denominator"] if own else 0)
+        taxonomy = own[0]["taxonomy"] if own else ""
+        turns = {found["category"]: found["turns"] for found in own if found["wrong"]}
+        rest = sum(n for name, n in turns.items() if name not in shown)
+        size = sizes[-1] or 1
+        for name in shown:
+            link = _turns_at(read, row, taxonomy=taxonomy, category=name)
+            parts[name].append((turns.get(name, 0) / size, turns.get(name, 0), sizes[-1], link))
+        parts["other"].append((rest / size, rest, sizes[-1], _turns_at(read, row, "failure")))
+    places = list(range(len(rows)))
+    hatch = ["/" if row["games"] < FEW else "" for row in rows]
+    for name, found in parts.items():
+        if not any(share for share, *_ in found):
+            continue
+        color = SERIES[shown.index(name)] if name in shown else OTHER
+        drawn.add_bar(
+            x=[share for share, *_ in found],
+            y=places,
+            orientation="h",
+            name=plain(short(wording.in_words(name), 28)),
+            showlegend=False,
+            marker={"color": color, "line": {"width": 0}, "pattern": {"shape": hatch, "solidity": 0.4}},
+            customdata=[[link, f"{wording.share_of(n, size)} turns"] for _, n, size, link in found],
+            hovertemplate="%{fullData.name}: %{customdata[1]}<extra></extra>",
+            **at,
+        )
+        drawn.add_bar(x=[None], y=[0], orientation="h", name=plain(short(wording.in_words(name), 28)), marker={"color": color}, **at)
+    failed = [sum(parts[name][place][0] for name in parts) for place in places]
+    drawn.add_bar(
+        x=[max(0.0, 1 - share) if size else 0 for share, size in zip(failed, sizes, strict=True)],
+        y=places,
+        orientation="h",
+        marker={"color": _FAINT, "line": {"width": 0}},
+        hovertemplate="no failure<extra></extra>",
+        showlegend=False,
+        **at,
+    )
+    _unknown(drawn, [place for place in places if not sizes[place]], 0.5, **at)
+    drawn.update_xaxes(range=[0, max(1.0, *failed)], tickformat=".0%", dtick=0.5, zeroline=False, showgrid=False, **at)
+
+
+def _regret_bars(drawn: go.Figure, read: Reader, teams: Teams, rows: Sequence[Row], **at: int) -> None:
+    """What each agent lost in a game; what no attribution covers is hatched."""
+    agents = regret_by_agent(teams)
+    places = list(range(len(rows)))
+    hatch = ["/" if row["games"] < FEW else "" for row in rows]
+    lost = {
+        (place, name): sum(found["cost_a_game"] for found in teams.at(teams.regrets, row) if (found["agent"] or "") == name)
+        for place, row in enumerate(rows)
+        for name in agents
+    }
+    most = max((row["regret"] or 0 for row in rows), default=0) or 1
+    for rank, name in enumerate(agents):
+        drawn.add_bar(
+            x=[lost[place, name] for place in places],
+            y=places,
+            orientation="h",
+            name=plain(name),
+            text=[plain(name) if lost[place, name] > 0.08 * most else "" for place in places],
+            textposition="inside",
+            insidetextanchor="middle",
+            textfont={"size": 10.5, "color": INK},
+            marker={"color": _AGENTS[min(rank, len(_AGENTS) - 1)], "line": {"width": 0}, "pattern": {"shape": hatch, "solidity": 0.3}},
+            customdata=[[_turns_at(read, row, "lost", agent=name), wording.number(lost[place, name])] for place, row in enumerate(rows)],
+            hovertemplate="%{fullData.name}: %{customdata[1]} a game<extra></extra>",
+            showlegend=False,
+            **at,
+        )
+    free = [
+        sum(found["cost_a_game"] for found in teams.at(teams.regrets, row) if not found["agent"] and found["status"] == "answered")
+        for row in rows
+    ]
+    known = [sum(lost[place, name] for name in agents) + free[place] for place in places]
+    left = [max(0.0, (row["regret"] or 0) - part) for row, part in zip(rows, known, strict=True)]
+    for name, values, pattern, step in (("no agent", free, "", "seeing"), (_NOT_ATTRIBUTED, left, "x", "not_understood")):
+        drawn.add_bar(
+            x=values,
+            y=places,
+            orientation="h",
+            marker={"color": "#c9ccd3", "line": {"width": 0}, "pattern": {"shape": pattern, "solidity": 0.2, "fgcolor": OTHER}},
+            customdata=[[_turns_at(read, row, "lost", step=step), wording.number(value)] for row, value in zip(rows, values, strict=True)],
+            text=[name if value > len(name) * most / 40 else "" for value in values],
+            textposition="inside",
+            insidetextanchor="middle",
+            textfont={"size": 10.5, "color": INK},
+            hovertemplate=f"{name}: %{{customdata[1]}} a game<extra></extra>",
+            showlegend=False,
+            **at,
+        )
+    _unknown(drawn, [place for place, row in enumerate(rows) if not row["regret_n"]], most / 2, **at)
+    drawn.update_xaxes(range=[0, 1.04 * most], nticks=4, zeroline=False, showgrid=False, **at)
+
+
+_BARS: Final = {"failures": _failure_bars, "regret": _regret_bars}
+
+
+def regret_by_agent(teams: Teams) -> dict[str, float]:
+    """What each agent lost over all games in view, the most first."""
+    sums: dict[str, float] = {}
+    for row in teams.regrets:
+        if row["agent"]:
+            sums[row["agent"]] = sums.get(row["agent"], 0) + row["cost"]
+    return dict(sorted(sums.items(), key=lambda found: (-found[1], found[0])))
+
+
+def _unknown(drawn: go.Figure, places: Sequence[int], middle: float, **at: int) -> None:
+    drawn.add_scatter(
+        x=[middle] * len(places),
+        y=list(places),
+        mode="text",
+        text=[f"<i>{_UNKNOWN}</i>"] * len(places),
+        textfont={"size": 11, "color": OTHER},
+        hoverinfo="skip",
+        showlegend=False,
+        **at,
+    )
+
+
+def drawn_twice(name: str, read: Reader, teams: Teams, *, label: str, only: Collection[str] = ()) -> list[Part]:
+    """The figure for wide and for narrow screens, with its caption; nothing where nothing is known.
+
+    Args:
+        name: its id.
+        read: for addresses.
+        teams: what is drawn.
+        label: what screen readers call it.
+        only: as in `overview_figure`.
+    """
+    wide, tall = (overview_figure(read, teams, only=only, is_tall=is_tall) for is_tall in (False, True))
+    if wide is None or tall is None:
+        return []
+    text = caption(teams, only)
+    return [
+        html.Div(figure(name, wide, label=label, caption=text), className="wide-only"),
+        html.Div(figure(f"{name}-tall", tall, label=label, caption=text), className="narrow-only"),
+    ]
+
+
+# -- turn by turn -------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """A line of a panel."""
+
+    key: str
+    n: str
+    color: str
+    only: str = ""
+    """Which turns a click leads to."""
+    dash: str = "solid"
+
+    def draw(self, drawn: go.Figure, read: Reader, team: Row, turns: Sequence[Row], **at: int) -> None:
+        known = [found for found in turns if found[self.key] is not None]
+        write = wording.score if self.key == "score" else wording.share
+        drawn.add_scatter(
+            x=[found["turn"] for found in known],
+            y=[found[self.key] for found in known],
+            mode="lines+markers",
+            opacity=_FADED if team["games"] < FEW else 1,
+            line={"width": 2, "color": self.color, "dash": self.dash},
+            marker={"size": 3.5, "color": self.color},
+            customdata=[[_turns_at(read, team, self.only, turn=str(found["turn"])), self._said(team, found, write)] for found in known],
+            hovertemplate="%{customdata[1]}<extra></extra>",
+            **at,
+        )
+
+    def _said(self, row: Row, found: Row, write: Callable[[float | None], str]) -> str:
+        return f"{plain(row['team_name'])}, turn {found['turn']}: {self.key.replace('_', ' ')} {write(found[self.key])}, n {found[self.n]}"
+
+
+_PANELS: Final[Sequence[tuple[str, Sequence[_Line]]]] = (
+    ("Score so far", (_Line(key="score", n="score_n", color=_INK),)),
+    (
+        "Removals (dotted: verified)",
+        (
+            _Line(key="removed", n="removed_n", color=OUTCOMES["not_followed"].color, only="removed"),
+            _Line(key="verified", n="verified_n", color=OUTCOMES["followed"].color, dash="dot"),
+        ),
+    ),
+    ("In a spiral", (_Line(key="in_spiral", n="spiral_n", color=SERIES[3], only="spiral"),)),
+    ("With a failure", (_Line(key="failing", n="failing_n", color=OUTCOMES["refused"].color, only="failure"),)),
+)
+
+
+def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | None:
+    """Small multiples on one turn axis: a row a team, panels for score, removals, spirals and failures; None without turns.
+
+    In each panel the other teams are thin grey lines. A game that has ended keeps its score; the other rates are of games that go on.
+    """
+    from plotly.subplots import make_subplots
+
+    shown = teams.drawn(most)
+    rows = [row for row, _ in shown]
+    panels = [(title, lines) for title, lines in _PANELS if any(row[lines[0].key] is not None for row in teams.turns)]
+    if not rows or not panels or max((row["turn"] for row in teams.turns), default=0) <= 1:
+        return None
+    drawn = make_subplots(
+        rows=len(rows),
+        cols=len(panels),
+        shared_xaxes=True,
+        shared_yaxes=True,
+        horizontal_spacing=0.025,
+        vertical_spacing=0.32 / (len(rows) + 1),
+    )
+    own = [teams.at(teams.turns, row) for row in rows]
+    for down, ((row, name), turns) in enumerate(zip(shown, own, strict=True), 1):
+        others = [found for place, of_team in enumerate(own, 1) if place != down for found in (*of_team, None)]
+        for across, (title, lines) in enumerate(panels, 1):
+            at = {"row": down, "col": across}
+            key = lines[0].key
+            grey = {"color": "rgba(138, 143, 156, .38)", "width": 1}
+            x, y = ([found and found[column] for found in others] for column in ("turn", key))
+            drawn.add_scatter(x=x, y=y, mode="lines", line=grey, hoverinfo="skip", **at)
+            for line in lines:
+                line.draw(drawn, read, row, turns, **at)
+            corner = {"x": 0, "y": 1, "xref": "x domain", "yref": "y domain", "xanchor": "left", "showarrow": False, **at}
+            if not any(found[key] is not None for found in turns):
+                drawn.add_annotation(**corner | {"x": 0.5, "y": 0.5, "xanchor": "center"}, text=_UNKNOWN, font_color=OTHER)
+            if down == 1:
+                drawn.add_annotation(**corner, text=title, yshift=36, font_size=12.5)
+        small = f"<span style='font-size: 10.5px'>{plain(short(name.detail, 40))} n {row['games']}</span>"
+        at_top = corner | {"yanchor": "bottom", "col": 1}
+        drawn.add_annotation(**at_top, text=f"{plain(short(name.model, 30))} {small}", font_size=11.5)
+    drawn.update_yaxes(range=[-0.04, 1.06], tickvals=[0, 0.5, 1], tickfont_size=10.5, zeroline=False)
+    drawn.update_yaxes(tickvals=[0, 1], ticktext=["0", "1"], col=1)
+    drawn.update_xaxes(nticks=6, tickfont_size=10.5, zeroline=False, showgrid=False)
+    drawn.update_xaxes(title={"text": "turn", "font": {"size": 11.5}, "standoff": 2}, row=len(rows))
+    styled(drawn, height=100 + 92 * len(rows), legend=False)
+    drawn.update_layout(margin={"l": 10, "r": 12, "t": 54, "b": 40})
+    return drawn
+
+
+def caption(teams: Teams, only: Collection[str] = ()) -> str:
+    """What the figure shows, of how many games, by which methods: the caption of a paper."""
+    shown = teams.drawn(MOST_TEAMS)
+    things = "games" if family(teams.benchmark) else "transcripts"
+    games = sum(row["games"] for row, _ in shown)
+    parts = {
+        "": f"{len(shown)} of {len(teams.rows)} teams, {wording.count(games)} {things}; crashed and truncated {things} are excluded.",
+        "score": "Dots: means with 95 % intervals over tasks (spirals: over games); no interval below two.",
+    }
+    if teams.process:
+        parts["process"] = f"{teams.process.title}: {teams.process.meaning}."
+    if teams.failures:
+        named = wording.in_words(teams.failures[0]["taxonomy"])
+        parts["failures"] = f"Failures: turns of each category of {named}; pale: no failure."
+    if any(row["regret_n"] for row, _ in shown):
+        parts["regret"] = (
+            "Regret: value lost by the turns of a game, attributed to agents; grey: no agent could see it; crossed: not attributed."
+        )
+    few = f"Rings and hatched bars: fewer than {FEW} {things}. Not known: the logs do not record it."
+    return " ".join([*(text for key, text in parts.items() if not key or not only or key in only), few])

@@ -1,0 +1,267 @@
+"""The front page: one row a team, its score next to how it worked, and the same teams turn by turn."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import plotly.graph_objects as go
+import pytest
+from playwright.sync_api import Page
+
+import cotrace
+from analytics.installation import ensure_installed
+from analytics.query import query
+from analytics.reports import report
+from dashboards.address import Address
+from dashboards.drawing import draw_page
+from dashboards.pages import pages
+from dashboards.pages.overview import answers
+from dashboards.parts import to_html
+from dashboards.reader import reader
+from dashboards.team_figures import FEW, MOST_TEAMS, Teams, caption, overview_figure, teams_of, turns_figure
+from schemas.store import Store
+from tests.dashboards.test_looks import CHAT
+from tests.ingest.asked import ingested, written
+
+IN_SPIRALS = "SELECT model, episode_id, unnest(range(start_turn, end_turn + 1)) AS turn FROM correction_spirals"
+PANELS = [
+    "Overall progress",
+    "Goal reached",
+    "Remove gap",
+    "Turns in spirals",
+    "Failures, share of turns",
+    "Regret a game by agent, progress",
+]
+
+
+class Drawn(NamedTuple):
+    """The figures of a store."""
+
+    teams: Teams
+    wide: go.Figure
+    tall: go.Figure
+    turns: go.Figure
+    said: str
+
+
+@pytest.fixture(scope="module")
+def drawn(played: Store) -> Drawn:
+    """Of nine games of three teams, drawn once."""
+    with reader(played, Address.parse("/", "")) as read:
+        teams = teams_of(read, "craft")
+        wide, tall, turns = overview_figure(read, teams), overview_figure(read, teams, is_tall=True), turns_figure(read, teams)
+        assert wide is not None
+        assert tall is not None
+        assert turns is not None
+        return Drawn(teams, wide, tall, turns, re.sub(r"<[^>]+>", " ", to_html(answers(read, teams))))
+
+
+def titles(figure: go.Figure) -> list[str]:
+    """What the panels are called."""
+    return [annotation.text for annotation in figure.layout.annotations]
+
+
+def addresses(figure: go.Figure) -> Iterator[str]:
+    """Where the marks of a figure lead."""
+    for trace in figure.data:
+        for entry in trace.customdata if trace.customdata is not None else ():
+            yield entry[0]
+
+
+def test_a_row_a_team_has_its_score_next_to_how_it_worked(drawn: Drawn) -> None:
+    """The teams in the order of their scores, the same six panels side by side and, on a narrow screen, one below the other."""
+    assert titles(drawn.wide) == titles(drawn.tall) == PANELS
+    assert [row["score_mean"] for row in drawn.teams.rows] == sorted((row["score_mean"] for row in drawn.teams.rows), reverse=True)
+    labels = drawn.wide.layout.yaxis.ticktext
+    assert all(name.model in label and "3 games" in label for name, label in zip(drawn.teams.names, labels, strict=True))
+    assert {axis.domain for axis in drawn.tall.select_xaxes()} == {(0.0, 1.0)}
+
+
+def test_the_numbers_are_those_of_the_other_reports(played: Store) -> None:
+    """One number has one value: leaderboard, remove gap, spirals and failures say the same of a team."""
+    rows = {row["model"]: row for row in report(played, "overview").iter_rows(named=True)}
+    for row in report(played, "leaderboard").iter_rows(named=True):
+        for key in ("score_mean", "score_low", "success_rate"):
+            assert rows[row["model"]][key] == pytest.approx(row[key])
+    for row in query(played, "FROM remove_gap_models WHERE is_default").iter_rows(named=True):
+        own = rows[row["model"]]
+        assert own["process"] == "remove_gap"
+        assert (own["process_mean"], own["process_low"], own["process_high"]) == pytest.approx(
+            (row["gap_mean_of_games"], row["gap_low"], row["gap_high"])
+        )
+    inside = query(
+        played,
+        f"SELECT model, count(DISTINCT (episode_id, turn)) FROM ({IN_SPIRALS}) GROUP BY ALL",
+    )
+    assert {model: row["spiral_inside"] for model, row in rows.items() if row["spiral_inside"]} == dict(inside.iter_rows())
+    lost = query(played, "SELECT model, sum(greatest(cost, 0)) / 3 FROM turn_costs GROUP BY ALL")
+    assert {model: row["regret"] for model, row in rows.items()} == pytest.approx(dict(lost.iter_rows()))
+
+
+def test_failures_and_turns_are_those_of_the_failures_page(played: Store) -> None:
+    """The same turns, counted by team and by turn."""
+    found = query(played, "SELECT model, category, turns, denominator FROM team_failures_by() ORDER BY ALL")
+    asked = query(
+        played,
+        "SELECT model, category, sum(turns) AS turns, sum(denominator) AS denominator FROM failure_breakdown "
+        "WHERE is_default AND share IS NOT NULL GROUP BY ALL HAVING sum(turns) > 0 ORDER BY ALL",
+    )
+    assert found.rows() == asked.rows()
+    gaps = query(played, "SELECT model, turn, attempted_rate, oracle_rate FROM remove_gap ORDER BY ALL")
+    turns = query(played, "SELECT model, turn, removed, verified FROM team_turns_by() ORDER BY ALL")
+    assert [row[:2] for row in turns.rows()] == [row[:2] for row in gaps.rows()]
+    for ours, theirs in zip(turns.rows(), gaps.rows(), strict=True):
+        assert ours[2:] == pytest.approx(theirs[2:])
+    assert query(played, "SELECT max(score - 1e-9) FROM team_turns_by()").item() <= 1
+
+
+def test_every_mark_leads_to_the_turns_behind_it(drawn: Drawn, played: Store) -> None:
+    """An address of ours for each, and on the page behind it there are turns: as many as the mark counts."""
+    known = {page.PATH for page in pages()}
+    found = [address for figure in (drawn.wide, drawn.turns) for address in addresses(figure)]
+    assert found
+    assert {urlsplit(address).path for address in found} <= known
+    bars = [
+        (entry[0], int(re.search(r"\((\d+) of", entry[1])[1]))  # type: ignore[index]
+        for trace in drawn.wide.data
+        if trace.type == "bar" and trace.customdata is not None and trace.name in {"wrong position", "other"}
+        for entry in trace.customdata
+    ]
+    address, turns = next((address, turns) for address, turns in bars if turns)
+    page = to_html(draw_page(played, Address.parse(*address.split("?"))).content)
+    assert f"{turns} turn" in page
+
+
+@pytest.mark.parametrize(
+    ("only", "sql"),
+    [
+        ("removed", "SELECT count(DISTINCT (episode_id, turn)) FROM actions WHERE undoes"),
+        ("spiral", f"SELECT count(DISTINCT (episode_id, turn)) FROM ({IN_SPIRALS})"),
+        ("failure", "SELECT count(DISTINCT (episode_id, turn)) FROM shown_failures WHERE wrong"),
+        ("lost", "SELECT count(DISTINCT (episode_id, turn)) FROM attributed_costs WHERE cost > 0"),
+    ],
+)  # fmt: skip
+def test_turns_can_be_asked_for_by_what_happened(only: str, sql: str, played: Store) -> None:
+    """What a click on a panel of the figure asks for."""
+    text = to_html(draw_page(played, Address.parse("/turns", f"?only={only}")).content)
+    assert f"{query(played, sql).item()} turns" in text
+
+
+def test_few_games_are_faint_and_hatched_and_n_is_everywhere(drawn: Drawn) -> None:
+    """Teams of three games are no teams of a hundred."""
+    assert all(row["games"] < FEW for row in drawn.teams.rows)
+    dots = [trace for trace in drawn.wide.data if trace.type == "scatter" and trace.customdata is not None]
+    assert {(trace.marker.symbol, trace.opacity < 1) for trace in dots} == {("circle-open", True)}
+    shapes = [trace.marker.pattern.shape for trace in drawn.wide.data if trace.type == "bar" and trace.customdata is not None]
+    assert {tuple(shape) for shape in shapes if not isinstance(shape, str)} == {("/",) * len(drawn.teams.rows)}
+    for figure in (drawn.wide, drawn.turns):
+        told = [entry[1] for trace in figure.data if trace.type == "scatter" and trace.customdata is not None for entry in trace.customdata]
+        assert told
+        assert all(re.search(r"\bn \d+", text) for text in told)
+
+
+def test_what_is_not_known_is_drawn_as_not_known(played: Store, tmp_path: Path) -> None:
+    """A log without states has no spirals, no failures and no regret: no zero, and no empty place either."""
+    chat = {"id": "x", "messages": [CHAT[0], {"role": "assistant", "content": "Two."}], "score": 0.5}
+    store = ingested(tmp_path, written(tmp_path / "chat.jsonl", chat)).store
+    ensure_installed(store)
+    with reader(store, Address.parse("/", "")) as read:
+        teams = teams_of(read, "chat")
+        figure = overview_figure(read, teams)
+    assert teams.rows[0]["spiral_share"] is None
+    assert figure is None or titles(figure) == ["Score"]
+    with reader(played, Address.parse("/", "")) as read:
+        known = teams_of(read, "craft")
+        rows = [dict(row) for row in known.rows]
+        rows[0] |= {"process_mean": None, "process_low": None, "process_high": None, "process_n": 0}
+        drawn = overview_figure(read, Teams(**{**vars(known), "rows": rows}))
+    assert drawn is not None
+    assert "<i>not known</i>" in [
+        text for trace in drawn.data if trace.type == "scatter" and trace.mode == "text" for text in trace.text or ()
+    ]
+
+
+def test_a_store_of_transcripts_has_no_words_of_games(tmp_path: Path) -> None:
+    """Transcripts, scores, verdicts and labels."""
+    store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT})).store
+    ensure_installed(store)
+    page = re.sub(r"<[^>]+>", " ", to_html(draw_page(store, Address.parse("/", "")).content))
+    for word in ("transcripts", "with a score", "verdicts", "labels"):
+        assert word in page
+    found = re.search(r".{60}\b[Gg]ames?\b.{20}", page)
+    assert found is None, found
+
+
+def test_the_first_lines_answer_who_what_where_and_how_sure(drawn: Drawn) -> None:
+    """Who is best, who removes too much, who is in spirals, which agent loses most; each with its interval and n."""
+    for label in ("Highest score", "Removes too much", "Most correction spirals", "Loses most"):
+        assert label in drawn.said
+    assert len(re.findall(r"\[[^\]]+\], n \d+", drawn.said)) == 3
+    assert "is not attributed" in drawn.said
+
+
+def test_the_caption_says_n_and_method(drawn: Drawn) -> None:
+    """As a figure of a paper has it."""
+    text = caption(drawn.teams)
+    assert text.startswith("3 of 3 teams, 9 games")
+    for part in ("95 % intervals over tasks", "Remove gap: share of attempted moves", "fewer than 5 games", "Not known"):
+        assert part in text
+
+
+def test_many_teams_are_cut_to_those_with_most_games(drawn: Drawn) -> None:
+    """A sweep of hundreds of conditions would be no figure."""
+    row, name = drawn.teams.rows[0], drawn.teams.names[0]
+    many = [{**row, "games": games, "score_mean": games / 100} for games in range(40, 0, -1)]
+    shown = Teams(**{**vars(drawn.teams), "rows": many, "names": [name] * 40}).drawn(MOST_TEAMS)
+    assert [one["games"] for one, _ in shown] == list(range(40, 30, -1))
+
+
+def test_a_notebook_has_the_same_figures(played: Store, drawn: Drawn) -> None:
+    """`store.plot` draws what the page draws."""
+    store = cotrace.open(played.path)
+    for name, figure in {"overview": drawn.wide, "turns": drawn.turns}.items():
+        assert shape_of(store.plot(name)) == shape_of(figure)
+
+
+def shape_of(figure: go.Figure) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(figure.to_json())
+    return {"titles": titles(figure), "x": [trace.get("x") for trace in found["data"]]}
+
+
+def test_the_page_in_a_browser(played_site: str, page: Page) -> None:
+    """The answers and the figure are on the first screen; a click on a bar leads to its turns; the files have the caption."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{played_site}/")
+    page.locator(".wide-only .main-svg").first.wait_for()
+    assert page.locator(".narrow-only .figure").first.is_hidden()
+    page.locator(".answers").first.wait_for()
+    box = page.locator(".wide-only .figure").first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 900
+    with page.expect_download() as download:
+        page.locator(".wide-only .figure").first.hover()
+        page.locator(".wide-only [data-picture='svg']").first.click()
+    picture = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "9 games; crashed" in re.sub(r"<[^>]+>", " ", picture)
+    page.evaluate("window.HTMLIFrameElement.prototype.print = () => {}")
+    page.locator(".wide-only [data-picture='pdf']").first.click()
+    page.locator("iframe.sheet").wait_for(state="attached")
+    sheet = unquote(page.locator("iframe.sheet").get_attribute("srcdoc") or "")
+    assert "@page { size:" in sheet
+    assert "9 games; crashed" in re.sub(r"<[^>]+>", " ", sheet)
+    boxes = [bar.bounding_box() for bar in page.locator(".wide-only .barlayer .point path").all()]
+    spot = next(box for box in boxes if box is not None and box["width"] > 8)
+    page.mouse.click(spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2)
+    page.wait_for_url("**/turns?**")
+    asked = parse_qs(urlsplit(page.url).query)
+    assert asked["benchmark"] == ["craft"]
+    assert "category" in asked
+    page.set_viewport_size({"width": 420, "height": 900})
+    page.goto(f"{played_site}/")
+    page.locator(".narrow-only .main-svg").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
