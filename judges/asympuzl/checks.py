@@ -17,8 +17,6 @@ from judges.asympuzl.history import history_of
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
-__all__ = ["CHECKS"]
-
 _Absence = Callable[[Sequence[DoneTurn], Puzzle], Decision]
 """What can be said where the rule did not find the label."""
 

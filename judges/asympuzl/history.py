@@ -16,8 +16,6 @@ from judges.claims.reading import Open, all_certain, all_whole
 from judges.engine.checks import kept_for_recent
 from judges.evidence.transcript import RULES, ActionView, Transcript, TurnView
 
-__all__ = ["History", "entries_of", "history_of"]
-
 
 class History:
     """A game, prepared once for all checks."""

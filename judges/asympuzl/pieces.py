@@ -8,8 +8,6 @@ from typing import Any, Final
 from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
 from judges.evidence.transcript import TurnView, UtteranceView
 
-__all__ = ["PIECES"]
-
 
 def _clues(context: UnitContext) -> list[Entry]:
     view = context.game.agents.get(context.agent_name)

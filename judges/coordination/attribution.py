@@ -38,8 +38,6 @@ from judges.coordination.situation import (
 )
 from judges.evidence.transcript import Transcript, TurnView
 
-__all__ = ["MEASURES", "attribute"]
-
 MEASURES: Final = ("coordination.hanabi_bound", "coordination.capture_turns", "coordination.escape_chance")
 
 _BOTH: Final = "neither player alone could have kept it: only both together"

@@ -9,8 +9,6 @@ from judges.coordination.situation import QUESTIONS, game_of, harness_choice, pl
 from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
 from judges.evidence.transcript import JsonObject
 
-__all__ = ["PIECES"]
-
 _HIDDEN: Final = frozenset({"hands", "knowledge", "player", "adversary_choice", "layout"})
 """Parts of a state that are not shown as they stand: own cards and the killer's decision are not known, the rest is written out."""
 

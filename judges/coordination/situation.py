@@ -9,27 +9,6 @@ from games.coordination.kitchen import COOKING_TICKS, LAYOUTS, Cook, Item, Kitch
 from games.coordination.players import HARNESS_READS, PLAYERS, READS, Player
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 
-__all__ = [
-    "QUESTIONS",
-    "capture_action",
-    "capture_state",
-    "clued_cards",
-    "cookers_of",
-    "escape_choices",
-    "escape_state",
-    "game_of",
-    "hanabi_move",
-    "hanabi_state",
-    "harness_choice",
-    "held_of",
-    "hinted_cards",
-    "kitchen_state",
-    "lying_at",
-    "macro_of",
-    "player_named",
-    "seat_of",
-]
-
 QUESTIONS = "coordqa"
 """What `game_of` calls an answer to CoordinationQA."""
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-__all__ = ["ANSWERS", "Judged", "QuestionScore", "score_decisions", "total"]
-
 ANSWERS: Final[Mapping[str, str]] = {"Yes": "yes", "No": "no", "N/A": "na", "yes": "yes", "no": "no", "na": "na"}
 """An answer as labels write it -> as rubrics write it."""
 

@@ -27,8 +27,6 @@ from judges.engine.checks import Decision
 from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import ActionView, UtteranceView
 
-__all__ = ["DEFECTS", "DEFECTS_OF", "NAMES", "UNNAMED_ROLES", "planted", "planted_in_turn"]
-
 DEFECTS: Final[Mapping[str, str]] = {
     "layer": "another layer than the right one",
     "size": "the other size",

@@ -15,8 +15,6 @@ from games.craft.text.replies import is_complaint
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Entry, Piece, UnitContext, action_text, one_line
 from judges.evidence.transcript import ActionView, JsonObject, TurnView
 
-__all__ = ["PIECES"]
-
 _LAYERS: Final = (("row_0", "bottom layer 0"), ("row_1", "middle layer 1"), ("row_2", "top layer 2"))
 _SIDES: Final = ("left end", "middle", "right end")
 _HEARING: Final[dict[bool | None, str]] = {

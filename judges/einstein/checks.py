@@ -18,8 +18,6 @@ from judges.einstein.steps import asked_about, held_items, inferences, item_text
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
-__all__ = ["CHECKS", "TAXONOMIES"]
-
 _NOTHING_SHARED: Final = Decision("na", "nothing is shared on this turn")
 
 

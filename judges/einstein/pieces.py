@@ -10,8 +10,6 @@ from judges.einstein.steps import asked_about, held_items, inferences, item_text
 from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
 from judges.evidence.transcript import ActionView
 
-__all__ = ["PIECES"]
-
 
 def _chosen_action(context: UnitContext) -> list[Entry]:
     action = context.now.action_of(context.agent_name)

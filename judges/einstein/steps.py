@@ -9,8 +9,6 @@ from games.einstein.engine.puzzle import ALLOWED, Verbs
 from games.einstein.game import AGENTS
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 
-__all__ = ["asked_about", "held_items", "inferences", "item_text", "mentions", "shared_before"]
-
 _MODES: Final[Mapping[str, Verbs]] = {str(mode): verbs for mode, verbs in ALLOWED.items()}
 
 

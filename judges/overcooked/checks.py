@@ -11,8 +11,6 @@ from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import event_at, layout_in, messages_of, references_of
 
-__all__ = ["CHECKS", "initiating", "responding"]
-
 
 def initiating(game: Transcript, turn: int, agent: str | None) -> Decision:
     """IC1: what kind of request the agent opened its conversation with."""

@@ -14,8 +14,6 @@ from games.overcooked.text.replies import NOTHING
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
 from schemas.errors import BadInputError, UsageError
 
-__all__ = ["action_call", "done_before", "event_at", "layout_in", "messages_of", "references_of", "task_in"]
-
 
 def task_in(game: Transcript) -> Task | None:
     """What was cooked and where; None where the order is not one of the kitchen's."""

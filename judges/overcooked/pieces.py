@@ -12,8 +12,6 @@ from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Entry, Piece, UnitCo
 from judges.evidence.transcript import JsonObject
 from judges.overcooked.conversations import done_before, event_at, layout_in, messages_of, task_in
 
-__all__ = ["PIECES"]
-
 
 def _order(context: UnitContext) -> list[Entry]:
     task = task_in(context.game)

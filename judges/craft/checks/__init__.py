@@ -9,8 +9,6 @@ from typing import Final
 from judges.craft.checks import mind_modeling, pragmatic_sufficiency, spatial_grounding
 from judges.engine.checks import Check
 
-__all__ = ["CHECKS", "TAXONOMIES"]
-
 CHECKS: Final[Mapping[str, Check]] = {**spatial_grounding.CHECKS, **mind_modeling.CHECKS, **pragmatic_sufficiency.CHECKS}
 """Check name, such as ``craft.SG1`` -> check."""
 

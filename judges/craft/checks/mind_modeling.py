@@ -16,8 +16,6 @@ from judges.craft.language.typed import Detail
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
-__all__ = ["CHECKS"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Subject:

@@ -16,8 +16,6 @@ from judges.craft.checks.prepared import PreparedTurn, game_of, if_candidates, m
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
-__all__ = ["CHECKS"]
-
 
 def names_a_place(prepared: PreparedTurn) -> Decision:
     """PS1: the messages together point to at least one definite place."""

@@ -15,19 +15,6 @@ from judges.craft.reading import board_of, reads
 from judges.engine.checks import Check, Decision, kept_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
-__all__ = [
-    "PreparedGame",
-    "PreparedTurn",
-    "Speech",
-    "ViewedBlock",
-    "agreed",
-    "game_of",
-    "if_candidates",
-    "move_text",
-    "undecided",
-    "wanted_now",
-]
-
 ViewedBlock = tuple[str, str]
 """Colour letter and apparent size letter."""
 

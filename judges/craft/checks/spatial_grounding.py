@@ -27,8 +27,6 @@ from judges.craft.language.typed import Detail
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
-__all__ = ["CHECKS"]
-
 _REPEATED: Final = "the director spoke more than once in this turn"
 
 
