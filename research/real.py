@@ -304,7 +304,7 @@ def fault_by(link: str, evidence: str, director: str, texts: Iterable[str], read
     reads = [readings.get((director, _plain(text))) for text in texts]
     if not reads or None in reads:
         return "not checkable"
-    asked = [told.claim for read in reads if read for told in read.told if isinstance(told.claim, Request)]
+    asked = [told.claim for read in reads if read for told in read.claims if isinstance(told.claim, Request)]
     is_open = any(read.unread for read in reads if read)
     if link == "not_said":
         return "false" if asked else "not checkable" if is_open else "right"

@@ -13,7 +13,7 @@ from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from judges.asympuzl.reading import reads
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_certain, all_whole
-from judges.engine.checks import kept_for_recent
+from judges.engine.checks import cached_for_recent
 from judges.evidence.transcript import RULES, ActionView, Transcript, TurnView
 
 
@@ -41,7 +41,7 @@ class History:
         return self._found[key]
 
 
-@kept_for_recent
+@cached_for_recent
 def history_of(transcript: Transcript) -> History:
     """The prepared game of a transcript."""
     return History(transcript)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from games.asympuzl.facts import TYPES, AsymPuzlClaim, Fact, Question, read_facts
 from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
-from judges.claims.reading import Read, Told, Unread
+from judges.claims.reading import Read, ReadClaim, Unread
 from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
@@ -44,22 +44,22 @@ def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[AsymPuzlClai
     """Read a message by rules: its facts, and what each sentence asks; a clause with a word of no known pattern is not understood."""
     words = _vocabulary(game)
     facts = read_facts(said.text, words, next(agent for agent in AGENTS if agent == said.agent))
-    told: list[Told[AsymPuzlClaim]] = [
-        *(Told(Fact(position=place, shape=shape), None, None) for place, shape in sorted(facts.order)),
-        *(Told(Fact(shape=shape, color=color), None, None) for shape, color in sorted(facts.colors)),
-        *(Told(Fact(position=place, color=color), None, None) for place, color in sorted(facts.places)),
+    told: list[ReadClaim[AsymPuzlClaim]] = [
+        *(ReadClaim(Fact(position=place, shape=shape), None, None) for place, shape in sorted(facts.order)),
+        *(ReadClaim(Fact(shape=shape, color=color), None, None) for shape, color in sorted(facts.colors)),
+        *(ReadClaim(Fact(position=place, color=color), None, None) for place, color in sorted(facts.places)),
     ]
     told += _questions(said.text)
     unread = [Unread(clause, "not understood in every word", (Fact,)) for clause in facts.unread]
     return Read(tuple(told), tuple(unread))
 
 
-def _questions(text: str) -> Iterator[Told[AsymPuzlClaim]]:
+def _questions(text: str) -> Iterator[ReadClaim[AsymPuzlClaim]]:
     for sentence in _SENTENCE.finditer(text):
         words = sentence[0].strip()
         if _ASKS.search(words):
             about: Any = next((name for name, pattern in _ABOUT.items() if pattern.search(words)), "other")
-            yield Told(Question(about=about, words=words), sentence.start(), sentence.end())
+            yield ReadClaim(Question(about=about, words=words), sentence.start(), sentence.end())
 
 
 def _vocabulary(game: Transcript) -> Vocabulary:

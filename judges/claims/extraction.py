@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, NamedTuple, Union, get_type_hints
 import orjson
 from pydantic import BaseModel, Field, create_model
 
-from judges.claims.reading import Read, Told, Unread
+from judges.claims.reading import Read, ReadClaim, Unread
 from judges.evidence.pieces import Entry, fenced
 from judges.evidence.transcript import ClaimView, UtteranceView
 from judges.rubric import own_words
@@ -140,7 +140,7 @@ def read_reply(reply: BaseModel, text: str, types: tuple[type, ...]) -> Read[Any
             unread.append(Unread(words, f"the answer cannot be used: {error}", types, start, end))
             continue
         doubt = None if start is not None else "the words it names do not stand in the text"
-        told.append(Told(claim, start, end, doubt))
+        told.append(ReadClaim(claim, start, end, doubt))
         if doubt is not None:
             unread.append(Unread(words, doubt, (type(claim),)))
     passages = reply.model_dump()["not_understood"]
@@ -175,7 +175,7 @@ def rows_of(read: Read[object], place: TextPlace, reader: str, prompt_hash: str 
     said = place.said
     views = [
         ClaimView(READ, {"kind": READ}, None, None, None, certain=True, reason=None),
-        *map(_told_view, read.told),
+        *map(_claim_view, read.claims),
         *map(_unread_view, read.unread),
     ]
     for number, view in enumerate(views):
@@ -184,7 +184,7 @@ def rows_of(read: Read[object], place: TextPlace, reader: str, prompt_hash: str 
         yield Claim(*key, view.kind, Json(orjson.dumps(view.claim).decode()), *facts, text_hash(said.text), prompt_hash)
 
 
-def _told_view(told: Told[object]) -> ClaimView:
+def _claim_view(told: ReadClaim[object]) -> ClaimView:
     words = getattr(told.claim, "words", "") or None
     return ClaimView(kind_of(type(told.claim)), written(told.claim), words, told.start, told.end, told.certain, told.doubt)
 
@@ -199,7 +199,7 @@ def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | No
 
     A claim of no type that the family has, such as another program's log may state, is a stretch that was not understood.
     """
-    told: list[Told[Any]] = []
+    told: list[ReadClaim[Any]] = []
     unread: list[Unread] = []
     was_read = False
     vouched: tuple[type, ...] | None = None
@@ -214,7 +214,7 @@ def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | No
         elif view.kind != READ:
             doubt = None if view.certain else (view.reason or "the reader is not sure")
             try:
-                told.append(Told(read_claim(types, view.claim, view.words or ""), view.start, view.end, doubt))
+                told.append(ReadClaim(read_claim(types, view.claim, view.words or ""), view.start, view.end, doubt))
             except BadInputError as error:
                 unread.append(Unread(view.words or "", error.reason, tuple(types), view.start, view.end))
     return Read(tuple(told), tuple(unread), vouched) if was_read else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from judges.claims.reading import Read, Told
+from judges.claims.reading import Read, ReadClaim
 from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
@@ -67,7 +67,7 @@ def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[Said]:
     return Read(tuple(_sentences(said, [name for name in game.agents if name != said.agent])))
 
 
-def _sentences(said: UtteranceView, others: list[str]) -> Iterator[Told[Said]]:
+def _sentences(said: UtteranceView, others: list[str]) -> Iterator[ReadClaim[Said]]:
     for match in _SENTENCE.finditer(said.text):
         words = match[0].strip()
         if words:
@@ -75,7 +75,7 @@ def _sentences(said: UtteranceView, others: list[str]) -> Iterator[Told[Said]]:
             named = next((name for name in others if re.search(rf"\b{re.escape(name)}\b", words, re.IGNORECASE)), None)
             doubt = None if hedge is None else f'hedged: "{hedge[0]}"'
             begin = match.start() + len(match[0]) - len(match[0].lstrip())
-            yield Told(Said(act=_act(words), to=named, words=words), begin, begin + len(words), doubt)
+            yield ReadClaim(Said(act=_act(words), to=named, words=words), begin, begin + len(words), doubt)
 
 
 def _act(words: str) -> Literal["asks", "states", "denies", "acknowledges"]:

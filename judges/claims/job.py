@@ -148,7 +148,7 @@ class _Job:
         else:
             read = read_reply(reply.filled, one.text, one.room.types)
             report.read += len(one.texts)
-            report.claims += len(read.told) * len(one.texts)
+            report.claims += len(read.claims) * len(one.texts)
             for text in one.texts:
                 self._rows += rows_of(read, text.place, self._request.stored_as, one.key)
 
@@ -397,7 +397,7 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
             report.first_error = report.first_error or f"{path.name}, line {number}: {' '.join(str(error).split())}"
             continue
         report.read += len(one.texts)
-        report.claims += len(read.told) * len(one.texts)
+        report.claims += len(read.claims) * len(one.texts)
         rows += (row for text in one.texts for row in rows_of(read, text.place, request.stored_as, one.key))
         del waiting[one.key]
     put(store, request.stored_as, rows)

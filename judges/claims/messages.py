@@ -18,7 +18,7 @@ class AnnotatedMessages(NamedTuple):
     messages: Sequence[Any]
     """Of the family's own type."""
     refused: Sequence[str]
-    """Lines that cannot be used: where, what, why, the mend."""
+    """Lines that cannot be used: where, what, why, the fix."""
     ambiguous: int
     """Annotations left out because a careful reader could decide otherwise."""
     not_annotated: int

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from judges.claims import generic
 from judges.claims.extraction import read_of
-from judges.claims.reading import Read, TextClaims, Told, Unread
+from judges.claims.reading import Read, ReadClaim, TextClaims, Unread
 from judges.evidence.transcript import RULES, Reader, Transcript, UtteranceView, reader_named
 from schemas.claims import kind_of, written
 from schemas.families import module
@@ -28,10 +28,10 @@ def agreed(rules: Read[Any], model: Read[Any], names: tuple[str, str], weak: Col
         names: of the two readers, for the reasons.
         weak: kind, field and value (None: any) that contradict nothing: they say less than other values do.
     """
-    left = [told for told in model.told if told.certain]
-    joined: list[Told[Any]] = []
+    left = [told for told in model.claims if told.certain]
+    joined: list[ReadClaim[Any]] = []
     open_: list[Unread] = []
-    for told in rules.told:
+    for told in rules.claims:
         if not told.certain:
             continue
         twin = next((other for other in left if _joined(told.claim, other.claim, weak) is not None), None)
@@ -49,17 +49,17 @@ def agreed(rules: Read[Any], model: Read[Any], names: tuple[str, str], weak: Col
     return Read(tuple(order), (*model.unread, *open_), model.vouched)
 
 
-def _differs(told: Told[Any], why: str) -> Unread:
+def _differs(told: ReadClaim[Any], why: str) -> Unread:
     return Unread(getattr(told.claim, "words", ""), why, (type(told.claim),), told.start, told.end)
 
 
-def _understood(rules: Read[Any], told: Told[Any]) -> bool:
+def _understood(rules: Read[Any], told: ReadClaim[Any]) -> bool:
     """Whether the rules have understood the words of a model's claim, so that their silence contradicts it."""
     if told.start is None or told.end is None:
         return False
     kind, start, end = type(told.claim), told.start, told.end
     stretches = [(clause.start, clause.end) for clause in rules.unread if kind in clause.may_hold]
-    stretches += [(one.start, one.end) for one in rules.told if not one.certain]
+    stretches += [(one.start, one.end) for one in rules.claims if not one.certain]
     return not any(begin is None or stop is None or (begin < end and start < stop) for begin, stop in stretches)
 
 
@@ -67,7 +67,7 @@ def _joined(rules: Any, model: Any, weak: Collection[tuple[str, str, Any]]) -> A
     """The model's claim with what the rules add to it; None if the two contradict each other."""
     if type(rules) is not type(model):
         return None
-    said, other = told_fields(rules), told_fields(model)
+    said, other = stated_fields(rules), stated_fields(model)
     added: dict[str, Any] = {}
     for name, value in said.items():
         if name not in other or (isinstance(value, tuple) and set(value) >= set(other[name])):
@@ -86,10 +86,10 @@ def _is_weak(claim: object, weak: Collection[tuple[str, str, Any]]) -> bool:
 
 def same_claim(one: object, other: object) -> bool:
     """Whether two claims say the same."""
-    return type(one) is type(other) and told_fields(one) == told_fields(other)
+    return type(one) is type(other) and stated_fields(one) == stated_fields(other)
 
 
-def told_fields(claim: object) -> dict[str, Any]:
+def stated_fields(claim: object) -> dict[str, Any]:
     """What a claim says: each field that says something, without how it was told."""
     said = written(claim)
     told = ((name, value) for name, value in said.items() if name not in _MANNER and name != "kind")
@@ -168,10 +168,10 @@ def counts(read: Read[Any], meant: Read[Any]) -> Iterator[Count]:
         read: by the reader; only what it is certain of counts.
         meant: as the author of the text knows it, or a person has annotated it.
     """
-    ours, theirs = ([told.claim for told in one.told if told.certain and _counts(told.claim, meant)] for one in (read, meant))
+    ours, theirs = ([told.claim for told in one.claims if told.certain and _counts(told.claim, meant)] for one in (read, meant))
     for kind in dict.fromkeys(map(type, (*theirs, *ours))):
         yield from _of_kind(kind_of(kind), [one for one in ours if type(one) is kind], [one for one in theirs if type(one) is kind])
-    understood = not read.unread and all(told.certain for told in read.told if _counts(told.claim, meant))
+    understood = not read.unread and all(told.certain for told in read.claims if _counts(told.claim, meant))
     yield Count(TEXT, WHOLE, int(understood), 1, int(understood and _same(ours, theirs)))
 
 
@@ -184,7 +184,7 @@ def first_counts(read: Read[Any], meant: Read[Any]) -> Iterator[Count]:
         read: by the reader.
         meant: as the author of the text knows it, or a person has annotated it.
     """
-    ours, theirs = (_first([told.claim for told in one.told if _counts(told.claim, meant)]) for one in (read, meant))
+    ours, theirs = (_first([told.claim for told in one.claims if _counts(told.claim, meant)]) for one in (read, meant))
     for field in dict.fromkeys((*theirs, *ours)):
         right = field in ours and field in theirs and ours[field] == theirs[field]
         yield Count(FIRST, field, int(field in ours), int(field in theirs), int(right))
@@ -194,7 +194,7 @@ def _first(claims: Sequence[Any]) -> dict[str, Any]:
     """The fields of the claim that is said to be first; of the first in the text, if none is."""
     asking = [claim for claim in claims if hasattr(claim, "first")]
     chosen = next((claim for claim in asking if claim.first), asking[0] if asking else None)
-    return {} if chosen is None else told_fields(chosen)
+    return {} if chosen is None else stated_fields(chosen)
 
 
 def _counts(claim: object, meant: Read[Any]) -> bool:
@@ -204,11 +204,11 @@ def _counts(claim: object, meant: Read[Any]) -> bool:
 def _of_kind(kind: str, ours: list[Any], theirs: list[Any]) -> Iterator[Count]:
     given, meant, right = Counter[str](), Counter[str](), Counter[str]()
     for claim in ours:
-        given.update([WHOLE, *told_fields(claim)])
+        given.update([WHOLE, *stated_fields(claim)])
     for claim in theirs:
-        meant.update([WHOLE, *told_fields(claim)])
+        meant.update([WHOLE, *stated_fields(claim)])
     for one, other in _pairs(ours, theirs):
-        values, expected = told_fields(one), told_fields(other)
+        values, expected = stated_fields(one), stated_fields(other)
         right.update(name for name, value in values.items() if name in expected and expected[name] == value)
         right[WHOLE] += same_claim(one, other)
     for field in dict.fromkeys((*meant, *given)):
@@ -229,8 +229,8 @@ def _pairs(ours: Sequence[Any], theirs: Sequence[Any]) -> Iterator[tuple[Any, An
 
 
 def _shared(one: object, other: object) -> int:
-    expected = told_fields(other)
-    return sum(name in expected and expected[name] == value for name, value in told_fields(one).items())
+    expected = stated_fields(other)
+    return sum(name in expected and expected[name] == value for name, value in stated_fields(one).items())
 
 
 def _same(ours: Sequence[Any], theirs: Sequence[Any]) -> bool:

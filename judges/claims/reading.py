@@ -29,7 +29,7 @@ class Unread(NamedTuple):
     """Whether it only states how something is or should be: it may say what is wanted, and asks for no step to be taken."""
 
 
-class Told(NamedTuple, Generic[Claim_co]):
+class ReadClaim(NamedTuple, Generic[Claim_co]):
     """A claim with where it stands."""
 
     claim: Claim_co
@@ -48,7 +48,7 @@ class Told(NamedTuple, Generic[Claim_co]):
 class Read(NamedTuple, Generic[Claim_co]):
     """All that a reader made of a text."""
 
-    told: tuple[Told[Claim_co], ...]
+    claims: tuple[ReadClaim[Claim_co], ...]
     unread: tuple[Unread, ...] = ()
     vouched: tuple[type, ...] | None = None
     """Kinds of claim of which it tells all that the text makes, by accident of wording too; None: of every kind."""
@@ -95,7 +95,7 @@ class TextClaims(Generic[Claim_co]):
     """The claims of a text, and what of it was not understood."""
 
     def __init__(self, read: Read[Claim_co]) -> None:
-        self._certain = tuple(one.claim for one in read.told if one.certain)
+        self._certain = tuple(one.claim for one in read.claims if one.certain)
         self._unread = read.unread
 
     def find(self, kind: type[Kind], where: Callable[[Kind], bool] = lambda _: True) -> Found[Kind]:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, cast
 from games.craft.claims import TYPES, CraftClaim, Layer, Named, Relation, Remark, Request, Stance, View, compatible
 from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Board, Cell, Director
 from games.craft.text.replies import FAILED_CALL_MESSAGE, NO_MESSAGE, NO_THINKING
-from judges.claims.reading import Read, Told, Unread
+from judges.claims.reading import Read, ReadClaim, Unread
 from judges.craft.language.typed import read_text
 from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
@@ -83,7 +83,7 @@ def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board)
         speaker: whose seat and wall its words refer to.
         board: before the builder's move.
     """
-    told = [one for each in read.told for one in _counted(_understood(each, read.unread))]
+    told = [one for each in read.claims for one in _counted(_understood(each, read.unread))]
     told = _placed(told, speaker, board)
     unread = [*read.unread, *_unquoted(read, text)]
     unread += [
@@ -96,7 +96,7 @@ def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board)
         for one in told
         if not one.certain and isinstance(one.claim, Request | Remark)
     ]
-    named, final = [*_named(read.told, told)], [*told]
+    named, final = [*_named(read.claims, told)], [*told]
     for index, one in enumerate(told):
         doubt = _unsure(one, told, board)
         if doubt is not None and isinstance(one.claim, Request):
@@ -114,7 +114,7 @@ def resolved(read: Read[CraftClaim], text: str, speaker: Director, board: Board)
     return Read(tuple(final), tuple(unread), read.vouched)
 
 
-def _understood(told: Told[CraftClaim], unread: Iterable[Unread]) -> Told[CraftClaim]:
+def _understood(told: ReadClaim[CraftClaim], unread: Iterable[Unread]) -> ReadClaim[CraftClaim]:
     """Doubt a claim about a block if a part of its words was not understood."""
     if not told.certain or not isinstance(told.claim, Request | Remark) or told.start is None or told.end is None:
         return told
@@ -124,7 +124,7 @@ def _understood(told: Told[CraftClaim], unread: Iterable[Unread]) -> Told[CraftC
     return told if part is None else told._replace(doubt=f'"{part.words}" was not understood ({part.why})')
 
 
-def _unsure(told: Told[CraftClaim], all_told: Iterable[Told[CraftClaim]], board: Board) -> str | None:
+def _unsure(told: ReadClaim[CraftClaim], all_told: Iterable[ReadClaim[CraftClaim]], board: Board) -> str | None:
     """Why a request that was understood may ask for nothing now: a condition, or the same text says that the block is there, and it is."""
     claim = told.claim
     if not isinstance(claim, Request) or not told.certain or claim.retracted:
@@ -142,7 +142,7 @@ def _unsure(told: Told[CraftClaim], all_told: Iterable[Told[CraftClaim]], board:
     return None if said is None else f"the text also says: {said}"
 
 
-def _counted(told: Told[CraftClaim]) -> Iterator[Told[CraftClaim]]:
+def _counted(told: ReadClaim[CraftClaim]) -> Iterator[ReadClaim[CraftClaim]]:
     """Make a claim about several small blocks one claim for each; a request is doubtful where number and cells do not fit."""
     claim = told.claim
     if not isinstance(claim, Request | Remark) or claim.count == 1 or (isinstance(claim, Remark) and not claim.cells):
@@ -156,7 +156,7 @@ def _counted(told: Told[CraftClaim]) -> Iterator[Told[CraftClaim]]:
 # -- places -------------------------------------------------------------------------------------------
 
 
-def _placed(told: Sequence[Told[CraftClaim]], speaker: Director, board: Board) -> list[Told[CraftClaim]]:
+def _placed(told: Sequence[ReadClaim[CraftClaim]], speaker: Director, board: Board) -> list[ReadClaim[CraftClaim]]:
     """Place blocks by other blocks; by those that the same text asks for, too, as soon as these have a place."""
     found, waiting = list(told), [index for index, one in enumerate(told) if _relations(one)]
     progress = True
@@ -181,7 +181,7 @@ def _placed_by_its_words(claim: Request | Remark) -> bool:
     return claim.one_block and {relation.how for relation in claim.relations} <= _BESIDE
 
 
-def _relations(told: Told[CraftClaim]) -> tuple[Relation, ...]:
+def _relations(told: ReadClaim[CraftClaim]) -> tuple[Relation, ...]:
     return told.claim.relations if isinstance(told.claim, Request | Remark) else ()
 
 
@@ -318,7 +318,7 @@ def _fits(relation: Relation, block: Standing, speaker: Director) -> bool:
     )
 
 
-def _removal(told: Told[CraftClaim], speaker: Director, board: Board) -> Told[CraftClaim]:
+def _removal(told: ReadClaim[CraftClaim], speaker: Director, board: Board) -> ReadClaim[CraftClaim]:
     """Give a removal without a place the block that it can mean, if the board has only one."""
     claim = told.claim
     if not isinstance(claim, Request) or claim.verb != "remove" or claim.cells or claim.color is None or not told.certain:
@@ -333,7 +333,7 @@ def _removal(told: Told[CraftClaim], speaker: Director, board: Board) -> Told[Cr
 # -- what follows from the words ----------------------------------------------------------------------------
 
 
-def _named(written: Iterable[Told[CraftClaim]], placed: Iterable[Told[CraftClaim]]) -> Iterator[Told[CraftClaim]]:
+def _named(written: Iterable[ReadClaim[CraftClaim]], placed: Iterable[ReadClaim[CraftClaim]]) -> Iterator[ReadClaim[CraftClaim]]:
     """The cells that claims about blocks and views name, and those of the blocks beside which something is placed."""
     seen = {one.claim.cell for one in placed if isinstance(one.claim, Named)}
     for one in (*placed, *written):
@@ -342,19 +342,19 @@ def _named(written: Iterable[Told[CraftClaim]], placed: Iterable[Told[CraftClaim
             for cell in (*one.claim.cells, *(cell for relation in beside for cell in relation.cells)):
                 if cell not in seen:
                     seen.add(cell)
-                    yield Told(Named(cell=cell, words=one.claim.words), one.start, one.end)
+                    yield ReadClaim(Named(cell=cell, words=one.claim.words), one.start, one.end)
 
 
-def _views(told: Iterable[Told[CraftClaim]], text: str) -> Iterator[Told[CraftClaim]]:
+def _views(told: Iterable[ReadClaim[CraftClaim]], text: str) -> Iterator[ReadClaim[CraftClaim]]:
     """What claims about blocks say of who sees them, and that a text says "my" where nothing else is said."""
     found = [one for one in told if isinstance(one.claim, Request | Remark) and one.claim.seen_by is not None]
     for one in found:
         claim = cast("Request | Remark", one.claim)
         if claim.seen_by is not None:
-            yield Told(View(seen_by=claim.seen_by, cells=claim.cells, words=claim.words), one.start, one.end)
+            yield ReadClaim(View(seen_by=claim.seen_by, cells=claim.cells, words=claim.words), one.start, one.end)
     own = _OWN.search(text)
     if own is not None and not found and not any(isinstance(one.claim, View) for one in told):
-        yield Told(View(seen_by="seat", words=own[0]), own.start(), own.end())
+        yield ReadClaim(View(seen_by="seat", words=own[0]), own.start(), own.end())
 
 
 def _unquoted(read: Read[CraftClaim], text: str) -> Iterator[Unread]:
@@ -362,9 +362,9 @@ def _unquoted(read: Read[CraftClaim], text: str) -> Iterator[Unread]:
 
     A reader writes down each block once, so a second mention is quoted by no claim: claims speak of each colour and cell in it.
     """
-    places = [*((one.start, one.end) for one in read.told), *((one.start, one.end) for one in read.unread)]
+    places = [*((one.start, one.end) for one in read.claims), *((one.start, one.end) for one in read.unread)]
     quoted = [(start, end) for start, end in places if start is not None and end is not None]
-    known = frozenset(_spoken_of(one.claim for one in read.told if one.certain))
+    known = frozenset(_spoken_of(one.claim for one in read.claims if one.certain))
     for sentence in _SENTENCE.finditer(text):
         words = [word for word in _OF_THE_GAME.finditer(text, *sentence.span()) if not _covers(quoted, *word.span())]
         named = {_plain(word[0]) for word in words} - _SIDES

@@ -179,30 +179,30 @@ def _observation(setting: Setting, table: Table, history: tuple[HistoryEntry, ..
     )
 
 
-class BrokenLink(NamedTuple):
+class FailurePoint(NamedTuple):
     """What was wrong with a step by what its player knew: a broken link of that player."""
 
     link: Link
     evidence: str
 
 
-def broken_link_of(played: Played) -> BrokenLink | None:
+def failure_point_of(played: Played) -> FailurePoint | None:
     """What was wrong with a step; None if a careful player could have done the same."""
     action = played.action
     if action is None:
-        return BrokenLink("format", "the answer cannot be read")
+        return FailurePoint("format", "the answer cannot be read")
     if action in played.careful:
         return None
     if isinstance(action, Pass):
-        return BrokenLink("idle", f"passed; by what it knew it could {played.careful[0].text}")
+        return FailurePoint("idle", f"passed; by what it knew it could {played.careful[0].text}")
     return _KINDS[type(action)](played, action)
 
 
-def _move(played: Played, action: Action) -> BrokenLink | None:
+def _move(played: Played, action: Action) -> FailurePoint | None:
     assert isinstance(action, Move)
     mind, positions, reach = played.mind, played.table.positions, REACH[played.table.player]
     if action.block >= mind.seen.num_objects:
-        return BrokenLink("rule_forgotten", f"{action.text}: there is no such object")
+        return FailurePoint("rule_forgotten", f"{action.text}: there is no such object")
     lies, goal = positions[action.block], mind.goals.get(action.block)
     far = next((name for name in (action.source, action.target) if name not in reach), None)
     reasons: tuple[tuple[bool, Link, str], ...] = (
@@ -219,49 +219,49 @@ def _move(played: Played, action: Action) -> BrokenLink | None:
         ),
     )
     found = next(((link, why) for is_so, link, why in reasons if is_so), None)
-    return _unasked(played, action) if found is None else BrokenLink(found[0], f"{action.text}: {found[1]}")
+    return _unasked(played, action) if found is None else FailurePoint(found[0], f"{action.text}: {found[1]}")
 
 
-def _share(played: Played, action: Action) -> BrokenLink | None:
+def _share(played: Played, action: Action) -> FailurePoint | None:
     assert isinstance(action, Share)
     mind = played.mind
     if not (mind.verbs.share or (mind.verbs.reply and mind.asked is not None)):
-        return BrokenLink("rule_forgotten", f"{action.text}: nothing may be shared here")
+        return FailurePoint("rule_forgotten", f"{action.text}: nothing may be shared here")
     if action.item not in mind.seen.items:
-        return BrokenLink("wrong_instruction", f"{action.text}: it does not hold this item")
+        return FailurePoint("wrong_instruction", f"{action.text}: it does not hold this item")
     if played.answers:
         return _unanswered(played, action)
     if action.item in mind.told:
-        return BrokenLink("acted_wrong", f"{action.text}: that had been told before")
+        return FailurePoint("acted_wrong", f"{action.text}: that had been told before")
     if mind.obsolete(action.item):
-        return BrokenLink("said_too_late", f"{action.text}: all its objects are placed")
+        return FailurePoint("said_too_late", f"{action.text}: all its objects are placed")
     return _unasked(played, action)
 
 
-def _ask(played: Played, action: Action) -> BrokenLink | None:
+def _ask(played: Played, action: Action) -> FailurePoint | None:
     assert isinstance(action, Ask)
     mind = played.mind
     if action.block >= mind.seen.num_objects:
-        return BrokenLink("rule_forgotten", f"{action.text}: there is no such object")
+        return FailurePoint("rule_forgotten", f"{action.text}: there is no such object")
     if not mind.verbs.ask:
-        return BrokenLink("rule_forgotten", f"{action.text}: nothing may be asked here")
+        return FailurePoint("rule_forgotten", f"{action.text}: nothing may be asked here")
     if action.block in mind.goals:
-        return BrokenLink("needless_question", f"{action.text}: by what it knew the object belongs to {mind.goals[action.block]}")
+        return FailurePoint("needless_question", f"{action.text}: by what it knew the object belongs to {mind.goals[action.block]}")
     if action.block in mind.own_asks:
-        return BrokenLink("needless_question", f"{action.text}: it had asked that before")
+        return FailurePoint("needless_question", f"{action.text}: it had asked that before")
     return _unasked(played, action)
 
 
-def _unasked(played: Played, action: Action) -> BrokenLink:
+def _unasked(played: Played, action: Action) -> FailurePoint:
     """Nothing is wrong with it by itself, but something else stood before it."""
     if played.answers:
         return _unanswered(played, action)
-    return BrokenLink("acted_wrong", f"{action.text}: by what it knew it could {played.careful[0].text}")
+    return FailurePoint("acted_wrong", f"{action.text}: by what it knew it could {played.careful[0].text}")
 
 
-def _unanswered(played: Played, action: Action) -> BrokenLink:
+def _unanswered(played: Played, action: Action) -> FailurePoint:
     held = played.answers[0].text
-    return BrokenLink("not_said", f"{action.text}: the partner had asked about block{played.mind.asked}, and it holds {held}")
+    return FailurePoint("not_said", f"{action.text}: the partner had asked about block{played.mind.asked}, and it holds {held}")
 
 
 _KINDS = {Move: _move, Share: _share, Ask: _ask}
@@ -296,7 +296,7 @@ def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
     if played.lost:
         yield from _lost(played, lost)
         return
-    broken = broken_link_of(played)
+    broken = failure_point_of(played)
     if lost.cost <= NOTHING:
         if broken is not None and broken.link != "acted_wrong":
             yield Finding(played.turn, played.agent, broken.link, 0.0, broken.evidence)
@@ -320,7 +320,7 @@ def _lost(played: Played, lost: Lost) -> Iterator[Finding]:
         yield Finding(played.turn, None, link, cost - kept, evidence)
 
 
-def _causes(played: Played, lost: Lost, broken: BrokenLink) -> Iterator[Cause]:
+def _causes(played: Played, lost: Lost, broken: FailurePoint) -> Iterator[Cause]:
     """What the player did and, where its verifier had a better answer of it to choose, the harness."""
     tries = [action for action in played.careful if not isinstance(action, Pass)]
     best = _best(played, lost, tries if tries and isinstance(played.action, Move) else played.careful)

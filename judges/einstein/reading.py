@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from games.einstein.claims import TYPES, Belongs, Corner, EinsteinClaim, Lies
-from judges.claims.reading import Read, Told, Unread
+from judges.claims.reading import Read, ReadClaim, Unread
 from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.packaged import packaged_yaml
@@ -74,7 +74,7 @@ _REACH: Final = re.compile(
 
 def read_thoughts(text: str) -> Read[EinsteinClaim]:
     """Read a text clause by clause."""
-    told: list[Told[EinsteinClaim]] = []
+    told: list[ReadClaim[EinsteinClaim]] = []
     unread: list[Unread] = []
     plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     for start, end in _clauses(plain):
@@ -88,7 +88,7 @@ def read_thoughts(text: str) -> Read[EinsteinClaim]:
         if doubt is not None:
             unread.append(Unread(text[start:end].strip(), doubt, TYPES, start, end))
         elif claim is not None:
-            told.append(Told(replace(claim, words=text[start:end].strip()), start, end))
+            told.append(ReadClaim(replace(claim, words=text[start:end].strip()), start, end))
         elif not _claims_nothing(clause, blocks, corners):
             unread.append(Unread(text[start:end].strip(), "of objects or corner bins, and no plain claim", TYPES, start, end))
     return Read(tuple(told), tuple(unread))

@@ -18,7 +18,7 @@ T = TypeVar("T")
 _GAMES: Final = 4
 
 
-def kept_for_recent(prepare: Callable[[Transcript], T]) -> Callable[[Transcript], T]:
+def cached_for_recent(prepare: Callable[[Transcript], T]) -> Callable[[Transcript], T]:
     """Keep what is prepared of the last few games, so that all checks of a game share the work.
 
     A game is known by being the same object: a transcript is large, and cannot be hashed.

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from ingest.labels.files import PLANTED_PREFIX
 from judges.claims.extraction import Example
 from judges.claims.readers import read_by
-from judges.claims.reading import Read, Told
+from judges.claims.reading import Read, ReadClaim
 from judges.claims.texts import PromptParts, Room, Text, question_of, texts
 from judges.evidence.prompt import Prompt, PromptMaker, attempts
 from judges.evidence.selection import selected_units
@@ -283,11 +283,11 @@ class ReaderCase:
 
     def example(self) -> Example:
         """As a prompt shows it."""
-        claims = [{**written(told.claim), "words": _words(told, self.text)} for told in self.meant.told]
+        claims = [{**written(told.claim), "words": _words(told, self.text)} for told in self.meant.claims]
         return Example(frame=self.frame, text=self.text, claims=claims)
 
 
-def _words(told: Told[Any], text: str) -> str:
+def _words(told: ReadClaim[Any], text: str) -> str:
     """The words that a claim stands on, as they stand in the text: all of it where the author has not said."""
     words = str(getattr(told.claim, "words", ""))
     if words and words in text:

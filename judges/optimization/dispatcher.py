@@ -89,7 +89,7 @@ class Conditions(NamedTuple):
     concurrency: int
     """Calls under way at once."""
     on_call: Callable[[int], None] | None
-    """Told after each call how many there were that had not been answered before."""
+    """Called after each call with how many there were that had not been answered before."""
 
 
 class Dispatcher(Generic[PromptT, CaseT, ToldT]):

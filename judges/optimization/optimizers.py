@@ -25,7 +25,7 @@ _MOST_FAILED: Final = 0.2
 """Share of the calls."""
 
 OnCall = Callable[[int], None]
-"""Told after each call how many there were that had not been answered before."""
+"""Called after each call with how many there were that had not been answered before."""
 
 PromptT = TypeVar("PromptT")
 CaseT = TypeVar("CaseT")
@@ -136,7 +136,7 @@ def opened(
 
 
 def refuse_silence(usage: Usage, asked: int, who: str, what: str) -> None:
-    """Where calls fail, agreement measures the server: no search could mend that.
+    """Where calls fail, agreement measures the server: no search could fix that.
 
     Raises:
         HopelessError: too many of the first calls, on which the start is measured, came to nothing.
@@ -144,7 +144,7 @@ def refuse_silence(usage: Usage, asked: int, who: str, what: str) -> None:
     if usage.failed > _MOST_FAILED * asked:
         raise HopelessError(
             f"the {who} gave no usable answer to {usage.failed} of {asked} {what}; first failure: {usage.first_error}; "
-            "mend that, then start the same command again"
+            "fix that, then start the same command again"
         )
 
 
@@ -205,7 +205,7 @@ class Search:
     """The language model that writes instructions, DSPy's kind."""
     seed: int
     threads: int
-    wishes: str
+    advice: str
     """What a model that writes instructions is told of those who will read them."""
 
 
@@ -305,7 +305,7 @@ def _gepa(search: Search) -> None:
     import dspy
     from dspy.teleprompt.gepa.instruction_proposal import InstructionProposer
 
-    propose = InstructionProposer(adapter=dspy.ChatAdapter(), additional_instructions=search.wishes)
+    propose = InstructionProposer(adapter=dspy.ChatAdapter(), additional_instructions=search.advice)
 
     def proposed(candidate: dict[str, str], reflective_dataset: Mapping[str, Any], components_to_update: list[str]) -> dict[str, str]:
         try:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from judges.claims.extraction import Example, messages_for, read_reply
 from judges.claims.readers import TEXT, Count, counts, same_claim
-from judges.claims.reading import Read, Told
+from judges.claims.reading import Read, ReadClaim
 from judges.evidence.pieces import clean
 from judges.optimization.cases import ReaderCase
 from judges.optimization.dispatcher import Dispatcher
@@ -112,7 +112,7 @@ def dspy_case(case: ReaderCase) -> Any:
 
 def _told(read: Read[Any] | None) -> str:
     """The claims that a reading is certain of, as JSON; null where no usable reply came."""
-    return orjson.dumps(None if read is None else [written(one.claim) for one in read.told if one.certain]).decode()
+    return orjson.dumps(None if read is None else [written(one.claim) for one in read.claims if one.certain]).decode()
 
 
 class ReaderMetric:
@@ -139,13 +139,13 @@ class ReaderMetric:
 
 def _read(told: str, case: ReaderCase) -> Read[Any] | None:
     claims = orjson.loads(told)
-    return None if claims is None else Read(tuple(Told(read_claim(case.room.types, claim, ""), None, None) for claim in claims))
+    return None if claims is None else Read(tuple(ReadClaim(read_claim(case.room.types, claim, ""), None, None) for claim in claims))
 
 
 def _compared(read: Read[Any] | None, case: ReaderCase) -> str:
     if read is None:
         return "No usable answer came."
-    given, meant = ([told.claim for told in one.told] for one in (read, case.meant))
+    given, meant = ([told.claim for told in one.claims] for one in (read, case.meant))
     wrong = [str(claim) for claim in given if not any(same_claim(claim, other) for other in meant)]
     missing = [str(claim) for claim in meant if not any(same_claim(claim, other) for other in given)]
     return f"Claims that the text does not make: {'; '.join(wrong) or 'none'}. Left out: {'; '.join(missing) or 'none'}."

@@ -222,7 +222,7 @@ _SEEN_LATE: Final = 2
 """Steps after which at the latest the partner sees that somebody is free: it decides before it, and once a step."""
 
 
-class BrokenLink(NamedTuple):
+class FailurePoint(NamedTuple):
     """A broken link."""
 
     agent: int | None
@@ -245,7 +245,7 @@ class History:
     _free: dict[int, int] = field(default_factory=dict)
     """Agent -> the last turn in which it did something."""
 
-    _rid: dict[int, BrokenLink | None] = field(default_factory=dict)
+    _rid: dict[int, FailurePoint | None] = field(default_factory=dict)
     """Agent -> through whom it came to hold what nothing takes."""
 
     _doing: list[tuple[int, int, str]] = field(init=False)
@@ -279,7 +279,7 @@ class History:
         for asked in self.open.values():
             note_done(asked, self.game, turn)
 
-    def broken_link(self, turn: int, agent: int) -> BrokenLink | None:
+    def failure_point(self, turn: int, agent: int) -> FailurePoint | None:
         """Why an agent did not do better in a turn; None if by what it knew and was asked for it could not."""
         view = self.game.turn(turn)
         rid = needless(self.task, view.state_before, agent)
@@ -293,20 +293,20 @@ class History:
 
     # -- the Chef ---------------------------------------------------------------------------------
 
-    def _cook(self, view: TurnView) -> BrokenLink | None:
+    def _cook(self, view: TurnView) -> FailurePoint | None:
         refused = _refused(view, _CHEF)
         if refused is not None:
-            return BrokenLink(_CHEF, "rule_forgotten", f"{action_call(refused)}: {refused.error_text or refused.error_code}")
+            return FailurePoint(_CHEF, "rule_forgotten", f"{action_call(refused)}: {refused.error_text or refused.error_code}")
         verified = _verified(view, _CHEF)
         if not verified:
             return None
         if stood(view, _CHEF):
             useful = next((call for call in verified if not self._is_stated_wait(view, call)), None)
-            return None if useful is None else BrokenLink(_CHEF, "idle", f"waited; it could {useful}")
+            return None if useful is None else FailurePoint(_CHEF, "idle", f"waited; it could {useful}")
         turn, action = self._next(view.turn, _CHEF)
         if action is None or action in _verified(self.game.turn(turn), _CHEF):
             return None
-        return BrokenLink(_CHEF, "acted_wrong", f"went to {action}, which does not bring the order on; it could {verified[0]}")
+        return FailurePoint(_CHEF, "acted_wrong", f"went to {action}, which does not bring the order on; it could {verified[0]}")
 
     def _is_stated_wait(self, view: TurnView, call: str) -> bool:
         """Whether a product can be taken early: the prompt states the cooking time, and who waits as long has done what it was told.
@@ -327,32 +327,32 @@ class History:
 
     # -- the Assistant ----------------------------------------------------------------------------
 
-    def _helper(self, view: TurnView, agent: int) -> BrokenLink | None:
+    def _helper(self, view: TurnView, agent: int) -> FailurePoint | None:
         asked = self.open.get(agent)
         if asked is None or (asked.next is None and not asked.unread):
             return self._unasked(view, agent)
         if asked.unread:
-            return BrokenLink(None, "not_understood", f"of {AGENTS[asked.opener]}'s message in turn {asked.turn}: {asked.unread}")
+            return FailurePoint(None, "not_understood", f"of {AGENTS[asked.opener]}'s message in turn {asked.turn}: {asked.unread}")
         return self._answering(view, agent, asked)
 
-    def _answering(self, view: TurnView, agent: int, asked: TrackedRequest) -> BrokenLink | None:
+    def _answering(self, view: TurnView, agent: int, asked: TrackedRequest) -> FailurePoint | None:
         """It was asked for something, in words that are understood, and has not done it yet."""
         if not asked.right:
             link = REQUESTS.get(asked.request or "")
-            return None if link is None else BrokenLink(asked.opener, link, f"{asked.words} ({asked.request})")
+            return None if link is None else FailurePoint(asked.opener, link, f"{asked.words} ({asked.request})")
         refused = _refused(view, agent)
         if refused is not None:
             answer = ANSWERS.get(asked.answer or "", "rule_forgotten")
-            return BrokenLink(agent, answer, f"{AGENTS[asked.opener]} {asked.words}; it tried {action_call(refused)}, which was refused")
+            return FailurePoint(agent, answer, f"{AGENTS[asked.opener]} {asked.words}; it tried {action_call(refused)}, which was refused")
         if stood(view, agent):
             could = refusal(world_of(self.task, view.state_before), agent, asked.next or "") is None
-            return BrokenLink(agent, "not_heard", f"{AGENTS[asked.opener]} {asked.words}; it waited") if could else None
+            return FailurePoint(agent, "not_heard", f"{AGENTS[asked.opener]} {asked.words}; it waited") if could else None
         turn, action = self._next(view.turn, agent)
         if action in (None, asked.next) or action in _verified(self.game.turn(turn), agent):
             return None
-        return BrokenLink(agent, "misread", f"{AGENTS[asked.opener]} {asked.words}; it went to {action}")
+        return FailurePoint(agent, "misread", f"{AGENTS[asked.opener]} {asked.words}; it went to {action}")
 
-    def _unasked(self, view: TurnView, agent: int) -> BrokenLink | None:
+    def _unasked(self, view: TurnView, agent: int) -> FailurePoint | None:
         """Nothing is open that it was asked for: the Chef's if both wait, it could have asked, and nothing of its own cooks."""
         free = self._free.get(agent, 1 - _SEEN_LATE)
         could_ask = [turn for turn in self._own[_CHEF] if free + _SEEN_LATE <= turn <= view.turn]
@@ -365,10 +365,10 @@ class History:
                 message = heard(said.text, agent, layout=self.task.layout)
                 if message.unread:
                     words = "; ".join(map(repr, message.unread))
-                    return BrokenLink(None, "not_understood", f"of {AGENTS[_CHEF]}'s message in turn {turn}: {words}")
+                    return FailurePoint(None, "not_understood", f"of {AGENTS[_CHEF]}'s message in turn {turn}: {words}")
                 if message.actions:
                     return None
-        return BrokenLink(
+        return FailurePoint(
             _CHEF, "not_said", f"the Assistant waited and could {verified[0]}; the Chef did not ask for it in turn {could_ask[-1]}"
         )
 
@@ -378,18 +378,18 @@ class History:
         """The next thing that an agent did: in hindsight, what it was on its way to."""
         return next(((when, action) for when, who, action in self._doing if who == agent and when >= turn), (turn, None))
 
-    def _fetched(self, view: TurnView, agent: int, item: str) -> BrokenLink | None:
+    def _fetched(self, view: TurnView, agent: int, item: str) -> FailurePoint | None:
         """Whose fault it is that an agent took what nothing takes."""
         asked = self.open.get(agent)
         done = f"took {item} in turn {view.turn}"
         if agent == _CHEF:
-            return BrokenLink(_CHEF, "acted_wrong", done)
+            return FailurePoint(_CHEF, "acted_wrong", done)
         if asked is None:
             return None
         if any(f"({item}," in action for action in asked.actions):
             link = REQUESTS.get(asked.request or "")
-            return None if link is None else BrokenLink(asked.opener, link, f"{asked.words} ({asked.request})")
-        return BrokenLink(agent, "misread", f"{done}; {AGENTS[asked.opener]} {asked.words}")
+            return None if link is None else FailurePoint(asked.opener, link, f"{asked.words} ({asked.request})")
+        return FailurePoint(agent, "misread", f"{done}; {AGENTS[asked.opener]} {asked.words}")
 
 
 def _verified(view: TurnView, agent: int) -> list[str]:
@@ -418,16 +418,16 @@ def _timer(state: JsonObject, utensil: str) -> int:
     return int(pot["timer"]) if pot else 0
 
 
-def _dropped_wait(view: TurnView, agent: int) -> BrokenLink | None:
+def _dropped_wait(view: TurnView, agent: int) -> FailurePoint | None:
     """The rules of the loop dropped the wait with which the plan began: no rule was forgotten."""
     by_rule = (found for found in view.failures if found.agent == AGENTS[agent] and found.category == "dropped_wait")
     found = next(by_rule, None)
-    return None if found is None else BrokenLink(None, "harness", f"{AGENTS[agent]}: {found.evidence}")
+    return None if found is None else FailurePoint(None, "harness", f"{AGENTS[agent]}: {found.evidence}")
 
 
-def _unread(view: TurnView, agent: int) -> BrokenLink | None:
+def _unread(view: TurnView, agent: int) -> FailurePoint | None:
     unread = any(found.agent == AGENTS[agent] and found.category == "format" for found in view.failures)
-    return BrokenLink(agent, "format", "its answer could not be read") if unread else None
+    return FailurePoint(agent, "format", "its answer could not be read") if unread else None
 
 
 MEASURES: Final = ("overcooked.time_left",)
@@ -459,7 +459,7 @@ def _of_step(history: History, turn: int, lost: Lost) -> Iterator[Finding]:
     causes: list[Cause] = []
     otherwise: tuple[Link, str] = ("not_seen", _NOBODY)
     for agent, gain in enumerate(kept):
-        broken = history.broken_link(turn, agent) if gain > NOTHING else None
+        broken = history.failure_point(turn, agent) if gain > NOTHING else None
         if broken is None:
             continue
         if broken.agent is None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.text.replies import TYPES, Asked, Clause, OvercookedClaim, Planned, Reported, calls_in, heard, requests_meant
 from judges.claims.generic import any_of
-from judges.claims.reading import Read, Told, Unread
+from judges.claims.reading import Read, ReadClaim, Unread
 from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from judges.overcooked.conversations import layout_in
@@ -44,18 +44,18 @@ def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedCl
     """Read a text by rules: plans by their grammar; of a message what it asks for, and whether it agrees, refuses or reports."""
     if _PLAN.match(said.text):
         return Read(tuple(_planned(said.text)))
-    told: list[Told[OvercookedClaim]] = []
+    told: list[ReadClaim[OvercookedClaim]] = []
     unread: list[Unread] = []
     for sentence in _SENTENCE.finditer(said.text) if said.channel == "public" else ():
         words, place = sentence[0].strip(), (sentence.start(), sentence.end())
         stance: Any = next((name for name, pattern in _STANCES.items() if pattern.search(words)), None)
         if stance is not None:
-            told.append(Told(Reported(stance=stance, words=words), *place))
+            told.append(ReadClaim(Reported(stance=stance, words=words), *place))
     at = 0
     for clause in _spoken(game, said):
         start = max(said.text.find(clause.text, at), 0)
         place, at = (start, start + len(clause.text)), start
-        told += [Told(Asked(action=action), *place) for action in clause.actions if clause.is_read]
+        told += [ReadClaim(Asked(action=action), *place) for action in clause.actions if clause.is_read]
         if not clause.is_read:
             unread.append(Unread(clause.text, "a clause with words that the rules do not know", (Asked,), *place))
     return Read(tuple(told), tuple(unread))
@@ -68,8 +68,8 @@ def _spoken(game: Transcript, said: UtteranceView) -> Sequence[Clause]:
     return heard(said.text, 1 - AGENTS.index(said.agent), layout=layout_in(game)).clauses
 
 
-def _planned(plan: str) -> Iterator[Told[OvercookedClaim]]:
+def _planned(plan: str) -> Iterator[ReadClaim[OvercookedClaim]]:
     for action in requests_meant(plan):
-        yield Told(Asked(action=action), None, None)
+        yield ReadClaim(Asked(action=action), None, None)
     for action in calls_in(plan) or ():
-        yield Told(Planned(action=action), None, None)
+        yield ReadClaim(Planned(action=action), None, None)

@@ -22,7 +22,7 @@ _NOT_IN_SEVERAL: Final = re.compile(r"\||^none$")
 
 
 def contradictions(path: Path, rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
-    """Every contradiction: where it stands, what is wrong, and the mend."""
+    """Every contradiction: where it stands, what is wrong, and the fix."""
     if rubric.name != path.stem:
         yield ("name",), f"the rubric is called {rubric.name} but its file {path.name}: make them the same"
     if rubric.about is not None and rubric.about not in rubric.shows:

@@ -48,14 +48,14 @@ _HANG_TOGETHER: Final[dict[str, frozenset[str]]] = {
     "questions": frozenset({"questions", "answers"}),
     "na_when": frozenset({"answers"}),
 }
-"""Key that was mended -> keys about which nothing can be said then."""
+"""Key that was repaired -> keys about which nothing can be said then."""
 
 _PASSES: Final = 3
-"""A mended part can show a mistake below it."""
+"""A repaired part can show a mistake below it."""
 
 
-def mended(data: Any, errors: Iterable[Any]) -> tuple[Rubric, list[tuple[Any, ...]]] | None:
-    """The content with stand-ins, and the places that were mended; None where nothing is left to look at."""
+def repaired(data: Any, errors: Iterable[Any]) -> tuple[Rubric, list[tuple[Any, ...]]] | None:
+    """The content with stand-ins, and the places that were repaired; None where nothing is left to look at."""
     if not isinstance(data, dict):
         return None
     data = copy.deepcopy(data)
@@ -64,7 +64,7 @@ def mended(data: Any, errors: Iterable[Any]) -> tuple[Rubric, list[tuple[Any, ..
         for error in errors:
             place = tuple(part for part in error["loc"] if part != "[key]")
             places.append(place)
-            _mend(data, place)
+            _repair(data, place)
         try:
             return Rubric.model_validate(data), places
         except ValidationError as error:
@@ -83,7 +83,7 @@ def hangs_on(where: Sequence[Any], places: Sequence[Sequence[Any]]) -> bool:
     return False
 
 
-def _mend(data: Any, place: Sequence[Any]) -> None:
+def _repair(data: Any, place: Sequence[Any]) -> None:
     """Put the stand-in there, or take the entry out."""
     holder = data
     for part in place[:-1]:
@@ -113,7 +113,7 @@ class Problem(NamedTuple):
     line: int
     """From 1."""
     message: str
-    """What is wrong, and the mend."""
+    """What is wrong, and the fix."""
 
     def __str__(self) -> str:
         return f"{self.path}, line {self.line}: {self.message}"
@@ -256,7 +256,7 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
 
 
 def _read(path: Path, *, to_judge: bool = True) -> tuple[Rubric | None, list[Problem], list[tuple[Any, ...]]]:
-    """The rubric, mended where it can be; its mistakes, by line; and the places that stand-ins were put in."""
+    """The rubric, repaired where it can be; its mistakes, by line; and the places that stand-ins were put in."""
     try:
         data, lines = read_with_lines(path.read_text("utf-8"))
     except OSError as error:
@@ -273,7 +273,7 @@ def _read(path: Path, *, to_judge: bool = True) -> tuple[Rubric | None, list[Pro
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
         problems += [Problem(path, lines.of(e["loc"]), _explained(e)) for e in error.errors()]
-        rest = mended(data, error.errors())
+        rest = repaired(data, error.errors())
         if rest is None:
             return None, sorted(problems, key=lambda problem: problem.line), []
         rubric, places = rest

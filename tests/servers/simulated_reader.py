@@ -124,7 +124,7 @@ def _meant(path: Path) -> Iterator[tuple[str, Claims]]:
     for text in texts(Store(path), None, reader):
         read = read_by(text.game, text.turn, text.said, reader)
         if read is not None:
-            claims = [written(told.claim) | {"words": text.said.text} for told in read.told]
+            claims = [written(told.claim) | {"words": text.said.text} for told in read.claims]
             frame = text.room.frame(text.game, text.turn, text.said)
             yield messages_for("", frame, text.said.text, form=text.room.form)[1]["content"], claims
 

@@ -20,8 +20,8 @@ from games.craft.measures import same_effect
 from games.craft.players.plain import QUESTION, asking_for
 from games.craft.text.replies import builder_line, is_complaint, no_reply_came
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Link, Lost, shared_out
-from judges.craft.attribution.case import BUILDER, NO_WORTH, Agent, BrokenLink, TurnCase, Worth, faulty_messages, following, left_open
-from judges.craft.attribution.requests import Wish, entailed
+from judges.craft.attribution.case import BUILDER, NO_WORTH, Agent, FailurePoint, TurnCase, Worth, faulty_messages, following, left_open
+from judges.craft.attribution.requests import Instruction, entailed
 from judges.craft.checks.prepared import game_of, move_text
 from judges.craft.reading import board_of
 from judges.evidence.transcript import Transcript
@@ -41,21 +41,21 @@ class Blame(NamedTuple):
 def blame(case: TurnCase) -> Blame:
     """Find the links that explain a turn."""
     if case.prepared.view.error is not None:
-        return _nobody("undecided", f"the turn broke off: {case.prepared.view.error}")
+        return _unattributed("undecided", f"the turn broke off: {case.prepared.view.error}")
     move = case.prepared.attempted
     if move is None:
         return _without_move(case)
     return _accepted(case, move) if case.prepared.accepted else _refused(case, move)
 
 
-def slips(case: TurnCase) -> Iterator[BrokenLink]:
+def slips(case: TurnCase) -> Iterator[FailurePoint]:
     """What the builder got wrong, whether anything came of it or not; a choice among requests is no fault."""
     if case.prepared.view.error is None:
         links: tuple[Link, ...] = ("format", "misread", "rule_forgotten")
-        yield from (BrokenLink(BUILDER, *cause[1:3]) for cause in blame(case).causes if cause.agent == BUILDER and cause.link in links)
+        yield from (FailurePoint(BUILDER, *cause[1:3]) for cause in blame(case).causes if cause.agent == BUILDER and cause.link in links)
 
 
-def _nobody(link: Link, evidence: str) -> Blame:
+def _unattributed(link: Link, evidence: str) -> Blame:
     return Blame((), (link, evidence))
 
 
@@ -66,7 +66,7 @@ def _builder(case: TurnCase, link: Link, evidence: str, *, listed: bool = False)
     return Blame([Cause(BUILDER, link, evidence + _instead(gain, better), gain, _deed(better))], ("not_seen", rest))
 
 
-def _author(case: TurnCase, fault: BrokenLink) -> Cause:
+def _author(case: TurnCase, fault: FailurePoint) -> Cause:
     """A director, by what its view asks for, what the others asked for well, and what was listed."""
     asked_for = () if fault.agent == BUILDER else entailed(case.game, case.prepared, fault.agent)
     gain, better = case.worth.best([*asked_for, *case.asked_well, *case.prepared.candidates])
@@ -100,37 +100,37 @@ def _without_move(case: TurnCase) -> Blame:
     asked = next((action for action in case.prepared.view.actions if action.verb in ("clarify", "unreadable")), None)
     question = str(asked.arguments.get("question") or asked.arguments.get("reason") or "").strip() if asked else ""
     if no_reply_came(question):
-        return _nobody("undecided", f"the builder's call failed: {question}")
+        return _unattributed("undecided", f"the builder's call failed: {question}")
     if asked is None or not question or asked.verb == "unreadable" or is_complaint(question):
         return _builder(case, "format", f'no move can be read: "{question}"', listed=True)
-    clash = _clash(case.wishes)
+    clash = _clash(case.instructions)
     if clash:
-        both = " against ".join(f"{wish.author}: {wish.request}" for wish in clash)
-        wrong = [wish for wish in clash if wish.wrong and wish.author not in case.unread_of]
-        return Blame([_author(case, _wrong(wish)) for wish in wrong], ("conflict", both))
+        both = " against ".join(f"{instruction.author}: {instruction.request}" for instruction in clash)
+        wrong = [instruction for instruction in clash if instruction.wrong and instruction.author not in case.unread_of]
+        return Blame([_author(case, _wrong(instruction)) for instruction in wrong], ("conflict", both))
     if case.doable and not case.not_understood:
         return _builder(case, "needless_question", f'asked "{question}", and had been told: {case.doable[0].request}')
     return _speakers(case, ("not_seen", f'nobody who spoke could tell better; the builder asked "{question}"'))
 
 
-def _clash(wishes: Sequence[Wish]) -> list[Wish]:
+def _clash(instructions: Sequence[Instruction]) -> list[Instruction]:
     """Requests of different authors for different things at one place."""
-    for index, one in enumerate(wishes):
-        for other in wishes[index + 1 :]:
-            asks = [(wish.request.verb, wish.request.color, wish.request.size) for wish in (one, other)]
+    for index, one in enumerate(instructions):
+        for other in instructions[index + 1 :]:
+            asks = [(instruction.request.verb, instruction.request.color, instruction.request.size) for instruction in (one, other)]
             if one.author != other.author and same_place(one.request, other.request) and asks[0] != asks[1]:
                 return [one, other]
     return []
 
 
-def _wrong(wish: Wish) -> BrokenLink:
-    return BrokenLink(wish.author, "wrong_instruction", f"{wish.request}: {wish.wrong}")
+def _wrong(instruction: Instruction) -> FailurePoint:
+    return FailurePoint(instruction.author, "wrong_instruction", f"{instruction.request}: {instruction.wrong}")
 
 
 def _speakers(case: TurnCase, otherwise: tuple[Link, str]) -> Blame:
     """What the turn's messages leave to be desired, message by message; unattributed where one was not understood."""
     if case.not_understood:
-        return _nobody("not_understood", case.not_understood)
+        return _unattributed("not_understood", case.not_understood)
     return Blame([_author(case, fault) for fault in faulty_messages(case)], otherwise)
 
 
@@ -140,7 +140,7 @@ def _speakers(case: TurnCase, otherwise: tuple[Link, str]) -> Blame:
 def _refused(case: TurnCase, move: Move) -> Blame:
     reason = next((action.error_text for action in case.prepared.view.actions if action.verb == move.action), None)
     done = f"{move_text(move)} was refused: {reason or 'no reason is logged'}"
-    if any(wish.move is not None and accepts(case.prepared.board, wish.move) for wish in case.same):
+    if any(instruction.move is not None and accepts(case.prepared.board, instruction.move) for instruction in case.same):
         return _builder(case, "rule_forgotten", f"{done}; asked for was {case.same[0].request}")
     told = _told(case, done)
     if told is not None:
@@ -156,7 +156,7 @@ def _accepted(case: TurnCase, move: Move) -> Blame:
     if case.prepared.board == board_of(case.prepared.view.state_after):
         return _builder(case, "format", f'{done} went into a cell that no wall has, for want of the form "(i,j)"', listed=True)
     if not case.same and any(same_effect(move, listed) for listed in case.prepared.candidates):
-        return _nobody("not_seen", f"{done} was listed as a verified move")
+        return _unattributed("not_seen", f"{done} was listed as a verified move")
     better = _instead(*case.worth.best(case.prepared.candidates))
     alone: tuple[Link, str] = ("acted_alone", f"{done}; nobody asked for it or for anything better{better}")
     return _told(case, done) or _speakers(case, alone)
@@ -170,10 +170,12 @@ def _told(case: TurnCase, done: str) -> Blame | None:
     if case.same:
         return _carried_out(case, done)
     if case.not_understood:
-        return _nobody("not_understood", case.not_understood)
-    near = next((found for found in case.followed if found.how == "differs" and found.wish in case.doable), None)
+        return _unattributed("not_understood", case.not_understood)
+    near = next((found for found in case.followed if found.how == "differs" and found.instruction in case.doable), None)
     if near is not None:
-        return _builder(case, "misread", f"{done}; {near.wish.author} asked for another {' and '.join(near.differs)}: {near.wish.request}")
+        return _builder(
+            case, "misread", f"{done}; {near.instruction.author} asked for another {' and '.join(near.differs)}: {near.instruction.request}"
+        )
     if case.doable:
         return _builder(case, "not_heard", f"{done}; {case.doable[0].author} asked for {case.doable[0].request}")
     return None
@@ -181,20 +183,26 @@ def _told(case: TurnCase, done: str) -> Blame | None:
 
 def _carried_out(case: TurnCase, done: str) -> Blame:
     """The builder did as it was told, as far as it was told."""
-    right = next((wish for wish in case.same if wish.is_good), None)
+    right = next((instruction for instruction in case.same if instruction.is_good), None)
     if right is not None:
-        return _nobody("not_seen", f"{done}, as {right.author} asked and its view shows: {right.request}")
-    authors = {wish.author: wish for wish in reversed(case.same) if wish.author not in case.unread_of}
+        return _unattributed("not_seen", f"{done}, as {right.author} asked and its view shows: {right.request}")
+    authors = {instruction.author: instruction for instruction in reversed(case.same) if instruction.author not in case.unread_of}
     if not authors:
-        return _nobody("not_understood", case.not_understood)
-    causes = [_author(case, _wrong(wish)) if wish.wrong else _unclear(case, wish, done) for wish in authors.values()]
+        return _unattributed("not_understood", case.not_understood)
+    causes = [
+        _author(case, _wrong(instruction)) if instruction.wrong else _unclear(case, instruction, done) for instruction in authors.values()
+    ]
     return Blame(causes, ("not_seen", f"{done}, as {case.same[0].author} asked; its view tells no more"))
 
 
-def _unclear(case: TurnCase, wish: Wish, done: str) -> Cause:
+def _unclear(case: TurnCase, instruction: Instruction, done: str) -> Cause:
     """An author who left something open, by what it meant: the same request made whole by its view."""
-    fault = BrokenLink(wish.author, "said_unclear", f"{wish.request}: {left_open(wish)}; the builder made it {done}")
-    meant = [move for move in entailed(case.game, case.prepared, wish.author) if following(wish.request, move)[0] in ("fully", "partly")]
+    fault = FailurePoint(instruction.author, "said_unclear", f"{instruction.request}: {left_open(instruction)}; the builder made it {done}")
+    meant = [
+        move
+        for move in entailed(case.game, case.prepared, instruction.author)
+        if following(instruction.request, move)[0] in ("fully", "partly")
+    ]
     if not meant:
         return _author(case, fault)
     gain, better = max(((case.worth.of(move), move) for move in meant), key=lambda pair: pair[0])
@@ -216,7 +224,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
         case = TurnCase(game, prepared, Worth(prepared.board, game.target, lost[turn]), frozenset(earlier), frozenset(removed))
         findings += _costly(case, turn, lost[turn].cost) if lost[turn].cost > NOTHING else _free(case, turn)
         follows += _follows(case, turn)
-        earlier |= {(wish.author, wish.move) for wish in case.wishes if wish.move is not None}
+        earlier |= {(instruction.author, instruction.move) for instruction in case.instructions if instruction.move is not None}
         if prepared.accepted and prepared.attempted is not None and prepared.attempted.action == "remove":
             removed.add((prepared.attempted.position, prepared.attempted.layer))
     return Attributed(findings, follows)
@@ -238,6 +246,14 @@ def _free(case: TurnCase, turn: int) -> Iterator[Finding]:
 
 
 def _follows(case: TurnCase, turn: int) -> Iterator[Follow]:
-    how = {id(found.wish): found.how for found in case.followed}
-    for wish in case.wishes:
-        yield Follow(turn, wish.seq, wish.author, BUILDER, str(wish.request), how.get(id(wish), "no"), not wish.wrong)
+    how = {id(found.instruction): found.how for found in case.followed}
+    for instruction in case.instructions:
+        yield Follow(
+            turn,
+            instruction.seq,
+            instruction.author,
+            BUILDER,
+            str(instruction.request),
+            how.get(id(instruction), "no"),
+            not instruction.wrong,
+        )

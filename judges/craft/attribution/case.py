@@ -15,7 +15,7 @@ from games.craft.text.replies import FAILED_CALL_MESSAGE
 from games.craft.value.reach import best_progress
 from judges.attribution.findings import How, Link, Lost
 from judges.claims.reading import Open
-from judges.craft.attribution.requests import Wish, asked_in, entailed, wishes_of
+from judges.craft.attribution.requests import Instruction, asked_in, entailed, instructions_of
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, move_text
 
 
@@ -83,7 +83,7 @@ BUILDER: Final = "Builder"
 Agent = Director | Literal["Builder"]
 
 
-class BrokenLink(NamedTuple):
+class FailurePoint(NamedTuple):
     """A broken link, whatever came of it."""
 
     agent: Agent
@@ -92,7 +92,7 @@ class BrokenLink(NamedTuple):
 
 
 class _Followed(NamedTuple):
-    wish: Wish
+    instruction: Instruction
     how: How
     differs: tuple[str, ...]
 
@@ -111,9 +111,9 @@ class TurnCase:
     """Cells and layers that were cleared before: what came back there looks right from another wall."""
 
     @cached_property
-    def wishes(self) -> list[Wish]:
+    def instructions(self) -> list[Instruction]:
         """What was asked for in messages that were understood in every clause."""
-        return wishes_of(self.game, self.prepared)
+        return instructions_of(self.game, self.prepared)
 
     @cached_property
     def unread_of(self) -> dict[Director, str]:
@@ -123,10 +123,10 @@ class TurnCase:
         """
         speakers = [speech.agent for speech in self.prepared.current]
         found = {speech.agent: asked.why for speech in reversed(self.prepared.current) if isinstance(asked := asked_in(speech), Open)}
-        good = {wish.author for wish in self.wishes if wish.is_good}
-        for wish in self.wishes:
-            if wish.missing and wish.author not in good and speakers.count(wish.author) > 1:
-                found.setdefault(wish.author, f"another message may complete {wish.request}")
+        good = {instruction.author for instruction in self.instructions if instruction.is_good}
+        for instruction in self.instructions:
+            if instruction.missing and instruction.author not in good and speakers.count(instruction.author) > 1:
+                found.setdefault(instruction.author, f"another message may complete {instruction.request}")
         return {agent: found[agent] for agent in speakers if agent in found}
 
     @cached_property
@@ -138,25 +138,29 @@ class TurnCase:
     def followed(self) -> list[_Followed]:
         """What the move has to do with each request; empty without a move."""
         move = self.prepared.attempted
-        return [] if move is None else [_Followed(wish, *following(wish.request, move)) for wish in self.wishes]
+        return [] if move is None else [_Followed(instruction, *following(instruction.request, move)) for instruction in self.instructions]
 
     @cached_property
-    def same(self) -> list[Wish]:
+    def same(self) -> list[Instruction]:
         """The requests that the move does not contradict, those that say most first."""
-        return [found.wish for how in ("fully", "partly") for found in self.followed if found.how == how]
+        return [found.instruction for how in ("fully", "partly") for found in self.followed if found.how == how]
 
     @cached_property
-    def doable(self) -> list[Wish]:
+    def doable(self) -> list[Instruction]:
         """Clear requests, right by their authors' views, that the engine would have carried out."""
-        return [wish for wish in self.wishes if wish.is_good and wish.move is not None and accepts(self.prepared.board, wish.move)]
+        return [
+            instruction
+            for instruction in self.instructions
+            if instruction.is_good and instruction.move is not None and accepts(self.prepared.board, instruction.move)
+        ]
 
     @cached_property
     def asked_well(self) -> list[Move]:
         """The moves of `doable`."""
-        return [wish.move for wish in self.doable if wish.move is not None]
+        return [instruction.move for instruction in self.doable if instruction.move is not None]
 
 
-def faulty_messages(case: TurnCase) -> Iterator[BrokenLink]:
+def faulty_messages(case: TurnCase) -> Iterator[FailurePoint]:
     """What in a turn's messages was wrong, unclear or left unsaid, whether anything came of it or not.
 
     All messages of a director that the builder received in the turn count as one: each of them may complete or correct the others.
@@ -170,30 +174,30 @@ def faulty_messages(case: TurnCase) -> Iterator[BrokenLink]:
     yield from (fault for fault in faults if fault is not None)
 
 
-def left_open(wish: Wish) -> str:
+def left_open(instruction: Instruction) -> str:
     """What a request leaves to guess, in words."""
-    return f"{' and '.join(wish.missing) or 'what is to be done'} left open"
+    return f"{' and '.join(instruction.missing) or 'what is to be done'} left open"
 
 
-def _of_messages(case: TurnCase, director: Director) -> BrokenLink | None:
+def _of_messages(case: TurnCase, director: Director) -> FailurePoint | None:
     """What is to be desired in the messages of a director, all of which were understood."""
-    wishes = [wish for wish in case.wishes if wish.author == director]
-    if any(wish.is_good for wish in wishes):
+    instructions = [instruction for instruction in case.instructions if instruction.author == director]
+    if any(instruction.is_good for instruction in instructions):
         return None
-    for wish in sorted(wishes, key=lambda wish: not wish.wrong):
-        if wish.wrong:
-            return BrokenLink(director, "wrong_instruction", f"{wish.request}: {wish.wrong}")
-        if wish.missing:
-            return BrokenLink(director, "said_unclear", f"{wish.request}: {left_open(wish)}")
+    for instruction in sorted(instructions, key=lambda instruction: not instruction.wrong):
+        if instruction.wrong:
+            return FailurePoint(director, "wrong_instruction", f"{instruction.request}: {instruction.wrong}")
+        if instruction.missing:
+            return FailurePoint(director, "said_unclear", f"{instruction.request}: {left_open(instruction)}")
     return _unsaid(case, director, "asks for nothing")
 
 
-def _unsaid(case: TurnCase, director: Director, how: str) -> BrokenLink | None:
+def _unsaid(case: TurnCase, director: Director, how: str) -> FailurePoint | None:
     asked = [move for author, move in case.earlier if author == director]
     need = next((move for move in entailed(case.game, case.prepared, director) if not followed_physical(asked, move)), None)
     if need is None or (need.action == "remove" and not _surely_wrong(case, director, need)):
         return None
-    return BrokenLink(director, "not_said", f"{how}, and its view asks for: {move_text(need)}")
+    return FailurePoint(director, "not_said", f"{how}, and its view asks for: {move_text(need)}")
 
 
 def _surely_wrong(case: TurnCase, director: Director, removal: Move) -> bool:

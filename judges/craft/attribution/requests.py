@@ -22,7 +22,7 @@ _DOMINO: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Instruction:
     """A request with what its author could see."""
 
     author: Director
@@ -51,16 +51,16 @@ def asked_in(speech: Speech) -> tuple[Request, ...] | Open:
     return asked if hidden is None else Open(f'"{hidden.words}": which place is meant by another block is not clear')
 
 
-def wishes_of(game: PreparedGame, prepared: PreparedTurn) -> list[Wish]:
+def instructions_of(game: PreparedGame, prepared: PreparedTurn) -> list[Instruction]:
     """All requests of those messages of a turn that were understood in every clause: another clause may retract or change a request."""
-    return [wish for speech in prepared.current for wish in _wishes(game, prepared, speech)]
+    return [instruction for speech in prepared.current for instruction in _instructions(game, prepared, speech)]
 
 
-def _wishes(game: PreparedGame, prepared: PreparedTurn, speech: Speech) -> Iterator[Wish]:
+def _instructions(game: PreparedGame, prepared: PreparedTurn, speech: Speech) -> Iterator[Instruction]:
     asked = asked_in(speech)
     for request in () if isinstance(asked, Open) else asked:
         missing = tuple(_missing(prepared.board, request, speech.agent))
-        yield Wish(
+        yield Instruction(
             speech.agent,
             speech.seq,
             request,

@@ -12,7 +12,7 @@ from games.craft.text.replies import is_complaint
 from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import board_of, reads
-from judges.engine.checks import Check, Decision, kept_for_recent
+from judges.engine.checks import Check, Decision, cached_for_recent
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
 ViewedBlock = tuple[str, str]
@@ -219,7 +219,7 @@ class PreparedGame:
         return self.transcript.agents[agent].private_view or {}
 
 
-@kept_for_recent
+@cached_for_recent
 def game_of(transcript: Transcript) -> PreparedGame:
     """Give the prepared game of a transcript."""
     return PreparedGame(transcript)

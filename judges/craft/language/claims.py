@@ -54,7 +54,7 @@ class Claim:
     origins: dict[str, Origin] = field(default_factory=dict)
     """Where each field that is not None comes from, keyed ``color``, ``size``, ``cells``, ``layer``."""
 
-    told_in: frozenset[int] = frozenset()
+    clause_numbers: frozenset[int] = frozenset()
     """Numbers of the clauses whose words went into the claim."""
 
     doubt: str = ""

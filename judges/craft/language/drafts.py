@@ -60,7 +60,7 @@ class Draft:
         """Give the sentence up to which the claim was spoken of."""
         return max(self.sentence, self.until)
 
-    def told_in(self) -> frozenset[int]:
+    def clause_numbers(self) -> frozenset[int]:
         """Give all sentences whose words went into the claim."""
         return self.also | {self.sentence, self.reached()}
 
@@ -439,7 +439,7 @@ def _filled(request: Draft, statement: Draft) -> Draft:
         origins["size"] = "carried"
     old = request.old if request.old and any(request.old) else statement.old or request.old
     return replace(request, color=request.color or statement.color, size=request.size or statement.size, place=place, old=old,
-                   also=request.also | statement.told_in(), origins=origins)  # fmt: skip
+                   also=request.also | statement.clause_numbers(), origins=origins)  # fmt: skip
 
 
 def _explained(statement: Draft, removal: Draft) -> bool:
@@ -540,5 +540,5 @@ def _claim(draft: Draft, *, first: bool) -> Claim:
         start=draft.start,
         end=draft.end,
         origins=origins,
-        told_in=draft.told_in(),
+        clause_numbers=draft.clause_numbers(),
     )

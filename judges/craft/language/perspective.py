@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from games.craft.claims import SeenBy, Stance, View
 from games.craft.engine.board import DIRECTORS, Director
-from judges.claims.reading import Told
+from judges.claims.reading import ReadClaim
 from schemas.packaged import packaged_yaml
 
 _TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "perspective.yaml")
@@ -38,7 +38,7 @@ def remarks_in(text: str) -> Iterator[tuple[int, int]]:
         yield from (match.span() for match in pattern.finditer(text))
 
 
-def views(text: str) -> Iterator[Told[View]]:
+def views(text: str) -> Iterator[ReadClaim[View]]:
     """Give what the text says of who sees a place; a word of somebody's seat counts only where nothing more is said."""
     kinds: tuple[tuple[SeenBy, re.Pattern[str], str | None], ...] = (
         ("speaker", _EXCLUSIVE, None),
@@ -49,11 +49,11 @@ def views(text: str) -> Iterator[Told[View]]:
     for seen_by, pattern, doubt in kinds:
         match = pattern.search(text)
         if match is not None:
-            yield Told(View(seen_by=seen_by, words=match[0]), match.start(), match.end(), doubt)
+            yield ReadClaim(View(seen_by=seen_by, words=match[0]), match.start(), match.end(), doubt)
             return
 
 
-def stances(text: str) -> Iterator[Told[Stance]]:
+def stances(text: str) -> Iterator[ReadClaim[Stance]]:
     """Give the other directors that are spoken of, apart from whose side a place is on and who sees it."""
     plain = _blanked(text, _EXCLUSIVE, _SHARED)
     disagreement = _DISAGREEMENT.search(plain)
@@ -62,16 +62,16 @@ def stances(text: str) -> Iterator[Told[Stance]]:
     yield from named
     if disagreement is not None and not any(told.claim.attitude == "disputes" for told in named):
         claim = Stance(director=None, attitude="disputes", words=disagreement[0])
-        yield Told(claim, disagreement.start(), disagreement.end())
+        yield ReadClaim(claim, disagreement.start(), disagreement.end())
 
 
-def _stance(director: Director, plain: str, aside: str, disagreement: re.Match[str] | None) -> Iterator[Told[Stance]]:
+def _stance(director: Director, plain: str, aside: str, disagreement: re.Match[str] | None) -> Iterator[ReadClaim[Stance]]:
     disputed = _DIRECTOR[director].search(plain) if disagreement is not None else None
     named = disputed or _DIRECTOR[director].search(aside)
     if named is None:
         return
     said = disagreement if disputed is not None and disagreement is not None else named
-    yield Told(Stance(director=director, attitude="disputes" if disputed else "named", words=said[0]), said.start(), said.end())
+    yield ReadClaim(Stance(director=director, attitude="disputes" if disputed else "named", words=said[0]), said.start(), said.end())
 
 
 def _blanked(text: str, *patterns: re.Pattern[str]) -> str:

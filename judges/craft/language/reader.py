@@ -14,7 +14,7 @@ from judges.craft.language.lexer import lexed
 from judges.craft.language.perspective import remarks_in
 from judges.craft.language.places import WALLS, Scene
 from judges.craft.language.requests import Actions, Statements
-from judges.craft.language.review import looked_at_again
+from judges.craft.language.review import second_pass
 from judges.craft.language.tokens import counted, sentences
 from judges.craft.language.vocabulary import Stretch
 from schemas.errors import BadInputError
@@ -60,7 +60,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> TextRea
         elif sentence[-1:] == ["?"] and sentence[0] in _ASKING and sentence[:2] != ["why", "not"]:
             for draft in book.drafts[begun:]:
                 draft.verb = "ask"  # "Did the builder put it there?"
-    claims, unread = looked_at_again(settle(book.drafts), words, told, list(remarks_in(text)), scene)
+    claims, unread = second_pass(settle(book.drafts), words, told, list(remarks_in(text)), scene)
     return TextReading(claims=claims, unread=unread)
 
 
@@ -127,7 +127,7 @@ def claims_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """Read one record ``{id, speaker, utterance, board_before}`` and give ``{id, claims}``.
 
     Raises:
-        BadInputError: a field is missing or has the wrong form; the message names it and the mend.
+        BadInputError: a field is missing or has the wrong form; the message names it and the fix.
     """
     name, speaker, text, board = checked_record(record)
     return {"id": name, "claims": [claim_record(claim) for claim in read(text, speaker, board).claims]}
@@ -137,7 +137,7 @@ def checked_record(record: Mapping[str, Any]) -> tuple[str, str, str, dict[str, 
     """The id, speaker, text and board of one record.
 
     Raises:
-        BadInputError: a field is missing or has the wrong form; the message names it and the mend.
+        BadInputError: a field is missing or has the wrong form; the message names it and the fix.
     """
     name = _text(record, "id", "?")
     where = f"record {name!r}"

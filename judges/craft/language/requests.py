@@ -123,7 +123,7 @@ class Actions:
                 if seen is not None:
                     self.book.take_up(seen)
                     self.book.append(replace(seen, verb="remove", explicit=True, droppable=False, old=None, sentence=clause.sentence,
-                                         also=seen.told_in(), end=clause.end, first=False))  # fmt: skip
+                                         also=seen.clause_numbers(), end=clause.end, first=False))  # fmt: skip
                     continue
                 if self._remove_complained(clause):
                     continue
@@ -453,7 +453,7 @@ class Statements:
                 place = self.book.scene.place_of(body[0], "remove") if body and body[0].places else seen.place
                 place = place if place.layer is not None else replace(place, layer=seen.place.layer)
                 self.book.append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end, place=place,
-                                         also=seen.told_in() | {clause.sentence}))  # fmt: skip
+                                         also=seen.clause_numbers() | {clause.sentence}))  # fmt: skip
 
     def _belong(self, clause: Clause) -> None:
         if clause.denied:

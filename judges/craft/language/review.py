@@ -32,7 +32,7 @@ _ORDERS = frozenset(("act.place", "act.cap"))
 _PAIR = 2
 
 
-def mentioned(clause: ClauseWords, board: Board, told_in: frozenset[int]) -> Claim | None:
+def mentioned(clause: ClauseWords, board: Board, clause_numbers: frozenset[int]) -> Claim | None:
     """Give the claim that a stretch of words makes if it is one whole mention, and its words and the board agree on the verb."""
     if len(clause.blocks) != 1 or any(item.kind in _RELATIVE for item in clause.items) or clause.cues & _UNSETTLED or clause.throws:
         return None
@@ -50,7 +50,7 @@ def mentioned(clause: ClauseWords, board: Board, told_in: frozenset[int]) -> Cla
     if verb is None:
         return None
     spots = [item for item in clause.items if item.kind in ("block", "cell", "side", "layer")]
-    return Claim(verb=verb, color=block.color, size=block.size, cells=cells, layer=layer, told_in=told_in,  # type: ignore[arg-type]
+    return Claim(verb=verb, color=block.color, size=block.size, cells=cells, layer=layer, clause_numbers=clause_numbers,  # type: ignore[arg-type]
                  start=min(item.start for item in spots), end=max(item.end for item in spots),
                  origins=dict.fromkeys(("color", *(("size",) if block.size else ()), "cells", "layer"), "stated"))  # fmt: skip
 
@@ -117,7 +117,7 @@ _OF_PLACES = frozenset(("relation", "several", "another player's place"))
 _SIDE_LETTERS = frozenset("lmcr")
 
 
-def looked_at_again(
+def second_pass(
     claims: Sequence[Claim],
     sentences: Sequence[Sequence[Token]],
     told: Sequence[Lexed],
@@ -140,7 +140,7 @@ def looked_at_again(
     clauses = []
     for number, (words, (items, unknown)) in enumerate(zip(sentences, told, strict=True)):
         own = [span for span in remarks if span[0] < words[-1].end and words[0].start < span[1]]
-        here = [claim for claim in claims if number in claim.told_in]
+        here = [claim for claim in claims if number in claim.clause_numbers]
         clauses.append(ClauseWords(words, items, unknown, here, scene.speaker, own, cells, layers, sole))
     claims = [claim for claim in claims if not _is_support(claim, clauses)]
     judged = tuple(replace(claim, doubt=_doubt(claim, clauses, scene.board)) for claim in claims)
@@ -150,11 +150,11 @@ def looked_at_again(
         number: why for number, clause in enumerate(clauses) if (why := open_in(clause, _blocks_named(clauses[: number + 1]), scene.board))
     }
     judged = tuple(
-        replace(claim, doubt=claim.doubt or next((open_[number] for number in sorted(claim.told_in) if number in open_), ""))
+        replace(claim, doubt=claim.doubt or next((open_[number] for number in sorted(claim.clause_numbers) if number in open_), ""))
         for claim in judged
     )
-    doubts = {number: claim.doubt for claim in judged if claim.doubt for number in claim.told_in}
-    gone = {number for claim in judged if claim.verb == "remove" and claim.certain for number in claim.told_in}
+    doubts = {number: claim.doubt for claim in judged if claim.doubt for number in claim.clause_numbers}
+    gone = {number for claim in judged if claim.verb == "remove" and claim.certain for number in claim.clause_numbers}
     unread = [
         _unread(clause, doubts.get(number, ""), open_.get(number, ""))
         for number, clause in enumerate(clauses)
@@ -174,16 +174,16 @@ def _with_mentions(claims: tuple[Claim, ...], clauses: list[ClauseWords], board:
     if any(clause.cues & _TAKING_BACK for clause in clauses):
         return claims, clauses
     for number, clause in enumerate(clauses):
-        own = [claim for claim in claims if number in claim.told_in]
+        own = [claim for claim in claims if number in claim.clause_numbers]
         if not clause.blocks or (own and all(claim.certain for claim in own) and not clause.left_over):
             continue
-        stretch, told_in = _stretch(clauses, number)
-        mention = mentioned(stretch, board, told_in)
-        if mention is None or any(not claim.told_in <= told_in for claim in own):
+        stretch, clause_numbers = _stretch(clauses, number)
+        mention = mentioned(stretch, board, clause_numbers)
+        if mention is None or any(not claim.clause_numbers <= clause_numbers for claim in own):
             continue
-        kept = [claim for claim in claims if not claim.told_in & told_in]
+        kept = [claim for claim in claims if not claim.clause_numbers & clause_numbers]
         claims = tuple(sorted((*kept, mention), key=lambda claim: claim.start))
-        clauses = [replace(clause, claims=[mention]) if at in told_in else clause for at, clause in enumerate(clauses)]
+        clauses = [replace(clause, claims=[mention]) if at in clause_numbers else clause for at, clause in enumerate(clauses)]
     return _with_first(claims), clauses
 
 
@@ -194,13 +194,22 @@ def _with_orders(claims: tuple[Claim, ...], clauses: Sequence[ClauseWords], boar
     """
     ordered = set()
     for number in range(1, len(clauses)):
-        told = [claim for claim in claims if number - 1 in claim.told_in]
+        told = [claim for claim in claims if number - 1 in claim.clause_numbers]
         if len(told) != 1 or not clauses[number].is_bare_order:
             continue
         claim, before = told[0], clauses[number - 1]
         described = claim.verb == "other" and claim.color is not None and not _stands(claim, board)
-        if described and claim.told_in == {number - 1} and not before.left_over and not before.unknown and "denial" not in before.cues:
-            claims = tuple(replace(one, verb="place", doubt="", told_in=one.told_in | {number}) if one is claim else one for one in claims)
+        if (
+            described
+            and claim.clause_numbers == {number - 1}
+            and not before.left_over
+            and not before.unknown
+            and "denial" not in before.cues
+        ):
+            claims = tuple(
+                replace(one, verb="place", doubt="", clause_numbers=one.clause_numbers | {number}) if one is claim else one
+                for one in claims
+            )
             ordered.add(number)
     return (_with_first(claims), frozenset(ordered)) if ordered else (claims, frozenset())
 
@@ -268,7 +277,7 @@ def _is_support(claim: Claim, clauses: Sequence[ClauseWords]) -> bool:
     """Whether a claim takes the block below what is asked for to be asked for itself, or ``the next one`` for a block that is seen."""
     if claim.verb == "other" and claim.origins.get("color") == "carried":
         return not claim.cells
-    own = [clauses[number] for number in claim.told_in]
+    own = [clauses[number] for number in claim.clause_numbers]
     return claim.origins.get("cells") != "stated" and all(c.is_about_support and not c.cues & {"act.place", "act.remove"} for c in own)
 
 
@@ -277,7 +286,7 @@ def _doubt(claim: Claim, clauses: Sequence[ClauseWords], board: Board) -> str:
     cells = len(claim.cells or ())
     if (cells > _DOMINO and claim.color is not None) or (claim.size == "s" and cells > 1):
         return "more cells than the block has"
-    own = [clauses[number] for number in sorted(claim.told_in)]
+    own = [clauses[number] for number in sorted(claim.clause_numbers)]
     others = [clause for clause in clauses if clause not in own]
     doubts = (_clause_doubt(clause, claim) for clause in own)
     return next((doubt for doubt in doubts if doubt), "") or _verb_doubt(claim, own, others, stands=_stands(claim, board))

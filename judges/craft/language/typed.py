@@ -13,7 +13,7 @@ from itertools import chain, islice, pairwise
 from typing import Final, Literal, NamedTuple, cast
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible
-from judges.claims.reading import Read, Told, Unread
+from judges.claims.reading import Read, ReadClaim, Unread
 from judges.craft.language.claims import Claim, UnreadClause
 from judges.craft.language.lexer import lexed
 from judges.craft.language.perspective import stances, views
@@ -68,7 +68,7 @@ def _completing(claim: Claim, lacks: Sequence[str], words: Sequence[Sequence[Tok
     if "a size" in lacks and len(claim.cells or ()) > 1:
         yield Carrier(claim.verb, claim.start, claim.end, "two cells may give a size")
     for number, sentence in enumerate(words):
-        own = number in claim.told_in
+        own = number in claim.clause_numbers
         plain = _plain(sentence, lacks) if own else frozenset(token.start for token in sentence if _is_apart(token, lacks))
         yield from (_carrier(token, " and ".join(lacks)) for token in sentence if _WORD.search(token.word) and token.start not in plain)
 
@@ -142,7 +142,7 @@ def _unread(clause: UnreadClause, text: str) -> Unread:
     return Unread(text[clause.start : clause.end], clause.why, may_hold, clause.start, clause.end, clause.states)
 
 
-def _without_echoes(claims: Sequence[Claim], text: str) -> Iterator[Told[Request | Remark]]:
+def _without_echoes(claims: Sequence[Claim], text: str) -> Iterator[ReadClaim[Request | Remark]]:
     """Leave out a request that only repeats parts of another, and a remark without a place that speaks of what is asked for."""
     requests = [_typed(claim, text) for claim in claims if claim.verb in _ACTIONS]
     remarks = [_typed(claim, text) for claim in claims if claim.verb not in _ACTIONS]
@@ -153,7 +153,7 @@ def _without_echoes(claims: Sequence[Claim], text: str) -> Iterator[Told[Request
             yield told
 
 
-def _typed(claim: Claim, text: str) -> Told[Request | Remark]:
+def _typed(claim: Claim, text: str) -> ReadClaim[Request | Remark]:
     words = text[claim.start : claim.end]
     cells = tuple(claim.cells or ())
     typed: Request | Remark
@@ -173,10 +173,10 @@ def _typed(claim: Claim, text: str) -> Told[Request | Remark]:
     else:
         verb = cast("Literal['confirm', 'keep', 'ask', 'other']", claim.verb)
         typed = Remark(verb=verb, color=claim.color, size=claim.size, cells=cells, layer=claim.layer, words=words)
-    return Told(typed, claim.start, claim.end, claim.doubt or None)
+    return ReadClaim(typed, claim.start, claim.end, claim.doubt or None)
 
 
-def _is_echo(told: Told[Request | Remark], index: int, found: Sequence[Told[Request | Remark]]) -> bool:
+def _is_echo(told: ReadClaim[Request | Remark], index: int, found: Sequence[ReadClaim[Request | Remark]]) -> bool:
     for other_index, other in enumerate(found):
         if other_index == index or not compatible(told.claim, other.claim) or _known(told.claim) > _known(other.claim):
             continue
@@ -189,11 +189,11 @@ def _known(claim: Request | Remark) -> int:
     return sum(part is not None for part in (claim.color, claim.size, claim.layer)) + len(claim.cells)
 
 
-def _named(text: str, claims: Sequence[Claim]) -> Iterator[Told[Named]]:
+def _named(text: str, claims: Sequence[Claim]) -> Iterator[ReadClaim[Named]]:
     """Give every cell that stands in the text as a coordinate, or that a certain claim puts there, once."""
     places = {f"({match[1]},{match[2]})": (match.start(), match.end()) for match in reversed(list(_COORDINATE.finditer(text)))}
     for claim in claims:
         if claim.certain and claim.origins.get("cells") != "resolved":
             places |= {cell: (claim.start, claim.end) for cell in claim.cells or () if cell not in places}
     for cell, (start, end) in places.items():
-        yield Told(Named(cell=cell, words=text[start:end]), start, end)
+        yield ReadClaim(Named(cell=cell, words=text[start:end]), start, end)

@@ -35,7 +35,7 @@ def game(benchmark: str, **facts: Any) -> Transcript:
 def claims(benchmark: str, agent: str, channel: str, text: str, **facts: Any) -> list[Any]:
     """What the family's rules read, without the words."""
     said = UtteranceView(1, agent, channel, (), text, superseded=False)
-    return [replace(told.claim, words="") for told in reading_room(benchmark).read(game(benchmark, **facts), 1, said).told]
+    return [replace(told.claim, words="") for told in reading_room(benchmark).read(game(benchmark, **facts), 1, said).claims]
 
 
 PUZZLE = {"truth": [{"shape": "circle", "color": "red"}, {"shape": "star", "color": "blue"}]}

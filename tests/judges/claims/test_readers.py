@@ -18,7 +18,7 @@ from ingest.files.run import ingest_paths
 from judges.claims import texts
 from judges.claims.extraction import form_of, read_reply
 from judges.claims.readers import agreed, reading_room
-from judges.claims.reading import Read, Told, Unread
+from judges.claims.reading import Read, ReadClaim, Unread
 from judges.claims.texts import ReadingRequest, open_texts, put, stored_claims
 from judges.craft.measure import ANSWERS, Judged, score_decisions, total
 from judges.craft.reading import TYPES
@@ -232,7 +232,7 @@ def test_an_answer_counts_as_far_as_it_quotes(words: str, certain: bool) -> None
     """A claim whose words do not stand in the text is not certain, and what it might have been stays open."""
     said = {"kind": "request", "verb": "place", "color": "r", "size": "s", "cells": ["(0,0)"], "words": words}
     read = read_reply(form_of(TYPES).model_validate({"claims": [said], "not_understood": []}), TEXT, TYPES)
-    assert [told.certain for told in read.told] == [certain]
+    assert [told.certain for told in read.claims] == [certain]
     assert [Request in clause.may_hold for clause in read.unread] == ([] if certain else [True])
 
 
@@ -240,11 +240,11 @@ def test_where_two_readers_differ_both_readings_are_the_reason() -> None:
     """What only one says is open, with what each has read; what both say counts, however it was told."""
     blue = replace(RED, color="b")
     joined = agreed(
-        Read((Told(RED, 0, 5), Told(Named(cell="(0,0)"), 0, 5))),
-        Read((Told(blue, 0, 5), Told(Named(cell="(0,0)"), 9, 12))),
+        Read((ReadClaim(RED, 0, 5), ReadClaim(Named(cell="(0,0)"), 0, 5))),
+        Read((ReadClaim(blue, 0, 5), ReadClaim(Named(cell="(0,0)"), 9, 12))),
         ("rules", "llm:m"),
     )
-    assert [told.claim for told in joined.told] == [Named(cell="(0,0)")]
+    assert [told.claim for told in joined.claims] == [Named(cell="(0,0)")]
     assert [clause.may_hold for clause in joined.unread] == [(Request,), (Request,)]
     assert "rules: place small red" in joined.unread[0].why
     assert "llm:m: place small blue" in joined.unread[1].why
@@ -255,17 +255,17 @@ def test_what_the_model_did_not_understand_stays_open_and_what_rules_did_not_it_
     hm = Unread("hm", "unclear", (Request,), 0, 2)
     assert agreed(Read(()), Read((), (hm,)), ("rules", "llm:m")).unread == (hm,)
     assert agreed(Read((), (hm,)), Read(()), ("rules", "llm:m")) == Read(())
-    joined = agreed(Read((), (hm,)), Read((Told(RED, 0, 5),)), ("rules", "llm:m"))
-    assert ([told.claim for told in joined.told], joined.unread) == ([RED], ())
+    joined = agreed(Read((), (hm,)), Read((ReadClaim(RED, 0, 5),)), ("rules", "llm:m"))
+    assert ([told.claim for told in joined.claims], joined.unread) == ([RED], ())
 
 
 def test_rules_add_fields_that_the_model_leaves_out() -> None:
     """Field by field: a value that only one of the two gives counts, two different values do not."""
     layered = replace(RED, layer=0)
-    joined = agreed(Read((Told(layered, 0, 5),)), Read((Told(RED, 0, 5),)), ("rules", "llm:m"))
-    assert [told.claim for told in joined.told] == [layered]
-    other = agreed(Read((Told(layered, 0, 5),)), Read((Told(replace(RED, layer=1), 0, 5),)), ("rules", "llm:m"))
-    assert other.told == ()
+    joined = agreed(Read((ReadClaim(layered, 0, 5),)), Read((ReadClaim(RED, 0, 5),)), ("rules", "llm:m"))
+    assert [told.claim for told in joined.claims] == [layered]
+    other = agreed(Read((ReadClaim(layered, 0, 5),)), Read((ReadClaim(replace(RED, layer=1), 0, 5),)), ("rules", "llm:m"))
+    assert other.claims == ()
 
 
 def test_rows_of_a_reader_take_the_place_of_its_earlier_ones(read_store: Store, tmp_path: Path) -> None:

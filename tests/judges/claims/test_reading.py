@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from judges.claims.reading import Absent, Open, Read, Shown, TextClaims, Told, Unread, all_whole, find_in
+from judges.claims.reading import Absent, Open, Read, ReadClaim, Shown, TextClaims, Unread, all_whole, find_in
 
 RED, BLUE, SEVEN = "red", "blue", 7
 
 
 def reading(*claims: object, unsure: tuple[object, ...] = (), unread: tuple[type, ...] = ()) -> TextClaims[object]:
-    told = (*(Told(claim, 0, 1) for claim in claims), *(Told(claim, 0, 1, "unclear") for claim in unsure))
+    told = (*(ReadClaim(claim, 0, 1) for claim in claims), *(ReadClaim(claim, 0, 1, "unclear") for claim in unsure))
     return TextClaims(Read(told, (Unread("blah", "blah", unread),) if unread else ()))
 
 

@@ -57,8 +57,8 @@ def hiding(text: str, number: int) -> Callable[[Transcript, int, UtteranceView],
         found = read_by_rules(transcript, on, said)
         if said.text != text:
             return TextClaims(found)
-        start, end = found.told[number].start or 0, found.told[number].end or 0
-        kept = tuple(one for one in found.told if (one.end or 0) <= start or end <= (one.start or 0))
+        start, end = found.claims[number].start or 0, found.claims[number].end or 0
+        kept = tuple(one for one in found.claims if (one.end or 0) <= start or end <= (one.start or 0))
         return TextClaims(Read(kept, (*found.unread, Unread(text[start:end], "hidden", TYPES))))
 
     return read
@@ -69,7 +69,7 @@ def hidden_claims(transcript: Transcript) -> Iterator[tuple[str, int]]:
     for t in transcript.turns:
         for said in t.utterances:
             if said.agent in DIRECTORS:
-                yield from ((said.text, number) for number in range(len(read_by_rules(transcript, t.turn, said).told)))
+                yield from ((said.text, number) for number in range(len(read_by_rules(transcript, t.turn, said).claims)))
 
 
 def test_hiding_a_claim_turns_no_answer_round(games: list[Transcript], monkeypatch: pytest.MonkeyPatch) -> None:

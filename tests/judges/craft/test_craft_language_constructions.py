@@ -340,7 +340,7 @@ def test_a_removal_said_again_leaves_nothing_open(more: str, understood: bool) -
 def test_what_is_not_read_is_not_understood_either(text: str) -> None:
     """Lists by rank, heights counted from elsewhere, roundabout words: no certain request, and their silence proves nothing."""
     read = read_text(text, "D1", {**EMPTY, "(0,0)": ["os"], "(2,0)": ["gs"]})
-    assert [told.claim for told in read.told if told.certain and isinstance(told.claim, Request) and told.claim.cells] == []
+    assert [told.claim for told in read.claims if told.certain and isinstance(told.claim, Request) and told.claim.cells] == []
     assert any(Request in clause.may_hold for clause in read.unread)
 
 
@@ -361,10 +361,10 @@ def test_what_is_not_read_is_not_understood_either(text: str) -> None:
 def test_words_of_fault_and_exclusion_ask_for_no_block(text: str, *, stands: bool) -> None:
     """Also where no such block stands: its absence does not turn a complaint into a request."""
     read = read_text(text, "D1", {**EMPTY, "(0,0)": ["gs"] if stands else []})
-    assert [told.claim for told in read.told if told.certain and isinstance(told.claim, Request) and told.claim.verb == "place"] == []
+    assert [told.claim for told in read.claims if told.certain and isinstance(told.claim, Request) and told.claim.verb == "place"] == []
 
 
 def test_a_verb_of_change_without_a_new_block_is_no_certain_replacement() -> None:
     """``Change order: fit ...`` exchanges nothing; what is to be put there is not said."""
     read = read_text("Change order: fit a small blue block at the left of my bottom layer.", "D1", {**EMPTY, "(0,0)": ["gs"]})
-    assert [told.claim for told in read.told if told.certain and isinstance(told.claim, Request)] == []
+    assert [told.claim for told in read.claims if told.certain and isinstance(told.claim, Request)] == []

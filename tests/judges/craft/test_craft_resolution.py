@@ -8,7 +8,7 @@ import pytest
 
 from games.craft.claims import CraftClaim, Named, Relation, Request
 from games.craft.engine.board import CELLS, Board, Cell, Director
-from judges.claims.reading import Read, TextClaims, Told
+from judges.claims.reading import Read, ReadClaim, TextClaims
 from judges.craft.reading import resolved
 
 TEXT = "I need a green block next to the orange one."
@@ -40,7 +40,7 @@ def test_a_text_names_the_cell_of_a_block_beside_which_something_goes() -> None:
 
 def asked(speaker: Director, seen_at: list[Cell], stacks: dict[Cell, list[str]]) -> Request:
     """The one request of a text."""
-    [request] = [told.claim for told in reading(speaker, seen_at, stacks).told if isinstance(told.claim, Request)]
+    [request] = [told.claim for told in reading(speaker, seen_at, stacks).claims if isinstance(told.claim, Request)]
     return request
 
 
@@ -49,4 +49,4 @@ def reading(speaker: Director, seen_at: list[Cell], stacks: dict[Cell, list[str]
     beside = Relation(how="beside", color="o", cells=tuple(seen_at), layer=0)
     request = Request(verb="place", color="g", relations=(beside,), words=TEXT)
     board = Board.from_json({cell: stacks.get(cell, []) for cell in CELLS}, None)
-    return resolved(Read((Told(request, 0, len(TEXT)),)), TEXT, speaker, board)
+    return resolved(Read((ReadClaim(request, 0, len(TEXT)),)), TEXT, speaker, board)

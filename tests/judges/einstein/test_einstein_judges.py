@@ -233,9 +233,9 @@ def test_player_1_moves_a_top_object_to_the_common_bin() -> None:
 def test_only_plain_sentences_are_read(text: str, claims: list[Belongs], *, is_whole: bool) -> None:
     """What hedges, denies, compares or reports is left unread, and said to be."""
     found = read_thoughts(text)
-    belongs = [replace(told.claim, words="") for told in found.told if isinstance(told.claim, Belongs)]
+    belongs = [replace(told.claim, words="") for told in found.claims if isinstance(told.claim, Belongs)]
     assert (belongs, not found.unread) == (claims, is_whole)
-    assert all(told.claim.words in text for told in found.told)
+    assert all(told.claim.words in text for told in found.claims)
 
 
 # -- visible evidence ----------------------------------------------------------------------------------------------------------------------
