@@ -162,6 +162,24 @@ def transition_figure(rows: pl.DataFrame) -> go.Figure | None:
     return _plot(dots[: 2 * _MOST], Axis(title="share of turns", is_share=True))
 
 
+def attempts_figure(rows: pl.DataFrame) -> go.Figure | None:
+    """The chance that one of k attempts succeeds, and that all do, by team and k."""
+    dots = [
+        Dot(
+            line=f"{printable(row['team'])}, k = {row['k']}\0{row['game']} {row['condition']} {row['max_turns']}",
+            detail=counted(row["tasks"], "task") + (f", {row['condition']}" if row["condition"] else ""),
+            value=row[name],
+            low=row[low],
+            high=row[high],
+            n=row["tasks"],
+            series=series,
+        )
+        for row in rows.iter_rows(named=True)
+        for name, low, high, series in (("pass_at_k", "low", "high", "pass@k"), ("pass_hat_k", "hat_low", "hat_high", "pass^k"))
+    ]
+    return _plot(dots[: 2 * _MOST], Axis(title="share of tasks", is_share=True))
+
+
 def ability_figure(rows: pl.DataFrame) -> go.Figure | None:
     """Teams and tasks by their place on the scale: a person-item figure."""
     import polars as pl
@@ -304,6 +322,21 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
             **_SAYS,
         },
         curves="survival-curves",
+    ),
+    "attempts": EffectsSection(
+        "How sure a team is",
+        "attempts",
+        "The chance that one of k attempts at a task succeeds (pass@k), and that all do (pass^k), over tasks.",
+        attempts_figure,
+        {
+            "team": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "k": GridColumn(heading="k", kind="count"),
+            **_TASKS,
+            "attempts": GridColumn(heading="Attempts", kind="count"),
+            "pass_at_k": _ends("pass@k (95 %)"),
+            "pass_hat_k": _ends("pass^k (95 %)", "hat_low", "hat_high"),
+        },
     ),
     "ability": EffectsSection(
         "Teams and tasks on one scale",
