@@ -210,7 +210,7 @@ def _advice(row: _Row, tests: int) -> str:
     about = f"{row['means']}: {row['outcome']} {size} ({row['scale']} {wording.from_to(row['low'], row['high'])}) on {where}"
     chance = wording.chance(row["p"], row["p_holm"], tests)
     if row["p_holm"] >= _SURE:
-        return f"{about}: no effect shown ({chance}); one beyond that interval is unlikely"
+        return f"{about}: no effect shown ({chance}); a difference outside the interval is unlikely"
     return f"{about}: they go together ({chance}), with the same team and task; {_caution(row)}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cotrace.store import outside_of_loops
+from cotrace.store import outside_event_loop
 from games.players.running import OnProgress, RunReport
 
 
@@ -27,4 +27,4 @@ def play(experiment: str | Path, *, on_progress: OnProgress | None = None, **cha
     if "out" in changes:
         changes["out"] = Path(changes["out"])
     found = load(Path(experiment), Changes(**changes))
-    return outside_of_loops(lambda: run_games(found.jobs, found.table, on_progress))
+    return outside_event_loop(lambda: run_games(found.jobs, found.table, on_progress))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LIMITS = ("where", "max_cost", "prices", "cache")
 
 
-def have_read(
+def ask_reader(
     reader: Reader,
     store: Store,
     options: dict[str, Any],

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 
-def outside_of_loops(work: Callable[[], _Result]) -> _Result:
+def outside_event_loop(work: Callable[[], _Result]) -> _Result:
     """Run what starts an event loop of its own; in a thread where one is running already, as in notebooks."""
     try:
         asyncio.get_running_loop()
@@ -333,7 +333,7 @@ class OpenStore:
         models, at_once = fitted(plainly, settings, concurrency=concurrency, usual=_AT_ONCE, questions=questions)
         if judge is not None and models:
             reading = ReadingRequest(settings=models[0], benchmarks=benchmarks_of([asked]), earlier=True, concurrency=at_once, **limits)
-            outside_of_loops(lambda: read_texts(reading, self._store))
+            outside_event_loop(lambda: read_texts(reading, self._store))
         request = JudgeRequest(
             rubric=asked,
             reader=reads,
@@ -342,7 +342,7 @@ class OpenStore:
             repeats=repeats,
             **limits,
         )
-        report = outside_of_loops(lambda: run(request, self._store))
+        report = outside_event_loop(lambda: run(request, self._store))
         ensure_installed(self._store)
         return report
 

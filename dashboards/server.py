@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _LOOK_S: Final = 1.0
 _SOON_S: Final = 0.05
-_REST_S: Final = 60.0
+_SLEEP_S: Final = 60.0
 """How long a store has to stay as it is: runs that write every second, and people who label, are not to wait for what is being read."""
 
 
@@ -82,7 +82,7 @@ def _watch(store: Store, rubric_folders: Sequence[Path]) -> None:
                 if now != seen:
                     changed = time.monotonic() if seen else -math.inf  # what was there before the start is at rest
                     seen = now
-                if seen != done and time.monotonic() - changed >= _REST_S and store.exists():
+                if seen != done and time.monotonic() - changed >= _SLEEP_S and store.exists():
                     draw_ahead(store, addresses(store), rubric_folders)
                     done = seen
             time.sleep(_LOOK_S)

@@ -167,14 +167,14 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetu
         out: folder for `turn<N>/<what is otherwise>/<repeat>.jsonl`.
 
     Raises:
-        UsageError: the game has no such turn or seat, cannot be played again up to there, or nothing is otherwise.
+        UsageError: the game has no such turn or seat, cannot be played again up to there, or nothing to change.
         BadInputError: its log is none of a game that can be played.
     """
     game = continued_game(logged.header.benchmark)
     if not 1 <= change.turn <= len(logged.turns):
         raise UsageError(f"--turn {change.turn}: the game has turns 1 to {len(logged.turns)}")
     if not change.seats and not change.given:
-        raise UsageError("nothing is otherwise: give --player ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
+        raise UsageError("nothing to change: give --player ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
     seats = game.seats(logged.header)
     taken, changed = _taken(logged.header, change, seats)
     turns = [_with_replies(game, logged.header, turn) for turn in logged.turns[: change.turn]]

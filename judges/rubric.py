@@ -271,7 +271,7 @@ class Rubric(_Part):
         """A copy with other values in these fields, in the form of a file or as parts of the model.
 
         Raises:
-            pydantic.ValidationError: a value is none that the field may have.
+            pydantic.ValidationError: a value that the field may not have.
         """
         found = Rubric.model_validate({**self.model_dump(), **{name: _plain(value) for name, value in fields.items()}})
         return found if self._variant is None else found.under(self._variant)

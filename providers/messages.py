@@ -179,7 +179,7 @@ def text_or_none(value: object) -> str | None:
 
 
 def counted(found: Any, *path: str) -> int:
-    """The number of tokens at that path in what a server sent; 0 where there is none that can be."""
+    """The number of tokens at that path in what a server sent; 0 where there is none, or no number."""
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST_TOKENS else 0

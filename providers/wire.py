@@ -25,7 +25,7 @@ from providers.provider import ModelSettings
 from schemas.cluster import connected, is_used
 from schemas.errors import CotraceError, UsageError
 from schemas.secrets import strike, strike_bytes, use_secret
-from schemas.text import excerpt, without_half_pairs
+from schemas.text import excerpt, replace_lone_surrogates
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -92,7 +92,7 @@ def _whole_letters(body: bytes) -> bytes:
     if b"\\ud" not in body and b"\\uD" not in body:
         return body
     try:
-        return json.dumps(without_half_pairs(json.loads(body)), ensure_ascii=False).encode()
+        return json.dumps(replace_lone_surrogates(json.loads(body)), ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return body
 
@@ -249,7 +249,7 @@ def proxy_of(url: URL) -> str | None:
     """The proxy that the environment names for a server (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY); None if there is none.
 
     Raises:
-        UsageError: it is none that can be used.
+        UsageError: it cannot be used.
     """
     named = getproxies()
     proxy = named.get(url.scheme) or named.get("all")

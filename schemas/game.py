@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Self
 import orjson
 
 from schemas.replies import Read
-from schemas.text import without_half_pairs
+from schemas.text import replace_lone_surrogates
 
 __all__ = [
     "LOG_VERSION",
@@ -358,7 +358,7 @@ def _plain(value: Any) -> Any:
 def _storable(value: Any) -> Any:
     """The value with halves of surrogate pairs replaced by U+FFFD, and numbers of more than 64 bits written as text."""
     if isinstance(value, str):
-        return without_half_pairs(value)
+        return replace_lone_surrogates(value)
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):

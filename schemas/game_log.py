@@ -61,7 +61,7 @@ class GameLog:
         details: further facts.
 
     Raises:
-        UsageError: an agent has no name or an unknown field, two have the same name, or a value is none that a log holds.
+        UsageError: an agent has no name or an unknown field, two have the same name, or a value cannot be logged.
         OSError: the file cannot be written.
     """
 
@@ -142,7 +142,7 @@ class GameLog:
             error: what broke the turn.
 
         Raises:
-            UsageError: an entry has an unknown field or agent, or lacks one that it needs; a value is none that a log holds; the game has
+            UsageError: an entry has an unknown field or agent, or lacks one that it needs; a value cannot be logged; the game has
                 ended. Nothing is written then, and the game can go on.
             OSError: the file cannot be written.
         """
@@ -194,7 +194,7 @@ class GameLog:
             error: what broke the game.
 
         Raises:
-            UsageError: success is neither True, False nor None, another value is none that a log holds, or the game has ended.
+            UsageError: success is neither True, False nor None, another value cannot be logged, or the game has ended.
             OSError: the file cannot be written.
         """
         if self._ended:
@@ -229,7 +229,7 @@ def _ensure_readable(line: Callable[[], bytes], kind: type, where: str) -> None:
     try:
         msgspec.json.decode(line(), type=kind)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{where}: a value is none that a log holds ({error})") from error
+        raise UsageError(f"{where}: a value cannot be logged ({error})") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"{where}: a value is no JSON ({error}): give numbers, texts, lists and dictionaries") from error
 

@@ -17,9 +17,9 @@ __all__ = [
     "near",
     "printable",
     "quoted",
+    "replace_lone_surrogates",
     "where_option",
     "without_control",
-    "without_half_pairs",
 ]
 
 _PLAIN: Final = re.compile(r"[\w.-]+")
@@ -64,7 +64,7 @@ def quoted(value: object, length: int = 200) -> str:
         return "a number of thousands of digits"
 
 
-def without_half_pairs(value: Any) -> Any:
+def replace_lone_surrogates(value: Any) -> Any:
     """A parsed value with halves of surrogate pairs, which models write and no table takes, replaced by U+FFFD, in keys too.
 
     Two halves that stand beside each other become the character that they are.
@@ -72,9 +72,9 @@ def without_half_pairs(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _HALF_PAIR.search(value) else value
     if isinstance(value, dict):
-        return {without_half_pairs(key): without_half_pairs(entry) for key, entry in value.items()}
+        return {replace_lone_surrogates(key): replace_lone_surrogates(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [without_half_pairs(entry) for entry in value]
+        return [replace_lone_surrogates(entry) for entry in value]
     return value
 
 

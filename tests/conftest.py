@@ -57,6 +57,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_sessionfinish() -> None:
+    """Let everything be collected, so that libraries in C++ report no leaks."""
+    gc.unfreeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say why a test was run again: one that passes the second time is not forgotten."""
     for report in terminalreporter.stats.get("rerun", ()):

@@ -439,11 +439,11 @@ def _follows(row: _Row) -> str:
         few = f"{row['tasks']} shared tasks cannot show a difference among {row['tests']} comparisons, even if all are won"
         return f"{few}: at least {row['tasks_needed']} are needed ({chance})"
     if row["p"] < _SURE:
-        return f"no difference shown: among {row['tests']} comparisons chance alone gives such a one ({chance}): play more tasks"
+        return f"no difference shown: among {row['tests']} comparisons one this large comes up by chance ({chance}): play more tasks"
     beyond = (
         "the interval excludes 0, the exact test does not: play more tasks"
         if (row["low"] or 0) > 0
-        else "one beyond that interval is unlikely"
+        else "a difference outside the interval is unlikely"
     )
     return f"no difference shown ({chance}); {beyond}"
 

@@ -13,7 +13,7 @@ import click
 
 from cotrace.options.models import model_options
 from cotrace.options.shared import format_option, say, store_option
-from cotrace.reading import have_read, read_elsewhere, refuse_batch_of_rules, tell_collected
+from cotrace.reading import ask_reader, read_elsewhere, refuse_batch_of_rules, tell_collected
 from cotrace.terminal import echo
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
@@ -76,7 +76,7 @@ def measured(
         if asked.collect:
             tell_collected(messages)
         else:
-            code = max(code, have_read(reader, messages, options, prompt=asked.prompt, dry_run=asked.dry_run, batch=asked.batch))
+            code = max(code, ask_reader(reader, messages, options, prompt=asked.prompt, dry_run=asked.dry_run, batch=asked.batch))
         return code if asked.dry_run or asked.batch else max(code, _show_accuracy(messages, reader, output_format))
 
 
@@ -185,7 +185,7 @@ def command(
     refuse_batch_of_rules(reader, batch=batch)
     if record is not None or replies is not None:
         return read_elsewhere(reader, store, options, prompt=prompt, record=record, replies=replies)
-    code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch)
+    code = ask_reader(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch)
     return code if dry_run or batch else max(code, _show(store, reader, options["where"], output_format))
 
 

@@ -1,4 +1,4 @@
-"""`cotrace play experiment.yaml`: whole experiments, judged while they are played, and ended once teams are told apart."""
+"""`cotrace play experiment.yaml`: whole experiments, judged while they are played, and ended once the teams differ."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class PairLook(NamedTuple):
     difference: float
     low: float
     high: float
-    is_told_apart: bool
+    differs: bool
 
 
 def play_until(experiment: Experiment, level: float, tell: Callable[[str], None], on_progress: OnProgress | None = None) -> RunReport:
-    """Play task after task until every pair of sides is told apart, or no task is left.
+    """Play task after task until every pair of sides differs, or no task is left.
 
     A pair differs in the team or in the condition alone. A task counts once, with the mean of its seeds. The level is shared out over the
     pairs (Bonferroni), so that the chance of a single false claim, at any look, is at most `level`. Started again, it goes on from the
@@ -52,22 +52,22 @@ def play_until(experiment: Experiment, level: float, tell: Callable[[str], None]
         on_progress: as `run_games` takes it.
 
     Raises:
-        UsageError: there is only one side, so nothing to tell apart; and what `run_games` raises.
+        UsageError: there is only one side; and what `run_games` raises.
     """
     from games.players.running import RunReport, run_games
 
     tasks = _by_task(experiment.jobs)
     if len({job.path.parent for job in experiment.jobs}) < 2:  # noqa: PLR2004
-        raise UsageError("--stop-when: one team under one condition has nobody to be told apart from; give a second, or leave it out")
+        raise UsageError("--stop-when needs two teams or conditions: give a second one, or leave it out")
     at_once = max(1, -(-experiment.table.terms.concurrency // max(len(jobs) for jobs in tasks.values())))
     names, total = list(tasks), RunReport()
     for start in range(0, len(names), at_once):
         report = run_games([job for name in names[start : start + at_once] for job in tasks[name]], experiment.table, on_progress)
         total = _added(total, report)
         pairs = look([tasks[name] for name in names[: start + at_once]], level, experiment.out)
-        apart = sum(pair.is_told_apart for pair in pairs)
+        apart = sum(pair.differs for pair in pairs)
         played = f"{count(min(start + at_once, len(names)))} of {count(len(names))} tasks"
-        tell(f"after {played} {count(apart)} of {count(len(pairs))} pairs are told apart")
+        tell(f"after {played} {count(apart)} of {count(len(pairs))} pairs differ")
         if apart == len(pairs) or report.stopped:
             break
     for pair in pairs:
@@ -105,9 +105,9 @@ def _pair(a: Path, b: Path, by_task: Sequence[Mapping[Path, float]], level: floa
 
 def _sentence(pair: PairLook, level: float) -> str:
     about = f"{pair.ahead} is {number(pair.difference)} {interval(pair.low, pair.high)} ahead of {pair.behind} on {count(pair.tasks)} tasks"
-    if pair.is_told_apart:
-        return f"{about}: told apart at {level:g}, at whichever look"
-    return f"{about}: not told apart, so nothing follows; more tasks may show it"
+    if pair.differs:
+        return f"{about}: they differ at level {level:g}, however often one looks"
+    return f"{about}: no difference shown; more tasks may show one"
 
 
 def _by_task(jobs: Sequence[Job]) -> dict[str, list[Job]]:
@@ -167,8 +167,8 @@ def _added(total: RunReport, report: RunReport) -> RunReport:
     return total
 
 
-_REST_S: Final = 5.0
-_REST_A_ROUND: Final = 4.0
+_SLEEP_S: Final = 5.0
+_SLEEP_FACTOR: Final = 4.0
 """Rests this many times as long as a round took, so that playing keeps the machine."""
 
 _ENDED: Final = "stop_reason IS NOT NULL"
@@ -204,12 +204,12 @@ def following(logs: Path, store: Store, requests: Sequence[JudgeRequest]) -> Ite
 
 
 def _follow(logs: Path, store: Store, requests: Sequence[JudgeRequest], over: threading.Event) -> None:
-    rest = _REST_S
+    rest = _SLEEP_S
     while not over.wait(rest):
         began = time.monotonic()
         with suppress(CotraceError):  # the store is held elsewhere, or there is no log yet: the next round or the caller's last one tells
             _round(logs, store, requests, over)
-        rest = max(_REST_S, _REST_A_ROUND * (time.monotonic() - began))
+        rest = max(_SLEEP_S, _SLEEP_FACTOR * (time.monotonic() - began))
 
 
 def _round(logs: Path, store: Store, requests: Sequence[JudgeRequest], over: threading.Event) -> None:
@@ -239,7 +239,7 @@ def _round(logs: Path, store: Store, requests: Sequence[JudgeRequest], over: thr
     "--stop-when",
     type=click.FloatRange(0, 0.5, min_open=True),
     metavar="LEVEL",
-    help="Play task after task and stop once every pair of teams is told apart at this level, such as 0.05; it may be looked at any time.",
+    help="Play task after task and stop once every pair of teams differs at this level, such as 0.05; it may be looked at any time.",
 )
 @click.option("--ingest", "ingesting", is_flag=True, help="Read the logs into the store while games are played.")
 @click.option("--judge", "rubrics", multiple=True, metavar="RUBRIC", help="Have ended games judged; repeat for several. Means --ingest.")

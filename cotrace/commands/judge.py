@@ -11,7 +11,7 @@ from cotrace.commands.attribute import ask_decisive
 from cotrace.next_steps import after_judging
 from cotrace.options.models import endpoints_of, model_options, named, show_prompt, tell_models
 from cotrace.options.shared import on_option, requested, say, spent, store_option, tokens
-from cotrace.reading import have_read, tell_collected
+from cotrace.reading import ask_reader, tell_collected
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell
@@ -92,7 +92,7 @@ def command(
     reader = reader_named(reader_name)
     _refuse_mixtures(judge, reader, batch=batch)
     asked = [find(name, folders).with_variant(variant) for name in rubrics]
-    code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch, rubrics=asked)
+    code = ask_reader(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch, rubrics=asked)
     if batch and judge is not None:  # the engine judges when the readings are there
         return code
     requests = [_request(rubric, model, options | {"reader": reader}) for rubric in asked for model in options["models"] or (None,)]

@@ -1,4 +1,4 @@
-"""`cotrace replay`: a logged game goes on otherwise from one of its turns; or the costliest turns are played again with an ideal."""
+"""`cotrace replay`: a logged game is replayed from a chosen turn with changes; or the costliest turns are played again with an ideal."""
 
 from __future__ import annotations
 

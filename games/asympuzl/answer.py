@@ -17,7 +17,7 @@ from games.asympuzl.puzzle import Entry, Vocabulary
 from games.players.player import texts_of
 from schemas.errors import UsageError
 from schemas.replies import Reading, is_echo
-from schemas.text import without_half_pairs
+from schemas.text import replace_lone_surrogates
 
 Fault = Literal["bad_structure", "bad_position", "unknown_shape", "unknown_color"]
 
@@ -156,7 +156,7 @@ def _last_object(text: str) -> tuple[dict[str, Any], int, int] | None:
             pass  # a brace in the prose, or an object that was cut
         else:
             if "message" in value or "actions" in value:
-                found, after = (without_half_pairs(value), start, end), end
+                found, after = (replace_lone_surrogates(value), start, end), end
         start = text.find("{", after)
     return found
 

@@ -109,7 +109,7 @@ def step(state: CaptureState, actions: Mapping[Player, Action], *, first: bool) 
     """Carry out a turn. In the first turn an exchange of rooms with the thief is no capture, as in the published code.
 
     Raises:
-        UsageError: an action is none that the player may choose.
+        UsageError: an action that the player may not choose.
     """
     for player in PLAYERS:
         if actions[player] not in state.actions(player):

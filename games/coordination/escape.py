@@ -140,7 +140,7 @@ def step(state: EscapeState, choice: KillerChoice, chosen: Mapping[Player, str])
     """Carry out a turn: repairs fall back where nobody works, the players act, the killer goes where it decided to.
 
     Raises:
-        UsageError: an action is none that the player may choose.
+        UsageError: an action that the player may not choose.
     """
     for player in PLAYERS:
         if chosen[player] not in actions(state, player):

@@ -16,7 +16,7 @@ from games.players.player import Observation, Player, PlayerReply, all_replies, 
 from schemas.errors import BadInputError
 from schemas.game import ActionEntry, CallEntry, End, Header, LogWriter, ReplyEntry, Turn
 from schemas.replies import Read, Reading
-from schemas.text import without_half_pairs
+from schemas.text import replace_lone_surrogates
 
 
 class Reply(NamedTuple):
@@ -112,7 +112,7 @@ def _placed(seen: Observation, places: Counter[str]) -> Observation:
 
 def _storable(reply: PlayerReply) -> PlayerReply:
     """What the log will hold of it: the game goes by the same."""
-    return reply._replace(text=without_half_pairs(reply.text), reasoning=without_half_pairs(reply.reasoning))
+    return reply._replace(text=replace_lone_surrogates(reply.text), reasoning=replace_lone_surrogates(reply.reasoning))
 
 
 def _with_reading(action: ActionEntry, readings: Mapping[str, Reading]) -> ActionEntry:

@@ -417,5 +417,7 @@ def grounding(player: RoomPlayer, *, slip: bool) -> Category:
 
 
 def unlisted(player: Player, text: str, turn: int) -> BadInputError:
-    """An action is none that the rules list."""
-    return BadInputError(f"{player}'s action {excerpt(text)!r} of turn {turn} is none that the rules list: the game is left out")
+    """An action is not among the actions that the rules list."""
+    return BadInputError(
+        f"{player}'s action {excerpt(text)!r} of turn {turn} is not among the actions that the rules list: the game is left out"
+    )

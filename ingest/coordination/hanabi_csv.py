@@ -40,7 +40,7 @@ from ingest.reading.adapter_types import Difference
 from ingest.reading.records import checked
 from ingest.reading.text import loads, utf8
 from schemas.errors import BadInputError
-from schemas.text import excerpt, without_half_pairs
+from schemas.text import excerpt, replace_lone_surrogates
 
 
 class TextTable(NamedTuple):
@@ -173,7 +173,7 @@ def _contents(message: str) -> list[str]:
 
 def _literal(text: str) -> object:
     try:
-        return without_half_pairs(ast.literal_eval(text))
+        return replace_lone_surrogates(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
 
@@ -431,7 +431,7 @@ def _calls(fields: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _rejected(message: str) -> list[str]:
     try:
-        entries = without_half_pairs(ast.literal_eval(message))
+        entries = replace_lone_surrogates(ast.literal_eval(message))
         replies = [str(entry["content"]) for entry in entries if entry["role"] == "assistant"]
     except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError):
         return []

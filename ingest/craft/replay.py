@@ -36,7 +36,7 @@ from games.craft.text.replies import no_reply_came
 from ingest.reading.adapter_types import Difference
 from ingest.reading.text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, LogDisagreement, OracleAction, TurnMetric, TurnValue
-from schemas.text import without_half_pairs
+from schemas.text import replace_lone_surrogates
 
 BUILDER = "Builder"
 """The builder's name as an agent."""
@@ -487,7 +487,7 @@ def shown_in_prompt(prompt: str) -> object | None:
         view, _ = json.JSONDecoder().raw_decode(prompt, heading.end())
     except ValueError:  # the prompt was cut inside the view
         return None
-    return without_half_pairs(view) if isinstance(view, dict) else None
+    return replace_lone_surrogates(view) if isinstance(view, dict) else None
 
 
 def shown_views(target: Board, prompts: Mapping[str, object], logged: Mapping[str, object]) -> dict[Director, ShownView]:

@@ -15,7 +15,7 @@ from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, loads
 from schemas.errors import BadInputError
 from schemas.records import Label
-from schemas.text import without_half_pairs
+from schemas.text import replace_lone_surrogates
 
 _MODES: Final = {
     "1.1": ("disobeys_task", "disobey task|task specification"),
@@ -132,7 +132,7 @@ def _parsed(text: str) -> Any:
     except BadInputError:
         pass
     try:
-        return without_half_pairs(ast.literal_eval(text))
+        return replace_lone_surrogates(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
 

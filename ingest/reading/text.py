@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.errors import BadInputError
-from schemas.text import excerpt, without_half_pairs
+from schemas.text import excerpt, replace_lone_surrogates
 
 _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -65,7 +65,7 @@ def dumps(value: object, *, finite: bool = False) -> str:
         text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
     except TypeError:  # an integer beyond 64 bits, or half a surrogate pair
         text = json.dumps(_finite(value), ensure_ascii=False)
-        return str(without_half_pairs(text))
+        return str(replace_lone_surrogates(text))
     return text if finite or "null" not in text or _is_surely_finite(value) or _is_finite(value) else orjson.dumps(_finite(value)).decode()
 
 
@@ -79,7 +79,7 @@ def _loads_slowly(data: bytes) -> Any:
             excerpt=excerpt(data[max(0, error.start - 40) : error.start + 40].decode(errors="replace")),
         ) from error
     try:
-        return without_half_pairs(json.loads(text))
+        return replace_lone_surrogates(json.loads(text))
     except json.JSONDecodeError as error:
         raise _not_json(text, error) from error
     except RecursionError:

@@ -40,7 +40,7 @@ from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, 
 from schemas.errors import CotraceError, UsageError
 from schemas.extras import needed
 from schemas.secrets import use_secret
-from schemas.text import without_half_pairs
+from schemas.text import replace_lone_surrogates
 
 _NEWER_LIMIT: Final = frozenset({"openai", "azure_openai"})
 """Providers that know the newer name of the limit."""
@@ -240,7 +240,7 @@ def read_body(body: bytes) -> Completion:
         UnreadableError: it is not a reply.
     """
     try:
-        content = without_half_pairs(json.loads(body))
+        content = replace_lone_surrogates(json.loads(body))
     except (ValueError, RecursionError):
         content = None
     return completion_of(ChatCompletion.construct(**content) if isinstance(content, dict) else None)

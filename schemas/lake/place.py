@@ -170,7 +170,7 @@ class Place:
             StoreError: there is one.
         """
         entries = Path(self.uri, _LOG).glob("*.json")
-        empty = next((entry for entry in entries if (told := _told_apart(entry)) and told[-1] == 0), None)
+        empty = next((entry for entry in entries if (told := _state_of(entry)) and told[-1] == 0), None)
         if empty is not None:
             raise StoreError(
                 f"lake {self.uri} has an empty entry in its log, {empty}: put a copy of it back; where there is none, "
@@ -179,11 +179,11 @@ class Place:
 
     def mark(self, version: int) -> object:
         """What tells a version of this lake from the same version of one that lies here later; None: the version is not there."""
-        return _told_apart(Path(self.uri, version_file(version)))
+        return _state_of(Path(self.uri, version_file(version)))
 
     def state(self) -> tuple[object, ...]:
         """What changes with every commit."""
-        return self.uri, _told_apart(Path(self.uri, _LOG))
+        return self.uri, _state_of(Path(self.uri, _LOG))
 
     def know(self, files: Iterable[DataFile]) -> None:
         """Be told of files of the lake: a connection can read no others."""
@@ -197,7 +197,7 @@ def version_file(version: int) -> str:
     return f"{_LOG}/{version:020}.json"
 
 
-def _told_apart(path: Path) -> tuple[int, ...] | None:
+def _state_of(path: Path) -> tuple[int, ...] | None:
     """What differs for a file or folder that was written since, or lies in its place; None where none can be seen: reading tells why."""
     try:
         stat = path.stat()

@@ -35,14 +35,14 @@ def test_it_stops_once_the_conditions_are_told_apart_and_plays_nothing_more_when
     first = played(tmp_path, "[1, 14]")
     logs = sorted((tmp_path / "logs").rglob("*.jsonl"))
     assert "turns-14/script-plain_script-plain is " in first
-    assert "told apart at 0.05, at whichever look" in first
+    assert "they differ at level 0.05, however often one looks" in first
     assert 0 < len(logs) < 48
     again = played(tmp_path, "[1, 14]")
-    assert [line for line in again.splitlines() if "told apart" in line] == [line for line in first.splitlines() if "told apart" in line]
+    assert [line for line in again.splitlines() if "differ" in line] == [line for line in first.splitlines() if "differ" in line]
     assert sorted((tmp_path / "logs").rglob("*.jsonl")) == logs
 
 
 def test_one_side_alone_is_told_in_one_line(tmp_path: Path) -> None:
-    """There is nobody to be told apart from."""
-    with pytest.raises(UsageError, match="one team under one condition has nobody to be told apart from"):
+    """There is nothing to compare it with."""
+    with pytest.raises(UsageError, match="needs two teams or conditions"):
         played(tmp_path, "2")

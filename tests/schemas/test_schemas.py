@@ -24,7 +24,7 @@ from schemas import batches, records
 from schemas.errors import StoreError
 from schemas.store import RENAMES, SCHEMA_VERSION, Rename, Store
 from schemas.tables import TABLES, Column, table
-from schemas.text import printable, without_half_pairs
+from schemas.text import printable, replace_lone_surrogates
 
 CONTRACT = {
     "sources": "source_id path format adapter_version episodes rejected ingested_at",
@@ -352,7 +352,7 @@ def test_printable_text_cannot_steer_a_terminal(text: str) -> None:
 
 def test_halves_of_a_pair_that_stand_together_are_a_character() -> None:
     """Only a half that is alone is lost, wherever in a parsed value it stands."""
-    assert without_half_pairs({"a\udc00": ["\ud83d", "\ud83d\ude00 b", 1]}) == {"a\ufffd": ["\ufffd", "\N{GRINNING FACE} b", 1]}
+    assert replace_lone_surrogates({"a\udc00": ["\ud83d", "\ud83d\ude00 b", 1]}) == {"a\ufffd": ["\ufffd", "\N{GRINNING FACE} b", 1]}
 
 
 def test_an_older_store_gets_the_columns_it_lacks_before_a_report_reads_them(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ from games.craft.measures import progress
 from games.players.player import texts_of
 from providers.messages import Tool, ToolCall
 from schemas.replies import Reading, is_echo
-from schemas.text import without_half_pairs
+from schemas.text import replace_lone_surrogates
 
 FAILED_CALL: Final = "Error in move generation:"
 """Begins the text that stands for a call that failed."""
@@ -514,7 +514,7 @@ def asked_for(answer: str) -> tuple[SimulationCall, ...]:
         except (ValueError, RecursionError):
             found.append(SimulationCall(rest.split("\n", 1)[0], None))
             continue
-        found.append(SimulationCall(rest[:end], _move(without_half_pairs(value))))
+        found.append(SimulationCall(rest[:end], _move(replace_lone_surrogates(value))))
     return tuple(found)
 
 

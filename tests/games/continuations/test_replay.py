@@ -149,7 +149,7 @@ def test_published_games_go_on_too(family: str, shared: Path, tmp_path: Path) ->
     ("options", "message"),
     [
         (["--turn", "99", "--player", "all=script:plain"], "the game has turns 1 to 6"),
-        (["--turn", "2"], "nothing is otherwise"),
+        (["--turn", "2"], "nothing to change"),
         (["--turn", "2", "--player", "boss=human"], "no such role"),
         (["--turn", "2", "--do", "builder"], "write ROLE=TEXT"),
         (["--turn", "2", "--do", "boss=PASS"], "no such role"),

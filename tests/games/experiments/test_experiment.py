@@ -209,7 +209,7 @@ def test_one_budget_for_all_models_and_all_starts(server: str, tmp_path: Path) -
 
 def test_the_store_has_games_that_are_still_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs are taken in while they grow, and what has ended is judged."""
-    monkeypatch.setattr("cotrace.commands.experiment._REST_S", 0.1)
+    monkeypatch.setattr("cotrace.commands.experiment._SLEEP_S", 0.1)
     experiment = load(
         written(tmp_path, BASE.replace("openai/gpt-4o-mini, b", '"script:plain", b').partition("models:")[0]),
         Changes(out=tmp_path / "logs"),
