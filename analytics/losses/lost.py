@@ -20,7 +20,7 @@ LINK_WORDS: Final[Mapping[str, str]] = {
     "said_unclear": "an ambiguous instruction",
     "said_too_late": "informing too late",
     "not_heard": "not following a clear instruction",
-    "misread": "doing what it was asked for with another block, place or order",
+    "misread": "following the request, but with another block, place or order",
     "acted_alone": "actions without an instruction while no agent knew better",
     "conflict": "two instructions or actions that conflict, both right by the view of their agent",
     "rule_forgotten": "actions that the rules refuse",
@@ -34,7 +34,7 @@ LINK_WORDS: Final[Mapping[str, str]] = {
     "not_understood": "unattributed: message not understood",
     "undecided": "what cannot be decided",
 }
-"""Link -> what somebody lost something by."""
+"""Link -> why progress was lost, in words."""
 
 _SMALLEST: Final = 0.0005
 

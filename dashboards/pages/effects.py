@@ -408,7 +408,7 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
         },
     ),
     "mediation": EffectsSection(
-        "Does it go by the messages?",
+        "Is the effect mediated by messages?",
         "mediation",
         "How much of the difference of two teams goes along with how they talk. Nobody set the messages at random: no proof.",
         mediation_figure,

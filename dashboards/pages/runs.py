@@ -30,7 +30,7 @@ _KINDS: Final = {
     "calls": "Calls that failed",
 }
 _HINTS: Final = {
-    "played": "One line an experiment, the latest first. Games that broke or were cut are in no rate.",
+    "played": "One line an experiment, the latest first. Crashed and truncated games are excluded from rates.",
     "judged": "One line a scoring job, the latest first.",
     "read": "One line a file of logs, the latest first.",
     "receipts": "What each file of conversations holds, counted without its reader, and how much of it is stored. Losses come first.",
@@ -118,7 +118,7 @@ def _lead(totals: dict[str, Any]) -> str:
 
 
 def _tiles(totals: dict[str, Any]) -> Part:
-    again = f", {count(totals['again'])} told again" if totals["again"] else ""
+    again = f", {count(totals['again'])} duplicates excluded" if totals["again"] else ""
     return html.Div(
         [
             stat(
