@@ -305,7 +305,7 @@ def _told(error: Exception) -> str:
 
 T = TypeVar("T")
 
-_ENDING = ".batch.json"
+RECORD_ENDING = ".batch.json"
 
 
 def remember(folder: Path, run_id: str, record: tuple[Any, ...]) -> Path:
@@ -314,7 +314,7 @@ def remember(folder: Path, run_id: str, record: tuple[Any, ...]) -> Path:
     Raises:
         StoreError: it cannot be written.
     """
-    path = folder / f"{run_id}{_ENDING}"
+    path = folder / f"{run_id}{RECORD_ENDING}"
     unfinished = path.with_suffix(".new")
     try:
         folder.mkdir(exist_ok=True)
@@ -335,7 +335,7 @@ def remembered(folder: Path, kind: TypeAdapter[T]) -> Iterator[tuple[Path, T]]:
     Raises:
         StoreError: a record is damaged.
     """
-    for path in sorted(folder.glob(f"*{_ENDING}")):
+    for path in sorted(folder.glob(f"*{RECORD_ENDING}")):
         try:
             yield path, kind.validate_json(path.read_bytes())
         except ValidationError as error:

@@ -37,6 +37,7 @@ from judges.runs.outcomes import (
     verdicts_of,
 )
 from providers.asker import Asker, JobTerms, JournalEntry, Request, Usage, added, now, run_to_end
+from providers.batches import RECORD_ENDING
 from providers.journal import Journal, ReplyCache, starting
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
@@ -206,7 +207,8 @@ class _ModelRun:
         with starting(self._store) as folder:
             run = new_run(self._request, self._price)
             self._recovered = take_up(self._store, folder, run)
-            refuse_if_pending(folder, run)
+            if any(folder.glob(f"*{RECORD_ENDING}")):
+                refuse_if_pending(folder, run)
             known = found_answers(self._store, run)
             calls = OpenCalls(self._request, self._maker, self._store, known)
             found = iter(calls)
