@@ -26,7 +26,7 @@ from tests.judges.judged_games import ask_model, counted, mark, store_of, verdic
 from tests.judges.test_judge_memory import asked, judge_run
 from tests.servers.stub_server import stub_server
 
-CALLS = 120
+CALLS = 60
 QUESTIONS = 6
 RUN = """
 import signal, sys
@@ -53,12 +53,12 @@ def wait_for_answers(url: str, number: int) -> None:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A server, and the folder of a store whose run was killed when it had 40 answers: its journal is there."""
+    """A server, and the folder of a store whose run was killed when it had 20 answers: its journal is there."""
     folder = tmp_path_factory.mktemp("killed")
     store = store_of(folder / "s.duckdb", games=CALLS // 10, turns=10)
     with stub_server("--latency-ms", "40") as url:
         process = start(store, url)
-        wait_for_answers(url, 40)
+        wait_for_answers(url, 20)
         process.kill()
         process.communicate()
         yield url, folder
@@ -71,7 +71,7 @@ def copy_of(folder: Path, to: Path) -> tuple[Store, Path]:
     return store, journal
 
 
-@pytest.mark.parametrize("answers", [pytest.param(1, marks=pytest.mark.long), 90])
+@pytest.mark.parametrize("answers", [pytest.param(1, marks=pytest.mark.long), 40])
 def test_a_killed_run_is_completed_without_asking_twice(tmp_path: Path, answers: int) -> None:
     """SIGKILL when so many answers were out: only the calls in flight (8) can be asked again, and each verdict stands once."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
@@ -251,7 +251,7 @@ def test_ctrl_c_stores_what_was_answered_and_the_run_can_go_on(tmp_path: Path) -
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
     with stub_server("--latency-ms", "200") as url:
         process = start(store, url)
-        wait_for_answers(url, 30)
+        wait_for_answers(url, 20)
         process.send_signal(signal.SIGINT)
         assert b"KeyboardInterrupt" in process.communicate()[1]
         stored = verdict_counts(store)["answered"]
