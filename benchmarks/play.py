@@ -124,7 +124,7 @@ def _prompts(experiment: Experiment) -> list[Sequence[Message]]:
 
 
 def _listened(job: Job, experiment: Experiment, found: list[Sequence[Message]]) -> Mapping[str, Player]:
-    scripts, roles = experiment.table.scripts, experiment.table.seats
+    scripts, roles = experiment.table.scripts, experiment.table.roles
     return {agent: _Listened(ScriptPlayer("plain", scripts[roles[agent]]["plain"]), found) for agent in job.taken}
 
 

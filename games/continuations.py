@@ -27,41 +27,33 @@ from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 
 
 class ContinuedGame(Protocol):
-    """A module of this face makes a family's logged games go on otherwise."""
+    """A module of this form, `games.<family>.continuation`, makes a family's logged games continue with changes."""
 
-    @property
-    def seats(self) -> Callable[[Header], PlayerSetup]:
-        """Who can play which agent in the game of a log."""
-        ...
+    seats: Callable[[Header], PlayerSetup]
+    """Who can play which agent in the game of a log."""
 
-    @property
-    def course(self) -> Callable[[Header, Sequence[Turn]], Course]:
-        """The game of a log from its beginning; the turns are those that will be played as they were.
+    course: Callable[[Header, Sequence[Turn]], Course]
+    """The game of a log from its beginning; the turns are those that will be played as they were.
 
-        Raises BadInputError where the header is none of the family's.
-        """
-        ...
+    Raises BadInputError where the header is none of the family's.
+    """
 
-    @property
-    def replies(self) -> Callable[[Header, Turn], Sequence[ReplyEntry]]:
-        """What the agents gave in a turn, word for word or so that the game reads the same, where the log does not keep it."""
-        ...
+    replies: Callable[[Header, Turn], Sequence[ReplyEntry]]
+    """What the agents wrote in a turn, word for word or so that the game reads the same, where the log does not have it."""
 
-    @property
-    def written(self) -> Callable[[str, str, str], str]:
-        """A reply of an agent out of what a person wants it to `say` or to `do` (agent, which of the two, text)."""
-        ...
+    written: Callable[[str, str, str], str]
+    """A reply of an agent from what a person wants it to `say` or to `do` (agent, which of the two, text)."""
 
 
 def continued_game(benchmark: str) -> ContinuedGame:
     """The family's module.
 
     Raises:
-        UsageError: games of this benchmark cannot be played on.
+        UsageError: games of this benchmark cannot be continued.
     """
     found: dict[str, Any] = dict(modules("games", "continuation"))
     if benchmark not in found:
-        raise UsageError(f"games of {benchmark} cannot be played on: it can be done for {', '.join(found)}")
+        raise UsageError(f"games of {benchmark} cannot be continued: possible for {', '.join(found)}")
     game: ContinuedGame = found[benchmark]
     return game
 
@@ -78,7 +70,7 @@ def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[Exchange]:
     """Every call of a game, in order; stops where the log has no more replies.
 
     Raises:
-        UsageError: games of this benchmark cannot be played again, or the log does not keep what the agents wrote.
+        UsageError: games of this benchmark cannot be played again, or the log does not have what the agents wrote.
         BadInputError: the log is none of such a game.
     """
     game = continued_game(header.benchmark)
@@ -110,12 +102,12 @@ def _by_agent(turns: Sequence[Turn]) -> dict[str, list[ReplyEntry]]:
 
 
 def replies(_: Header, turn: Turn) -> list[ReplyEntry]:
-    """Only cotrace's own log keeps them.
+    """Only cotrace's own log has them.
 
     Raises:
         UsageError: always.
     """
-    raise UsageError(f"turn {turn.turn} cannot be played again: its log does not keep what the agents wrote")
+    raise UsageError(f"turn {turn.turn} cannot be played again: its log does not have what the agents wrote")
 
 
 def written(_: str, __: str, text: str) -> str:
@@ -137,11 +129,11 @@ class Logged(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is otherwise."""
+    """The changes."""
 
     turn: int
     """From which turn on, from 1."""
-    seats: Sequence[str] = ()
+    players: Sequence[str] = ()
     """`ROLE=PLAYER`, as everywhere."""
     given: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Agent or role -> (`say` or `do`, text) of its first call in that turn."""
@@ -153,52 +145,52 @@ class Change:
 
     @property
     def words(self) -> str:
-        """What is otherwise, in words."""
-        given = (f"{seat} {_VERBS[kind]} {text!r}" for seat, (kind, text) in self.given.items())
-        return "; ".join([*self.seats, *given])
+        """The changes in words."""
+        given = (f"{agent} {_VERBS[kind]} {text!r}" for agent, (kind, text) in self.given.items())
+        return "; ".join([*self.players, *given])
 
 
 def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetup, list[Job]]:
-    """Give the games that go on otherwise, and who can play in them.
+    """Give the continued games, and who can play in them.
 
     Args:
         logged: the game.
-        change: what is otherwise.
-        out: folder for `turn<N>/<what is otherwise>/<repeat>.jsonl`.
+        change: the changes.
+        out: folder for `turn<N>/<the changes>/<repeat>.jsonl`.
 
     Raises:
-        UsageError: the game has no such turn or seat, cannot be played again up to there, or nothing to change.
+        UsageError: the game has no such turn or role, cannot be played again up to there, or there is no change.
         BadInputError: its log is none of a game that can be played.
     """
     game = continued_game(logged.header.benchmark)
     if not 1 <= change.turn <= len(logged.turns):
         raise UsageError(f"--turn {change.turn}: the game has turns 1 to {len(logged.turns)}")
-    if not change.seats and not change.given:
+    if not change.players and not change.given:
         raise UsageError("nothing to change: give --player ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
-    seats = game.seats(logged.header)
-    taken, changed = _taken(logged.header, change, seats)
+    setup = game.seats(logged.header)
+    taken, changed = _taken(logged.header, change, setup)
     turns = [_with_replies(game, logged.header, turn) for turn in logged.turns[: change.turn]]
     _check(game, logged.header, turns[:-1])
     given = {reply.agent: reply.text for reply in reversed(turns[-1].replies or ()) if reply.agent in change.kept}
-    given |= {agent: game.written(agent, *words) for name, words in change.given.items() for agent in _found(name, seats)}
+    given |= {agent: game.written(agent, *words) for name, words in change.given.items() for agent in _found(name, setup)}
     plan = _Plan(logged.header, game, turns, change, frozenset(changed) | set(given), given)
     slug = _slug(change.words)
     paths = [out / f"turn{change.turn}" / slug / f"{repeat:03d}.jsonl" for repeat in range(1, change.repeats + 1)]
-    return seats, [_job(plan, logged, taken, path) for path in paths]
+    return setup, [_job(plan, logged, taken, path) for path in paths]
 
 
-def with_scripts(asked: Sequence[str], seats: PlayerSetup) -> list[str]:
+def with_scripts(asked: Sequence[str], setup: PlayerSetup) -> list[str]:
     """What was asked for, and for every other agent the first script that can play it.
 
     Raises:
         UsageError: an agent has no player and no script can play it.
     """
-    taken = {agent for text in asked for agent in seats.agents(text.partition("=")[0].strip())}
-    rest = [agent for agent in seats.roles if agent not in taken]
+    taken = {agent for text in asked for agent in setup.agents(text.partition("=")[0].strip())}
+    rest = [agent for agent in setup.roles if agent not in taken]
     for agent in rest:
-        if not seats.scripts.get(seats.roles[agent]):
+        if not setup.scripts.get(setup.roles[agent]):
             raise UsageError(f"no script can play {agent}: add --player {agent}=provider/model")
-    return [*asked, *(f"{agent}={SCRIPT}{next(iter(seats.scripts[seats.roles[agent]]))}" for agent in rest)]
+    return [*asked, *(f"{agent}={SCRIPT}{next(iter(setup.scripts[setup.roles[agent]]))}" for agent in rest)]
 
 
 class _Plan(NamedTuple):
@@ -210,19 +202,19 @@ class _Plan(NamedTuple):
     given: Mapping[str, str]
 
 
-def _taken(header: Header, change: Change, seats: PlayerSetup) -> tuple[dict[str, str], set[str]]:
+def _taken(header: Header, change: Change, setup: PlayerSetup) -> tuple[dict[str, str], set[str]]:
     """Who plays which agent, and which agents have another player; the others are played as before, if that can be."""
-    changed = {agent for text in change.seats for agent in seats.agents(text.partition("=")[0].strip())}
-    before = {agent.agent: _again(agent.model or agent.persona or "", seats.scripts.get(agent.role, ())) for agent in header.agents}
-    rest = [f"{agent}={before.get(agent, '')}" for agent in seats.roles if agent not in changed]
+    changed = {agent for text in change.players for agent in setup.agents(text.partition("=")[0].strip())}
+    before = {agent.agent: _again(agent.model or agent.persona or "", setup.scripts.get(agent.role, ())) for agent in header.agents}
+    rest = [f"{agent}={before.get(agent, '')}" for agent in setup.roles if agent not in changed]
     try:
-        return seats._replace(casts={}).taken([*change.seats, *rest]), changed
+        return setup._replace(casts={}).taken([*change.players, *rest]), changed
     except UsageError as error:
         unknown = next((text for text in rest if text in str(error)), None)
         if unknown is None:
             raise
         agent, _, player = unknown.partition("=")
-        who = f"{player!r}, who cannot be called again" if player else "somebody unknown"
+        who = f"{player!r}, who cannot be called again" if player else "an unknown player"
         raise UsageError(f"{agent} was {who}: add --player {agent}=provider/model, {SCRIPT}NAME or {PERSON}") from error
 
 
@@ -231,10 +223,10 @@ def _again(player: str, scripts: Collection[str]) -> str:
     return f"{SCRIPT}{script_of(player)}" if script_of(player) in scripts else player
 
 
-def _found(name: str, seats: PlayerSetup) -> list[str]:
-    found = seats.agents(name)
+def _found(name: str, setup: PlayerSetup) -> list[str]:
+    found = setup.agents(name)
     if not found:
-        raise UsageError(f"{name}: no such role (there are {', '.join(seats.roles)})")
+        raise UsageError(f"{name}: no such role (there are {', '.join(setup.roles)})")
     return found
 
 
@@ -249,7 +241,7 @@ def _check(game: ContinuedGame, header: Header, turns: Sequence[Turn]) -> None:
         raise UsageError(f"the game cannot be played again: turn {len(again.turns) + 1} {again.fault.reason}")
     for turn, now in zip(turns, again.turns, strict=False):
         if turn.state_after is not None and _plain(turn.state_after) != _plain(now.state_after):
-            raise UsageError(f"the game cannot be played on behind turn {turn.turn}: its log holds another state than the rules give")
+            raise UsageError(f"the game cannot be continued after turn {turn.turn}: its log holds another state than the rules give")
 
 
 def _plain(state: Any) -> Any:
@@ -308,7 +300,7 @@ def _stopped(course: Course, last: int) -> Course:
 
 
 class _Tape:
-    """What was said in the logged game, up to the moment from which it goes on otherwise."""
+    """What was said in the logged game, up to the moment of the change."""
 
     def __init__(self, plan: _Plan) -> None:
         self._plan = plan

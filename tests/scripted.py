@@ -109,7 +109,7 @@ def craft_turns(structure: Structure, settings: CraftSettings, persona: str, bui
     names = persona.split("+")
     players = dict(zip(DIRECTORS, names * 3 if len(names) == 1 else names, strict=True)) | {"Builder": builder}
     game = Game(structure, settings, seed=seed)
-    asked = GameSetup(structure=structure, characters=archetypes(0, seed), settings=settings, seats=players, seed=seed, cast=True)
+    asked = GameSetup(structure=structure, characters=archetypes(0, seed), settings=settings, taken=players, seed=seed, cast=True)
     team = _Team(game, players)
     for _ in played_by(course_of(asked, game=game), team):
         yield team.facts

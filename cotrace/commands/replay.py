@@ -99,12 +99,12 @@ def _trials(store: Store, charges: Sequence[_Charge], seats: Sequence[str], turn
             logged = Logged(*logged_game(store, charge.episode))
             taken = with_scripts(seats, continued_game(charge.benchmark).seats(logged.header))
             _refuse_same(finding, logged.header, taken)
-            change = Change(turn=finding.turn, seats=taken, turns=turns, **_instead(finding, logged.turns))
-            sitting, jobs = continuations(logged, change, folder / charge.episode)
+            change = Change(turn=finding.turn, players=taken, turns=turns, **_instead(finding, logged.turns))
+            setup, jobs = continuations(logged, change, folder / charge.episode)
         except CotraceError as error:
             left_out.setdefault(charge.benchmark, []).append(f"{charge.episode} turn {finding.turn}: {error}")
             continue
-        yield _Trial(charge, jobs[0], sitting)
+        yield _Trial(charge, jobs[0], setup)
     for benchmark, why in left_out.items():
         say(f"  {len(why)} turns of {benchmark} left out, which cannot be played again, such as {why[0]}")
 
@@ -136,8 +136,8 @@ def _play(trials: Sequence[_Trial], terms: RunTerms, folder: Path) -> int:
         tables.setdefault((trial.charge.benchmark, tuple(trial.seats.roles), scripts), []).append(trial)
     code = 0
     for together in tables.values():
-        sitting = together[0].seats
-        table = RunSetup(scripts=sitting.scripts, seats=sitting.roles, terms=terms, journal=folder / ".journal")
+        setup = together[0].seats
+        table = RunSetup(scripts=setup.scripts, roles=setup.roles, terms=terms, journal=folder / ".journal")
         with playing_bar() as show:
             code = max(code, tell(run_games([trial.job for trial in together], table, show), folder, next_step=False))
     return code
@@ -241,10 +241,10 @@ def command(
     store.check()
     found = Logged(*logged_game(store, episode))
     given = {**_given(said, "say"), **_given(done, "do")}
-    change = Change(turn=turn, seats=seats, given=given, turns=turns, repeats=repeats)
+    change = Change(turn=turn, players=seats, given=given, turns=turns, repeats=repeats)
     folder = out or Path("replays") / found.episode
-    sitting, jobs = continuations(found, change, folder)
-    table = RunSetup(scripts=sitting.scripts, seats=sitting.roles, terms=terms_of(options), journal=folder / ".journal")
+    setup, jobs = continuations(found, change, folder)
+    table = RunSetup(scripts=setup.scripts, roles=setup.roles, terms=terms_of(options), journal=folder / ".journal")
     with writing_to(folder), playing_bar() as show:
         report = run_games(jobs, table, show)
     code = tell(report, folder, next_step=False)

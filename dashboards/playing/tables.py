@@ -212,7 +212,7 @@ class Tables:
         match = Match(task, game.Condition(), taken, number, self.out, known.is_cast(taken), "people", episode)
         people = {seat.agent: seat for seat in seats}
         table = RunSetup(
-            scripts=known.scripts, seats=known.roles, terms=self.terms, journal=(self.out / episode).parents[1] / ".journal", people=people
+            scripts=known.scripts, roles=known.roles, terms=self.terms, journal=(self.out / episode).parents[1] / ".journal", people=people
         )
         running = _Running(game.job(match), seats, threading.Thread(), client if has_models else None)
         running.thread = threading.Thread(target=_play, args=(running, table), daemon=True, name=episode)

@@ -103,7 +103,7 @@ def job(match: Match) -> Job:
     """A game of the puzzle; an experiment's seed tells repetitions apart."""
     settings: Condition = match.condition
     tokenizer(settings.tokenizer)("")  # one without its tables fails here, before anything is played
-    game = GameSetup(settings=settings, seats=match.players, seed=match.task.content, solo=set(match.taken) == set(SOLO_ROLES))
+    game = GameSetup(settings=settings, taken=match.players, seed=match.task.content, solo=set(match.taken) == set(SOLO_ROLES))
     header = header_of(game)
     if match.run is not None:
         header = replace(header, details={**header.details, "repetition": match.seed})

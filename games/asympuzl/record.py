@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 import orjson
 
 from games.asympuzl.answer import DEFAULT_TOKENIZER, FAULTS, Applied, Tokenizer, tokenizer
-from games.asympuzl.game import AgentTurn, Feedback, Game, PuzzleView
+from games.asympuzl.game import AgentTurn, Game, PuzzleView
 from games.asympuzl.puzzle import AGENTS, Agent, Entry
 from schemas.game import ActionEntry, Turn, UtteranceEntry
 
@@ -101,7 +101,7 @@ def turn_line(run: RunFacts, game: str, seen: PuzzleView, made: AgentTurn, *, la
         "agent": made.agent,
         "system_prompt": seen.system,
         "user_prompt": seen.user,
-        "feedback": _told(seen.told),
+        "feedback": None if seen.told is None else seen.told.to_json(),
         "received": [{"from": heard.agent, "turn": heard.turn, "text": heard.text} for heard in seen.conversation],
         "raw_output": made.raw,
         "parse_ok": answer.parse_ok,
@@ -158,10 +158,6 @@ def line(record: dict[str, Any]) -> bytes:
 
 def _entries(entries: Iterable[Entry]) -> list[dict[str, str | None]]:
     return [entry._asdict() for entry in entries]
-
-
-def _told(told: Feedback | None) -> dict[str, object] | None:
-    return None if told is None else told.to_json()
 
 
 def action_json(applied: Applied) -> dict[str, Any]:

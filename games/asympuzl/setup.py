@@ -43,7 +43,7 @@ class GameSetup:
     """One game to be played."""
 
     settings: GameSettings
-    seats: Mapping[str, str]
+    taken: Mapping[str, str]
     """Agent -> player."""
     seed: int
     solo: bool = False
@@ -62,7 +62,7 @@ class GameSetup:
 
 def header_of(game: GameSetup) -> Header:
     """Give the first line of a game's log."""
-    puzzle, players, settings = game.puzzle, game.seats, game.settings
+    puzzle, players, settings = game.puzzle, game.taken, game.settings
     mode: FeedbackMode = "none" if game.solo else settings.mode
     condition = {**settings.model_copy(update={"max_turns": game.turns, "mode": mode}).logged(), "solo": game.solo}
     kind = "solo" if game.solo else f"{mode}_history{settings.history_length}_turns{game.turns}"
@@ -111,7 +111,7 @@ def game_of(header: Header) -> GameSetup:
     if set(taken) != set(SOLO_ROLES if solo else ROLES):
         raise BadInputError(f"agents are {', '.join(taken)}, not those of the game", locator="line 1.agents")
     started_at = datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START
-    return GameSetup(settings=settings, seats=taken, seed=header.seed, solo=solo, started_at=started_at)
+    return GameSetup(settings=settings, taken=taken, seed=header.seed, solo=solo, started_at=started_at)
 
 
 def course_of(game: GameSetup, count: Tokenizer | None = None) -> Course:
@@ -132,7 +132,7 @@ def course_of(game: GameSetup, count: Tokenizer | None = None) -> Course:
 
 def scripted_course(game: GameSetup) -> Course:
     """The course of a game that scripts play which remember."""
-    return played_by(course_of(game), ScriptedTeam(game.puzzle, game.seats, game.seed))
+    return played_by(course_of(game), ScriptedTeam(game.puzzle, game.taken, game.seed))
 
 
 class ScriptedTeam:

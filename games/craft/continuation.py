@@ -41,7 +41,7 @@ def course(header: Header, turns: Sequence[Turn]) -> Course:
         structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),
         characters=_characters(header),
         settings=settings,
-        seats={},
+        taken={},
         seed=header.seed or 0,
         started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
     )

@@ -97,7 +97,7 @@ def job(match: Match) -> Job:
         structure=match.task.content,
         characters=archetypes(match.task.place, match.seed),
         settings=settings.model_copy(update={"same_turn_messages": True}) if match.cast else settings,
-        seats=match.players,
+        taken=match.players,
         seed=match.seed,
         cast=match.cast,
     )

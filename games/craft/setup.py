@@ -63,7 +63,7 @@ class GameSetup:
     structure: Structure
     characters: Mapping[Director, Archetype]
     settings: GameSettings
-    seats: Mapping[str, str]
+    taken: Mapping[str, str]
     """Agent -> player."""
     seed: int
     started_at: datetime = DEFAULT_START
@@ -73,10 +73,10 @@ class GameSetup:
 
 def header_of(game: GameSetup) -> Header:
     """Give the first line of a game's log; every switch that changes what a player is told is in its condition."""
-    settings, builder = game.settings, game.seats["Builder"]
-    directors = "+".join(dict.fromkeys(game.seats[director] for director in DIRECTORS))
+    settings, builder = game.settings, game.taken["Builder"]
+    directors = "+".join(dict.fromkeys(game.taken[director] for director in DIRECTORS))
     if game.cast and "+" in directors:
-        directors = "+".join(game.seats[director] for director in DIRECTORS)
+        directors = "+".join(game.taken[director] for director in DIRECTORS)
     condition = {**settings.logged(), "builder_tool_use": settings.simulations > 0, "archetypes": not game.cast, "run": game.seed}
     team = f"{directors}_{builder}".replace("/", "-").replace(":", "-")
     views = views_json(all_views(game.structure.target))
@@ -84,7 +84,7 @@ def header_of(game: GameSetup) -> Header:
         AgentEntry(
             agent=director,
             role="director",
-            model=game.seats[director],
+            model=game.taken[director],
             persona=game.characters[director],
             private_view=views[director],
             view_kind="spans",
@@ -132,7 +132,7 @@ def course_of(asked: GameSetup, speakers: Sequence[tuple[Director, ...]] = (), g
 def scripted_course(asked: GameSetup) -> Course:
     """The course of a game that scripts play which remember."""
     game = Game(asked.structure, asked.settings, seed=asked.seed)
-    return played_by(course_of(asked, game=game), ScriptedTeam(game, asked.seats))
+    return played_by(course_of(asked, game=game), ScriptedTeam(game, asked.taken))
 
 
 def _asked_at_once(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply, ...], None]:

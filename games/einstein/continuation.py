@@ -23,7 +23,7 @@ def course(header: Header, _: Sequence[Turn]) -> Course:
     """The game of a log."""
     started_at = datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START
     puzzle = parse_game_id(str(header.task.get("id")))
-    return course_of(GameSetup(puzzle=puzzle, settings=settings_of(header), seats={}, seed=0, started_at=started_at))
+    return course_of(GameSetup(puzzle=puzzle, settings=settings_of(header), taken={}, seed=0, started_at=started_at))
 
 
 def replies(header: Header, turn: Turn) -> list[ReplyEntry]:

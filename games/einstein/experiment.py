@@ -136,5 +136,5 @@ def job(match: Match) -> Job:
         raise UsageError("trajectories are played by planners on both sides: leave --player out")
     if asked.solution and (settings.modes[0] != settings.modes[1] or settings.verifier):
         raise UsageError("trajectories are those of one action space without a verifier: leave mixed modes and verifiers out")
-    game = GameSetup(puzzle=asked.puzzle, settings=settings, seats=match.players, seed=match.seed, cast=match.cast, solution=asked.solution)
+    game = GameSetup(puzzle=asked.puzzle, settings=settings, taken=match.players, seed=match.seed, cast=match.cast, solution=asked.solution)
     return job_of(match, header_of(game), partial(scripted_course if match.cast else course_of, game))

@@ -46,7 +46,7 @@ class GameSetup:
 
     puzzle: Puzzle
     settings: GameSettings
-    seats: Mapping[str, str]
+    taken: Mapping[str, str]
     """Agent -> player."""
     seed: int
     started_at: datetime = DEFAULT_START
@@ -64,7 +64,7 @@ def condition_name(settings: GameSettings) -> str:
 
 def header_of(game: GameSetup) -> Header:
     """Give the first line of a game's log."""
-    puzzle, settings, players = game.puzzle, game.settings, game.seats
+    puzzle, settings, players = game.puzzle, game.settings, game.taken
     name = f"{condition_name(settings)}/{'_'.join(players.values()).replace('/', '-').replace(':', '-')}"
     episode = f"{name}/{puzzle.game_id}_{game.seed}"
     return Header(
@@ -120,7 +120,7 @@ def scripted_course(asked: GameSetup) -> Course | None:
             return None
         actions = known[number - 1].actions
     game = Game(asked.puzzle, asked.settings)
-    return played_by(course_of(asked, game), ScriptedTeam(game, asked.seats, asked.seed, actions))
+    return played_by(course_of(asked, game), ScriptedTeam(game, asked.taken, asked.seed, actions))
 
 
 def _observation(game: Game, agent: Any) -> Observation:

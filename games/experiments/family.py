@@ -80,58 +80,34 @@ class ShortForm(NamedTuple):
 
 
 class ExperimentGame(Protocol):
-    """A module of this face, `games.<family>.experiment`, makes a game playable by experiments."""
+    """A module of this form, `games.<family>.experiment`, makes a game playable by experiments."""
 
-    @property
-    def Tasks(self) -> type[Settings]:  # noqa: N802 - the module's class
-        """What can stand under `tasks`."""
-        ...
+    Tasks: type[Settings]
+    """The keys under `tasks`."""
 
-    @property
-    def Condition(self) -> type[Settings]:  # noqa: N802 - the module's class
-        """The switches of a game, with their defaults."""
-        ...
+    Condition: type[Settings]
+    """The switches of a game, with their defaults."""
 
-    @property
-    def SHORT(self) -> ShortForm:  # noqa: N802 - the module's constant
-        """How it is played from the command line."""
-        ...
+    SHORT: ShortForm
+    """How it is played from the command line."""
 
-    @property
-    def KINDS(self) -> Sequence[str]:  # noqa: N802 - the module's constant
-        """Kinds of single games; one empty name where there is only one."""
-        ...
+    KINDS: Sequence[str]
+    """Kinds of single games; one empty name where there is only one."""
 
-    @property
-    def one_game(self) -> Callable[[int, Any], Settings]:
-        """The `Tasks` of a single game of a kind, drawn by a number: for people who play."""
-        ...
+    one_game: Callable[[int, Any], Settings]
+    """The `Tasks` of a single game of a kind, drawn by a number: for people who play."""
 
-    @property
-    def forms(self) -> Callable[[Observation], Sequence[Form]]:
-        """What a person can write when asked, as forms to fill in."""
-        ...
+    forms: Callable[[Observation], Sequence[Form]]
+    """What a person can write when asked, as forms to fill in."""
 
-    @property
-    def seats(self) -> Callable[[Any], PlayerSetup]:
-        """Who can play which agent in what is under `tasks`."""
-        ...
+    seats: Callable[[Any], PlayerSetup]
+    """`Tasks` -> who can play which agent."""
 
-    @property
-    def tasks(self) -> Callable[[Any, Path], Sequence[Task]]:
-        """The tasks in what stands under `tasks`; files are looked for in the folder.
+    tasks: Callable[[Any, Path], Sequence[Task]]
+    """`Tasks` and the folder of its files -> the tasks. Raises UsageError or BadInputError where there are none like that."""
 
-        Raises UsageError or BadInputError where there are none like that.
-        """
-        ...
-
-    @property
-    def job(self) -> Callable[[Match], Job]:
-        """A game, ready to be played.
-
-        Raises UsageError or BadInputError where its switches contradict each other.
-        """
-        ...
+    job: Callable[[Match], Job]
+    """A game, ready to be played. Raises UsageError or BadInputError where its switches contradict each other."""
 
 
 def job_of(match: Match, header: Header, begin: Callable[[], Course | None]) -> Job:

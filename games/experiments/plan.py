@@ -191,14 +191,14 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
     _check_seeds(content.seeds)
     game = _at(source, ("game",), lambda: game_of(content.game))
     asked = source.part(game.Tasks, content.tasks, ("tasks",))
-    seats = game.seats(asked)
-    teams = list(_teams(content, seats, source))
+    setup = game.seats(asked)
+    teams = list(_teams(content, setup, source))
     conditions = list(_conditions(content, game, source))
     tasks = _at(source, ("tasks",), lambda: game.tasks(asked, path.parent))[: changes.take]
     terms = _terms(content, changes, source, teams)
     out = changes.out or content.out or Path("logs") / content.name
-    table = RunSetup(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
-    matches = [_match(content.name, out, table, seats, one) for one in product(content.seeds, tasks, conditions, teams)]
+    table = RunSetup(scripts=setup.scripts, roles=setup.roles, terms=terms, journal=out / ".journal")
+    matches = [_match(content.name, out, table, setup, one) for one in product(content.seeds, tasks, conditions, teams)]
     jobs = [_at(source, ("conditions",), lambda match=match: game.job(match)) for match in matches]
     jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in jobs]
     counts = {"tasks": len(tasks), "seeds": len(content.seeds), "conditions": len(conditions), "teams": len(teams)}
@@ -247,16 +247,16 @@ def short_form(  # noqa: PLR0913 - as the options of the command
     conditions = [_of(game.Condition, dict(zip(switches, values, strict=True))) for values in product(*switches.values())]
     drawn = [game.SHORT.drawn(games, seed, given) for seed in seeds or game.SHORT.seeds]
     asked = [(_of(game.Tasks, tasks), numbers) for tasks, numbers in drawn]
-    seats = game.seats(asked[0][0])
-    teams = [seats.taken(team) for team in _alternatives(players or game.SHORT.team(asked[0][0]))]
+    setup = game.seats(asked[0][0])
+    teams = [setup.taken(team) for team in _alternatives(players or game.SHORT.team(asked[0][0]))]
     jobs = [
-        game.job(Match(task, condition, taken, seed, out, seats.is_cast(taken)))
+        game.job(Match(task, condition, taken, seed, out, setup.is_cast(taken)))
         for tasks, numbers in asked
         for seed, task, condition, taken in product(numbers, game.tasks(tasks, Path()), conditions, teams)
     ]
     terms = terms or RunTerms(settings=ModelSettings(model=""))
     jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in {job.path: job for job in jobs}.values()]
-    table = RunSetup(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
+    table = RunSetup(scripts=setup.scripts, roles=setup.roles, terms=terms, journal=out / ".journal")
     return Experiment(name, out, jobs, table, {"games": len(jobs)})
 
 
@@ -302,14 +302,14 @@ def _at(source: Source, where: tuple[str | int, ...], find: Any) -> Any:
         raise source.wrong(where, str(error)) from error
 
 
-def _teams(content: ExperimentFile, seats: PlayerSetup, source: Source) -> Iterator[dict[str, str]]:
+def _teams(content: ExperimentFile, setup: PlayerSetup, source: Source) -> Iterator[dict[str, str]]:
     """Every team; a list means every player in it."""
     seen: list[dict[str, str]] = []
     for index, team in enumerate(content.teams):
         choices = [[player] if isinstance(player, str) else player for player in team.values()]
         for players in product(*choices):
-            asked = [f"{seat}={player}" for seat, player in zip(team, players, strict=True)]
-            taken = _at(source, ("teams", index), lambda asked=asked: seats.taken(asked, said=""))
+            asked = [f"{role}={player}" for role, player in zip(team, players, strict=True)]
+            taken = _at(source, ("teams", index), lambda asked=asked: setup.taken(asked, said=""))
             if taken in seen:
                 raise source.wrong(("teams", index), f"the team {', '.join(asked)} is there already: give each team once")
             seen.append(taken)
@@ -380,11 +380,11 @@ def _check_limits(settings: ModelSettings, terms: RunTerms, source: Source) -> N
 # -- names ----------------------------------------------------------------------------------------
 
 
-def _match(run: str, out: Path, table: RunSetup, seats: PlayerSetup, game: tuple[int, Task, Settings, Mapping[str, str]]) -> Match:
+def _match(run: str, out: Path, table: RunSetup, setup: PlayerSetup, game: tuple[int, Task, Settings, Mapping[str, str]]) -> Match:
     seed, task, condition, taken = game
-    episode = f"{_condition_name(condition)}/{_team_name(taken, table.seats)}/{task.name}_{seed}"
+    episode = f"{_condition_name(condition)}/{_team_name(taken, table.roles)}/{task.name}_{seed}"
     asked = {name: table.terms.of(name).answering() for name in sorted(set(taken.values())) if is_model(name)}
-    return Match(task, condition, taken, seed, out, seats.is_cast(taken), run, episode, {"models": asked} if asked else {})
+    return Match(task, condition, taken, seed, out, setup.is_cast(taken), run, episode, {"models": asked} if asked else {})
 
 
 def _condition_name(condition: Settings) -> str:
@@ -483,7 +483,7 @@ async def _played(job: Job, players: Mapping[str, Player]) -> int:
 
 
 def _players(job: Job, experiment: Experiment, counts: dict[str, Expected]) -> Mapping[str, Player]:
-    scripts, roles = experiment.table.scripts, experiment.table.seats
+    scripts, roles = experiment.table.scripts, experiment.table.roles
     players: dict[str, Player] = {}
     for agent, name in job.taken.items():
         known = scripts[roles[agent]]

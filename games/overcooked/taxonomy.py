@@ -157,7 +157,7 @@ def _answer(event: Event, messages: Sequence[TimestepOutput], references: Sequen
 
 def _wrong_answer(event: Event, references: Sequence[Trajectory]) -> str:
     """The category of an answer that does not help, though the responder could act as it says."""
-    if event.initiated and _subsequence(event.plan, event.request):
+    if event.initiated and (len(event.plan) < len(event.request) and d_max(event.request, event.plan) == len(event.plan)):
         return "missing_step"
     found = _position(event.plan, event.done, references)
     if found == "irrelevant" and _same_place(event.plan, event.done, references):
@@ -187,10 +187,6 @@ def _continues(actions: Trajectory, done: Trajectory, references: Sequence[Traje
     fitting = [reference for reference in references if d_max(done, reference) == most]
     starts = range(max(0, most - begun), most + 1)
     return any(tuple(reference[start : start + len(actions)]) == tuple(actions) for reference in fitting for start in starts)
-
-
-def _subsequence(shorter: Trajectory, longer: Trajectory) -> bool:
-    return len(shorter) < len(longer) and d_max(longer, shorter) == len(shorter)
 
 
 def _same_place(actions: Trajectory, done: Trajectory, references: Sequence[Trajectory]) -> bool:

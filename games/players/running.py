@@ -236,7 +236,7 @@ class RunSetup:
 
     scripts: Mapping[str, Mapping[str, Callable[[Any], str]]]
     """Role -> script -> policy."""
-    seats: Mapping[str, str]
+    roles: Mapping[str, str]
     """Agent -> role."""
     terms: RunTerms
     journal: Path
@@ -440,28 +440,28 @@ class _PlayersOfJobs:
             return self.table.people.get(agent) or PersonPlayer(self.table.show, self.table.read_line)
         if name.startswith(SCRIPT):
             script = name.removeprefix(SCRIPT)
-            return ScriptPlayer(script, self.table.scripts[self.table.seats[agent]][script])
+            return ScriptPlayer(script, self.table.scripts[self.table.roles[agent]][script])
         folder = self.table.journal.parent
         return ModelPlayer(name, self.askers[name], run=str(folder), game=job.path.relative_to(folder).as_posix())
 
 
-async def _play_all(jobs: Sequence[Job], seats: _PlayersOfJobs, report: RunReport) -> None:
+async def _play_all(jobs: Sequence[Job], players: _PlayersOfJobs, report: RunReport) -> None:
     people = any(PERSON in job.taken.values() for job in jobs)
-    free = asyncio.Semaphore(1 if people else seats.table.terms.concurrency)  # a person plays one game at a time
+    free = asyncio.Semaphore(1 if people else players.table.terms.concurrency)  # a person plays one game at a time
 
     async def one(job: Job) -> None:
         async with free:
             try:
-                turns = await job.play(seats.players(job))
+                turns = await job.play(players.players(job))
             except OutOfBudgetError:
                 report.stopped += 1
                 return
-            here = [agent for agent, name in job.taken.items() if name == PERSON and agent not in seats.table.people]
-            if here and len(job.taken) > 1 and seats.table.terms.after_game is not None:
-                await asyncio.to_thread(seats.table.terms.after_game, job.path, here, seats.table.show, seats.table.read_line)
+            here = [agent for agent, name in job.taken.items() if name == PERSON and agent not in players.table.people]
+            if here and len(job.taken) > 1 and players.table.terms.after_game is not None:
+                await asyncio.to_thread(players.table.terms.after_game, job.path, here, players.table.show, players.table.read_line)
         report.turns += turns
         report.played += 1
-        seats.watch.ended(job.path, turns)
+        players.watch.ended(job.path, turns)
 
     try:
         async with asyncio.TaskGroup() as group:

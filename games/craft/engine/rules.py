@@ -348,7 +348,7 @@ _SPAN_FITS_CHECKS: Final[tuple[_Check, ...]] = (
 
 def _examine_place(board: Board, move: Move) -> tuple[Move, MoveError | None]:
     error = _first_failure(_PLACE_CHECKS, board, move)
-    if error is not None or not is_large(_block(move)):
+    if error is not None or not is_large(move.block or ""):
         return move, error
     error = _first_failure(_SPAN_NAMED_CHECKS, board, move)
     if error is not None:
@@ -413,10 +413,6 @@ def _examine_remove(board: Board, move: Move) -> tuple[Move, MoveError | None]:
 
 
 # -- fields that earlier checks have made sure of -------------------------------------------------
-
-
-def _block(move: Move) -> str:
-    return move.block or ""
 
 
 def _span_to(move: Move) -> str:

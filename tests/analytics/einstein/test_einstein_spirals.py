@@ -43,7 +43,7 @@ def played(folder: Path, actions: list[str], rules: str = "sane") -> list[Spiral
     game = Game(parse_game_id(GAME), settings)
     started = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
     header = header_of(
-        GameSetup(puzzle=game.puzzle, settings=settings, seats={"Player1": "one", "Player2": "two"}, seed=1, started_at=started)
+        GameSetup(puzzle=game.puzzle, settings=settings, taken={"Player1": "one", "Player2": "two"}, seed=1, started_at=started)
     )
     with LogWriter(folder / "logs" / "game.jsonl", header) as log:
         for number, action in enumerate(actions, start=1):

@@ -116,7 +116,7 @@ def played(folder: Path, replies: list[str], *, as_before: bool) -> Store:
     game = Game(structure, settings, seed=1)
     with LogWriter(
         folder / "logs" / "game.jsonl",
-        header_of(GameSetup(structure=structure, characters=archetypes(0, 1), settings=settings, seats=TEAM, seed=1, started_at=at)),
+        header_of(GameSetup(structure=structure, characters=archetypes(0, 1), settings=settings, taken=TEAM, seed=1, started_at=at)),
     ) as log:
         for reply in replies:
             for director in game.speakers:

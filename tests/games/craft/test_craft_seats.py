@@ -122,7 +122,7 @@ def asked_in_turn(speakers: tuple[Director, ...], rules: Rules) -> list[list[Obs
         structure=structure,
         characters=archetypes(0, 1),
         settings=GameSettings(max_turns=1, rules=rules),
-        seats=dict.fromkeys(ROLES, "m"),
+        taken=dict.fromkeys(ROLES, "m"),
         seed=1,
         started_at=datetime(2026, 1, 1),  # noqa: DTZ001 - logs hold local times
     )
@@ -292,7 +292,7 @@ def builder_asked(answers: list[str], simulations: int = 3, *, provider_tool: bo
         structure=structure,
         characters=archetypes(0, 1),
         settings=settings,
-        seats=dict.fromkeys(ROLES, "m"),
+        taken=dict.fromkeys(ROLES, "m"),
         seed=1,
         started_at=datetime(2026, 1, 1),  # noqa: DTZ001 - logs hold local times
     )

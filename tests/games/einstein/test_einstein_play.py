@@ -49,7 +49,7 @@ def measured(persona: str, mode: ActionMode, *, games: int = 6) -> list[GameMetr
         settings = GameSettings(modes=(mode, mode))
         game = Game(puzzle, settings)
         players: dict[str, str] = dict.fromkeys(AGENTS, persona)
-        asked = GameSetup(puzzle=puzzle, settings=settings, seats=players, seed=4, cast=True)
+        asked = GameSetup(puzzle=puzzle, settings=settings, taken=players, seed=4, cast=True)
         for _ in played_by(course_of(asked, game), ScriptedTeam(game, players, 4)):
             pass
         found.append(game_metrics(puzzle, game.settings.modes, game.steps))

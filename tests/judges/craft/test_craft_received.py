@@ -52,7 +52,7 @@ def own_log(path: Path, *, marked: bool) -> Path:
     assert FIRST in game.observe_builder().discussion
     record = game.act("builder", "PLACE:ys:(0,0):0:CONFIRM:As D1 asks.")
     assert record is not None
-    header = header_of(GameSetup(structure=structure, characters=archetypes(0, 1), settings=settings, seats=TEAM, seed=1, started_at=AT))
+    header = header_of(GameSetup(structure=structure, characters=archetypes(0, 1), settings=settings, taken=TEAM, seed=1, started_at=AT))
     with LogWriter(path / "game.jsonl", header) as log:
         log.turn(turn_entry(record, settings, AT))
     if marked:
