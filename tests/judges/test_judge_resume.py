@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,17 +52,24 @@ def wait_for_answers(url: str, number: int) -> None:
         time.sleep(0.01 if given else 0.1)  # until the process is there, asking would only take time from it
 
 
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A server, and the folder of a store whose run was killed when it had 20 answers: its journal is there."""
-    folder = tmp_path_factory.mktemp("killed")
+@contextmanager
+def killed_at(folder: Path, answers: int) -> Iterator[str]:
+    """A server, and in the folder a store whose run was killed when it had so many answers: its journal is there."""
     store = store_of(folder / "s.duckdb", games=CALLS // 10, turns=10)
     with stub_server("--latency-ms", "40") as url:
         process = start(store, url)
-        wait_for_answers(url, 20)
+        wait_for_answers(url, answers)
         process.kill()
         process.communicate()
-        yield url, folder
+        yield url
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path, int]]:
+    """A server, the folder of a store whose run was killed when it had 40 answers, and how many calls had been asked."""
+    folder = tmp_path_factory.mktemp("killed")
+    with killed_at(folder, 40) as url:
+        yield url, folder, counted(url)["requests"]
 
 
 def copy_of(folder: Path, to: Path) -> tuple[Store, Path]:
@@ -71,28 +79,34 @@ def copy_of(folder: Path, to: Path) -> tuple[Store, Path]:
     return store, journal
 
 
-@pytest.mark.parametrize("answers", [pytest.param(1, marks=pytest.mark.long), 40])
-def test_a_killed_run_is_completed_without_asking_twice(tmp_path: Path, answers: int) -> None:
-    """SIGKILL when so many answers were out: only the calls in flight (8) can be asked again, and each verdict stands once."""
-    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with stub_server("--latency-ms", "40") as url:
-        process = start(store, url)
-        wait_for_answers(url, answers)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert verdict_counts(store).get("answered", 0) < CALLS * QUESTIONS
-
-        report = run(ask_model(url, concurrency=8), store)
-        server = counted(url)
+def check_completed(store: Store, url: str, asked_before: int) -> None:
+    """Of a killed run only the calls in flight (8) can be asked again, and each verdict stands once."""
+    assert verdict_counts(store).get("answered", 0) < CALLS * QUESTIONS
+    others = counted(url)["requests"] - asked_before
+    report = run(ask_model(url, concurrency=8), store)
+    requests = counted(url)["requests"] - others
 
     assert verdict_counts(store) == {"answered": CALLS * QUESTIONS}
-    assert CALLS <= server["requests"] <= CALLS + 8
+    assert CALLS <= requests <= CALLS + 8
     assert report.recovered + report.answered_before + report.requests >= CALLS
     assert not list(Path(f"{store.path}.journal").glob("*.jsonl"))
     with store.reading() as connection:
         runs = connection.execute("SELECT status, sum(calls), sum(tokens_in) FROM judge_runs GROUP BY status ORDER BY status").fetchall()
     assert [row[0] for row in runs] == ["finished", "interrupted"]
     assert sum(row[1] for row in runs) * 1000 == sum(row[2] for row in runs)
+
+
+def test_a_killed_run_is_completed_without_asking_twice(killed: tuple[str, Path, int], tmp_path: Path) -> None:
+    """SIGKILL when most answers were there."""
+    url, folder, asked_before = killed
+    check_completed(copy_of(folder, tmp_path)[0], url, asked_before)
+
+
+@pytest.mark.long
+def test_a_run_killed_at_its_first_answer_is_completed_without_asking_twice(tmp_path: Path) -> None:
+    """As early as there is anything to lose."""
+    with killed_at(tmp_path, 1) as url:
+        check_completed(Store(tmp_path / "s.duckdb"), url, counted(url)["requests"])
 
 
 def test_a_second_start_asks_nothing_when_all_is_answered(tmp_path: Path) -> None:
@@ -219,9 +233,9 @@ def test_a_unit_whose_evidence_changed_is_asked_again_and_the_others_are_not(tmp
     assert (again.requests, unseen.requests) == (1, 0)
 
 
-def test_a_journal_line_that_was_cut_off_is_left_out(killed: tuple[str, Path], tmp_path: Path) -> None:
+def test_a_journal_line_that_was_cut_off_is_left_out(killed: tuple[str, Path, int], tmp_path: Path) -> None:
     """A kill in the middle of a write loses that one line, and nothing before it."""
-    url, folder = killed
+    url, folder, _ = killed
     store, journal = copy_of(folder, tmp_path)
     journal.write_bytes(journal.read_bytes() + b'["game-0/1","ab')
     run(ask_model(url), store)
@@ -310,10 +324,10 @@ def test_a_unit_without_anything_to_judge_is_skipped_without_a_call(tmp_path: Pa
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("broken", [0, 3], ids=["the line about the run", "one call"])
 def test_a_damaged_journal_is_set_aside_and_stops_nobody(
-    killed: tuple[str, Path], tmp_path: Path, broken: int, caplog: pytest.LogCaptureFixture
+    killed: tuple[str, Path, int], tmp_path: Path, broken: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Calls on sound lines are stored, the others asked again; the file stays for whoever wants to look, and that is said once."""
-    url, folder = killed
+    url, folder, _ = killed
     store, journal = copy_of(folder, tmp_path)
     lines = journal.read_bytes().splitlines(keepends=True)
     lines[broken] = b'["game-0/1", "ab", "game-0", "three"]\n'
