@@ -10,6 +10,8 @@ import click
 
 from cotrace.next_steps import after_ingest
 from cotrace.options.shared import on_option, say, store_option
+from cotrace.terminal import echo
+from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.text import in_shell
 
@@ -32,12 +34,25 @@ _LISTED_FOR_A_REASON = 3
     help="YAML file that says which column of chat lines (CSV, JSON Lines, Parquet) is what; docs/formats/chat_lines.md.",
 )
 @click.option(
+    "--guess",
+    "guessed",
+    is_flag=True,
+    help="Read nothing in; print a mapping for one file, with comments: its first messages as they would be read, and what would be lost.",
+)
+@click.option(
     "--list", "in_full", is_flag=True, help="Name every file that is left alone, a duplicate or refused, not the first ones alone."
 )
 @on_option
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that read; by default one for each core.")
 def command(
-    paths: tuple[Path, ...], store: Store, log_format: str | None, mapping: Path | None, workers: int | None, *, in_full: bool
+    paths: tuple[Path, ...],
+    store: Store,
+    log_format: str | None,
+    mapping: Path | None,
+    workers: int | None,
+    *,
+    in_full: bool,
+    guessed: bool,
 ) -> int:
     """Read game logs into the store; folders are searched.
 
@@ -47,8 +62,11 @@ def command(
     \b
     Example:
       cotrace ingest logs/ more/craft_structure_001_3.json
+      cotrace ingest --guess negotiations.jsonl > map.yaml
       cotrace ingest negotiations.jsonl --map map.yaml
     """
+    if guessed:
+        return _guess(paths)
     from analytics.installation import ensure_installed
     from cotrace.progress import progress_bar
     from ingest.files.run import ingest_paths
@@ -60,6 +78,19 @@ def command(
     ensure_installed(store)
     tell(report, store, in_full=in_full)
     return 0 if report.is_clean else 1
+
+
+def _guess(paths: tuple[Path, ...]) -> int:
+    """Print the mapping of a file; 1 if something of the file would be lost."""
+    from ingest.guess import guess
+    from ingest.receipts import losses
+
+    if len(paths) != 1 or paths[0].is_dir():
+        raise UsageError("--guess takes one file: name one of those that are alike")
+    found = guess(paths[0])
+    for line in found.lines(paths[0]):
+        echo(line)
+    return 1 if found.reading.rejects or any(True for _ in losses(found.receipt)) else 0
 
 
 def tell(report: Report, store: Store, *, in_full: bool = False) -> None:

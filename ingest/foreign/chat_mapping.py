@@ -610,7 +610,7 @@ def _plain_calls(raw: Mapping[str, Any], columns: MessageColumns) -> Iterator[An
     elif isinstance(action, list):
         yield from (_action(one, columns.action or "") for one in action)
     elif isinstance(action, Mapping):
-        yield action
+        yield _action(action, columns.action or "")
     elif action not in (None, ""):
         yield {"name": (columns.action or "").rpartition(".")[2], "arguments": {"value": action}}
 
