@@ -30,7 +30,7 @@ _MOST_SPEAKERS: Final = 20
 
 _MESSAGE: Final[Mapping[str, str]] = {
     "speaker": "name|speaker|agent|agent_name|agent_id|from|sender|author|source|player|by|who|speaker_id|participant|user|role",
-    "text": "content|text|message|utterance|sa(?:ys|id)|value|body|msg|response|reply|speech",
+    "text": "content|text|message|utterance|sa[yi][sd]|value|body|msg|response|reply|speech",
     "role": "role|type|kind",
     "to": "to|recipients?|audience|receiver|addressee|listener",
     "turn": "turn|turn_idx|turn_id|round|iteration",
