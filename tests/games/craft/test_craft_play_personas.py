@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cache
 from typing import get_args
 
 import pytest
@@ -22,6 +23,7 @@ STRUCTURES = tuple(generate_structures(12, seed=11))
 Games = list[list[TurnFacts]]
 
 
+@cache
 def play_all(persona: str, builder: str) -> Games:
     return [list(craft_turns(structure, SETTINGS, persona, builder, seed=1)) for structure in STRUCTURES]
 

@@ -28,7 +28,7 @@ from providers.messages import NO_TOKENS, Completion, ToolCall
 from schemas.errors import UsageError
 from schemas.game import Turn
 from schemas.store import Store
-from tests.games.seats import command_of, ingested, play, seat_server, stats, turns
+from tests.games.seats import KEY, command_of, ingested, play, seat_server, stats, turns
 
 TARGETS = ("--games", "2")
 
@@ -197,11 +197,11 @@ def test_wrong_seats_are_one_line(seats: list[str], message: str) -> None:
         PlayerSetup(ROLES, SCRIPTS).taken(seats)
 
 
-def test_a_model_without_key_is_one_line(tmp_path: Path) -> None:
+def test_a_model_without_key_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a game begins."""
-    command = command_of("craft", tmp_path, ["all=openai/gpt-4o"], "--games", "1")
-    environment = {key: value for key, value in os.environ.items() if key != "OPENAI_API_KEY"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delitem(KEY, "OPENAI_API_KEY")
+    done = play("craft", tmp_path, ["all=openai/gpt-4o"], "--games", "1")
     assert (done.returncode, len(done.stderr.strip().splitlines()), "OPENAI_API_KEY" in done.stderr) == (2, 1, True)
 
 

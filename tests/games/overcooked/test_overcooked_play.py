@@ -23,7 +23,7 @@ from schemas.store import Store
 from tests.games.overcooked.driven import timestep, timesteps
 from tests.ingest.overcooked.overcooked_logs import play_order
 
-ORDERS = ("boiled_egg", "baked_carrot_soup", "mashed_potato_and_pea_patty")
+ORDERS = ("boiled_egg", "mashed_potato_and_pea_patty")
 
 
 @pytest.fixture(scope="module")
