@@ -36,6 +36,7 @@ from cotrace.store import Episode
 from cotrace.terminal import LogLines
 from dashboards.address import Address
 from dashboards.app import create_app
+from dashboards.boards import drawing_of
 from dashboards.page_file import page_file
 from dashboards.pages import pages
 from ingest.files.run import ingest_paths
@@ -179,12 +180,18 @@ class Elements(HTMLParser):
             self.planted.append(f"{tag} {attrs}")
 
 
+def games(store: Store) -> Iterator[str]:
+    """A game for each way in which games are drawn: one of each family, one of all others."""
+    rows = query(store, "SELECT benchmark, min(episode_id) FROM episodes GROUP BY ALL ORDER BY ALL DESC").rows()
+    yield from {type(drawing_of(benchmark)): episode for benchmark, episode in rows}.values()
+
+
 def addresses(store: Store) -> Iterator[str]:
     """Every page, those of a game for one of each family, and those that filter by what a log says."""
     for page in pages():
         if page.PATH not in {"/game", "/labelling", "/sql"}:
             yield page.PATH
-    for (episode,) in query(store, "SELECT min(episode_id) FROM episodes GROUP BY benchmark ORDER BY 1").rows():
+    for episode in games(store):
         yield Address("/game", {"episode": (episode,)}).to()
     model, condition = query(store, "SELECT model, condition FROM games WHERE contains(model, 'cnry') LIMIT 1").row(0)
     yield Address("/failures", {"model": (model,)}).to()
@@ -256,7 +263,8 @@ def sent_to_browser(app: Dash, address: str) -> Iterator[Any]:
     shown: tuple[Given, ...] = (("address", "pathname", path), ("address", "search", mark + search))
     yield (page := called(app, *shown, ("redraw", "data", None)))
     drawn = [page]
-    for asked in components(page, "ask"):
+    later = {(asked["id"]["name"], type(drawing_of(asked["id"]["part"]))): asked for asked in components(page, "ask")}
+    for asked in later.values():  # of benchmarks that are drawn alike, one
         drawn.append(
             called(app, (asked["id"], "data", asked["data"]), (asked["id"] | {"type": "later"}, "id", asked["id"] | {"type": "later"}))
         )
@@ -411,7 +419,7 @@ def test_the_page_of_all_reports_has_hostile_texts_as_texts(hostile: Store) -> N
 
 def test_games_and_tables_in_a_notebook_have_hostile_texts_as_texts(hostile: Store) -> None:
     """As HTML, and as a terminal's Python prints them."""
-    for (episode,) in query(hostile, "SELECT min(episode_id) FROM episodes GROUP BY benchmark").rows():
+    for episode in games(hostile):
         game = Episode(hostile, episode)
         verdicts = game.verdicts()
         for shown in (game._repr_html_(), verdicts._repr_html_()):
