@@ -52,7 +52,7 @@ from judges.runs.runner import run as judge
 from schemas.secrets import use_secrets_of_environment
 from schemas.store import Store
 from schemas.tables import TABLES
-from tests.fuzz.canaries import MARK, SECRET, UNKNOWN_KEYS, canary, planted, small_logs
+from tests.fuzz.canaries import MARK, SECRET, UNKNOWN_KEYS, canary, is_taken, planted, published_logs, small_logs
 
 
 def own_log(game: int) -> bytes:
@@ -440,3 +440,16 @@ def test_no_prompt_has_a_hostile_text_outside_its_quotes(hostile: Store) -> None
                 seen += any(MARK in line for line in lines)
                 assert not any(MARK in line for line in lines) or prompt.flagged()
         assert seen > 5
+
+
+@pytest.mark.long
+def test_published_logs_are_taken_with_hostile_texts() -> None:
+    """In all fields but the closed ones, of formats of which no small log is made here too."""
+    assert [specimen.name for specimen in published_logs() if not is_taken(specimen, planted(specimen))] == []
+
+
+def test_a_claim_of_another_program_is_a_text_that_was_not_understood(hostile: Store) -> None:
+    """Logs may state claims of kinds that no family has: they end no report, and count as read in part."""
+    found = query(hostile, "SELECT count(*) FROM claims WHERE contains(kind, 'cnry')").item()
+    assert found > 0
+    assert report(hostile, "readers").height > 0

@@ -16,6 +16,7 @@ from analytics.query import query
 from judges.runs.runner import run as judge
 from providers.asker import Request
 from providers.faults import HopelessError
+from schemas.secrets import use_secrets_of_environment, without_secrets
 from schemas.store import Store
 from tests.command_line import run
 from tests.judges.judged_games import ask_model, store_of
@@ -158,3 +159,23 @@ def test_a_proxy_that_repeats_its_password(monkeypatch: pytest.MonkeyPatch) -> N
     assert "secret removed" in str(raised.value)
     assert password not in str(raised.value)
     assert base64.b64encode(f"me:{password}".encode()).decode()[:12] not in str(raised.value)
+
+
+def test_secrets_of_the_environment_are_known_by_their_variables_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, a token or a password; no path, no sentence, no short word, and nothing under another name."""
+    held = {
+        "OWN_API_KEY": "a1b2c3d4e5f6g7h8i9", "own_token": "tok-0123456789abcdef", "DB_PASSWORD": "correct-horse-battery",
+        "X_ACCESS_KEY_ID": "AKIA0123456789XYZ",
+    }  # fmt: skip
+    others = {
+        "TOKEN_FILE_TOKEN": "/run/secrets/token-file",
+        "MAX_TOKENS": "1234567890123456789",
+        "A_TOKEN": "short-word",
+        "B_SECRET": "ask the one who knows",
+    }
+    for name, value in (held | others).items():
+        monkeypatch.setenv(name, f"{value}\n" if name == "OWN_API_KEY" else value)
+    use_secrets_of_environment()
+    column = [f"said {value} aloud" for value in held.values()] + [None, ["x", f"Bearer {held['own_token']}"]]
+    assert without_secrets(column) == ["said [secret removed] aloud"] * 4 + [None, ["x", "Bearer [secret removed]"]]
+    assert without_secrets(kept := [*others.values()]) is kept

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from research.real import DATA, READERS, RECORDED, Rated, faults, rated_verdicts, readings_of
+from research.real import DATA, FAULTS_RATED, READERS, RECORDED, Rated, faults, rated_faults, rated_verdicts, readings_of
 
 RATINGS = DATA / "real_verdicts" / "verdicts.csv"
 OLD_FORM = DATA / "readings" / "readings.jsonl"
@@ -49,3 +49,12 @@ def test_no_director_is_blamed_for_what_a_strong_reader_finds_said(reader: str, 
     found, lost = faults(DATA / "llm_games", readings_of(OLD_FORM), tmp_path, READERS[reader])
     assert [fault for fault in found if fault.key == "false"] == []
     assert sum(lost.values()) == pytest.approx(0.357, abs=0.001)
+
+
+@pytest.mark.parametrize("reader", ["model", "both"])
+def test_directors_of_published_games_are_blamed_for_real_faults(reader: str, tmp_path: Path) -> None:
+    """As a rater found them: with a model's readings there are some, and nine in ten are right."""
+    found = [fault.key for fault in rated_faults(DATA / "craft_results", FAULTS_RATED, tmp_path, READERS[reader])]
+    right, false = found.count("right"), found.count("false")
+    assert right >= 5
+    assert right / (right + false) >= 0.9
