@@ -16,8 +16,7 @@ From facts to play:
 ``players``      scripted players
 ``planted``      games with exactly one faulty player
 ``setup``        games of models, scripts and people
-``forms``        what people are offered to write
-``experiment``   what a file of an experiment can ask for
+``experiment``   what a file of an experiment can ask for, and what people are offered to write
 ``continuation`` logged games with a changed move
 ================ ==========================================================================
 """
