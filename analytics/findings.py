@@ -192,7 +192,7 @@ def _who(board: _Board) -> str:
         title = f"{title}, {condition_in_words({'game': first['game']})}"
         main = known.game_scores.get(first["game"] or "", "score") if known else "score"
     games = sum(row["n"] for row in rows)
-    opening = f"{title}, {counted(games, 'game')} of {counted(len(rows), 'team')} ({main})"
+    opening = f"{title}, {counted(games, 'game' if known else 'transcript')} of {counted(len(rows), 'team')} ({main})"
     if len(rows) == 1:
         return f"{opening}: {_team(first)} reaches {_mean(first)} on average."
     short = short_names([_team(row) for row in rows])

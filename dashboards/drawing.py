@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -13,7 +13,7 @@ from dash import dcc, html
 
 from analytics.installation import are_current, ensure_installed
 from dashboards import filters
-from dashboards.address import FILTERS, Address
+from dashboards.address import FILTERS, GAME, Address
 from dashboards.pages import pages
 from dashboards.parts import Part, aria, compact, data, note, svg
 from dashboards.reader import kept, reader
@@ -71,13 +71,13 @@ def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleTyp
     shown = [page for page in pages if page.IN_MENU and getattr(page, "BENCHMARK", None) in {None, *played}]
     menu = [page for page in shown if not hasattr(page, "BENCHMARK") or getattr(page, "IN_MAIN_MENU", False)]
     families = [page for page in shown if page not in menu]
-    links = [_link(page, address, current) for page in menu]
+    links = [_link(page, address, current, played) for page in menu]
     if families:
         inside = current in families
         box = html.Details(
             [
                 html.Summary("Families", className="nav-link current" if inside else "nav-link"),
-                html.Div([_link(page, address, current) for page in families]),
+                html.Div([_link(page, address, current, played) for page in families]),
             ],
             className="nav-more",
         )
@@ -98,12 +98,20 @@ def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleTyp
     ]
 
 
-def _link(page: ModuleType, address: Address, current: ModuleType | None) -> Part:
+def _title_in_menu(page: ModuleType, played: Collection[str]) -> str:
+    """A store without games has transcripts."""
+    return f"{filters.thing_of(played)}s".capitalize() if page.PATH == GAME else str(page.TITLE)
+
+
+def _link(page: ModuleType, address: Address, current: ModuleType | None, played: Collection[str]) -> Part:
     here = aria(current="page") if page is current else {}
     about = getattr(page, "BENCHMARK", None)
     family = {"benchmark": about} if about and address.all("benchmark") else {}  # under another one it would be empty
     return html.A(
-        page.TITLE, href=address.filters().to(page.PATH, **family), className="nav-link current" if page is current else "nav-link", **here
+        _title_in_menu(page, played),
+        href=address.filters().to(page.PATH, **family),
+        className="nav-link current" if page is current else "nav-link",
+        **here,
     )
 
 

@@ -11,7 +11,7 @@ from dashboards.address import FILTERS, Address
 from dashboards.parts import Part, aria, data, link_choices
 from dashboards.reader import Reader
 from schemas import wording
-from schemas.families import families, title_of
+from schemas.families import families, family, title_of
 from schemas.text import printable
 
 if TYPE_CHECKING:
@@ -66,8 +66,14 @@ def bar(read: Reader, found: pl.DataFrame, used: Sequence[str] = FILTERS) -> Par
         return html.Div(chips, className="filters") if chips else None
     facets = [_facet(read, found, key) for key in keys]
     box = html.Details([html.Summary("+ filter"), html.Div(facets, className="facets")], className="facet-box")
-    counted = _under(found, read, "").get_column("games").sum()
-    return html.Div([*chips, box, html.Span(wording.counted(int(counted), "game"), className="filters-count")], className="filters")
+    under = _under(found, read, "")
+    counted = wording.counted(int(under.get_column("games").sum()), thing_of(under.get_column("benchmark").drop_nulls().unique().to_list()))
+    return html.Div([*chips, box, html.Span(counted, className="filters-count")], className="filters")
+
+
+def thing_of(benchmarks: Collection[str]) -> str:
+    """What the episodes of these benchmarks are called: games, or transcripts where no family of ours has played them."""
+    return "game" if not benchmarks or any(map(family, benchmarks)) else "transcript"
 
 
 def in_words(read: Reader) -> str:

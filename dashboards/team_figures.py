@@ -35,8 +35,9 @@ _AGENTS: Final = ("#8593c9", "#a5b0d9", "#c3cbe6", "#dde1f1")
 _NOT_ATTRIBUTED: Final = "not attributed"
 _UNKNOWN: Final = "not known"
 _ROW: Final = 46
+_MANY_TURNS: Final = 40
 _FADED: Final = 0.62
-_NAME, _DETAIL = 24, 30
+_NAME, _DETAIL = 26, 30
 
 TEAMS_SQL: Final = """
     SELECT * FROM team_overview_by(levels := $levels, measure := $measure)
@@ -282,7 +283,8 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
         tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.45, -0.55], zeroline=False, ticklabelstandoff=6
     )
     legend = 26 * (_failure_bars in bars)
-    height = (panels * (56 + (_ROW - 8) * len(rows)) + 60 if is_tall else 106 + _ROW * len(rows)) + legend
+    row = _ROW + 12 * any(label.count("<br>") > 1 for label in labels)
+    height = (panels * (56 + (_ROW - 8) * len(rows)) + 60 if is_tall else 106 + row * len(rows)) + legend
     styled(drawn, height=height)
     drawn.update_layout(
         barmode="stack",
@@ -321,10 +323,11 @@ def _short_label(name: TeamName, row: Row, teams: Teams) -> str:
 def _label(name: TeamName, row: Row, teams: Teams) -> str:
     """The team, what tells it from its namesakes, and its games."""
     small = textwrap.wrap(name.detail, _DETAIL, max_lines=1, placeholder=" …") if name.detail else []
-    things = "game" if family(teams.benchmark) else "transcript"
-    games = wording.counted(row["games"], things)
+    games = wording.counted(row["games"], "game" if family(teams.benchmark) else "transcript")
     few = ", few" if row["games"] < FEW else ""
-    return f"{plain(short(name.model, _NAME))}<br><span style='font-size: 10.5px'>{plain(', '.join([*small, games]))}{few}</span>"
+    lines = textwrap.wrap(name.model, _NAME, max_lines=1 if name.detail else 2, placeholder=" …") or [name.model]
+    first = "<br>".join(plain(short(line, _NAME)) for line in lines)
+    return f"{first}<br><span style='font-size: 10.5px'>{plain(', '.join([*small, games]))}{few}</span>"
 
 
 def _dots(drawn: go.Figure, read: Reader, rows: Sequence[Row], measure: _Measure, **at: int) -> None:
@@ -572,7 +575,7 @@ class _Line:
             mode="lines+markers",
             opacity=_FADED if team["games"] < FEW else 1,
             line={"width": 2, "color": self.color, "dash": self.dash},
-            marker={"size": 3.5, "color": self.color},
+            marker={"size": 3.5 if len(known) <= _MANY_TURNS else 1.5, "color": self.color},
             customdata=[[_turns_at(read, team, self.only, turn=str(found["turn"])), self._said(team, found, write)] for found in known],
             hovertemplate="%{customdata[1]}<extra></extra>",
             **at,
@@ -605,7 +608,7 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
 
     shown = teams.drawn(most)
     rows = [row for row, _ in shown]
-    panels = [(title, lines) for title, lines in _PANELS if any(row[lines[0].key] is not None for row in teams.turns)]
+    panels = [(title, lines) for title, lines in _PANELS if any(row[lines[-1].key] is not None for row in teams.turns)]
     if not rows or not panels or max((row["turn"] for row in teams.turns), default=0) <= 1:
         return None
     drawn = make_subplots(
@@ -634,7 +637,7 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
                 drawn.add_annotation(**corner, text=title, yshift=36, font_size=12.5)
         small = f"<span style='font-size: 10.5px'>{plain(short(name.detail, 40))} n {row['games']}</span>"
         at_top = corner | {"yanchor": "bottom", "col": 1}
-        drawn.add_annotation(**at_top, text=f"{plain(short(name.model, 30))} {small}", font_size=11.5)
+        drawn.add_annotation(**at_top, text=f"{plain(short(name.model, 30 if name.detail else 62))} {small}", font_size=11.5)
     drawn.update_yaxes(range=[-0.04, 1.06], tickvals=[0, 0.5, 1], tickfont_size=10.5, zeroline=False)
     drawn.update_yaxes(tickvals=[0, 1], ticktext=["0", "1"], col=1)
     drawn.update_xaxes(nticks=6, tickfont_size=10.5, zeroline=False, showgrid=False)
@@ -647,12 +650,15 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
 def caption(teams: Teams, only: Collection[str] = ()) -> str:
     """What the figure shows, of how many games, by which methods: the caption of a paper."""
     shown = teams.drawn(MOST_TEAMS)
-    things = "games" if family(teams.benchmark) else "transcripts"
+    things, groups = ("games", "teams") if family(teams.benchmark) else ("transcripts", "experiments")
     games = sum(row["games"] for row, _ in shown)
+    counted = f"{len(shown)} of {len(teams.rows)} {groups}, {wording.count(games)} {things}"
     parts = {
-        "": f"{len(shown)} of {len(teams.rows)} teams, {wording.count(games)} {things}; crashed and truncated {things} are excluded.",
-        "score": "Dots: means with 95 % intervals over tasks (spirals: over games); no interval below two.",
+        "": f"{counted}; crashed and truncated {things} are excluded.",
+        "score": "Dots: means with 95 % intervals over tasks; no interval below two.",
     }
+    if any(row["spiral_share"] is not None for row, _ in shown):
+        parts["spiral"] = f"Spirals: intervals over {things}."
     if teams.process:
         parts["process"] = f"{teams.process.title}: {teams.process.meaning}."
     if teams.failures:

@@ -1,5 +1,7 @@
 """`python tools/make_pictures.py STORE OUT`: pictures of every page, 1440 and 420 pixels wide, light and dark, to be looked at one by one.
 
+With `--front` OUT is a file, docs/overview.png: the first screen, over the published CRAFT games and four scripted teams.
+
 The store should hold every family, judged and attributed; pages that need a game, a rubric or a query get one that the store has.
 """
 
@@ -32,14 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("store", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", default="", metavar="WORD", help="only pages with this word in their name")
+    parser.add_argument(
+        "--front", action="store_true", help="only what the Overview shows first, into the file OUT: the picture of the README"
+    )
     asked = parser.parse_args(arguments)
-    asked.out.mkdir(parents=True, exist_ok=True)
+    (asked.out.parent if asked.front else asked.out).mkdir(parents=True, exist_ok=True)
     store = Store(asked.store)
     server = make_server("127.0.0.1", 0, create_app(store).server, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
-        for name, address in addresses(store).items():
+        if asked.front:
+            front(browser, f"http://127.0.0.1:{server.server_port}/?benchmark=craft", asked.out)
+        for name, address in addresses(store).items() if not asked.front else ():
             if asked.only in name:
                 take(browser, f"http://127.0.0.1:{server.server_port}{address}", asked.out / name)
         browser.close()
@@ -66,6 +73,16 @@ _GAMES = """
     )
     SELECT benchmark, arg_max(episode_id, (cost, episode_id)), arg_max(turn, (cost, episode_id)) FROM decided GROUP BY ALL ORDER BY ALL
 """
+
+
+def front(browser: Browser, address: str, place: Path) -> None:
+    """The answers and the figure of the Overview, light."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(address)
+    page.locator(".wide-only .main-svg").first.wait_for(timeout=120_000)
+    page.wait_for_timeout(600)
+    page.locator(".card").first.screenshot(path=place)
+    page.close()
 
 
 def take(browser: Browser, address: str, place: Path) -> None:

@@ -54,6 +54,12 @@ _PLANTED = {
     show_default=True,
     help="Where logs and store go.",
 )
+@click.option(
+    "--logs",
+    "published",
+    type=click.Path(exists=True, path_type=Path),
+    help="Published CRAFT logs, or any others, in place of games that cotrace plays.",
+)
 @click.option("--games", default=10, show_default=True, type=click.IntRange(min=1), help="Games of each persona.")
 @click.option("--structures", type=click.IntRange(min=1), hidden=True, help="The former name of --games.")
 @click.option("--model", help="provider/model that judges some turns beside the engine, such as openai/qwen with --base-url.")
@@ -65,6 +71,7 @@ _PLANTED = {
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(0, 65535), help="Port of the dashboard.")
 def command(
     folder: Path,
+    published: Path | None,
     games: int,
     structures: int | None,
     model: str | None,
@@ -76,7 +83,9 @@ def command(
     *,
     serve: bool,
 ) -> int:
-    """Play games of several personas, read them, judge and attribute them with the engine, say what was found, then serve the dashboard.
+    """Play games of several personas, read them, judge and attribute them with the engine, report the findings, then serve the dashboard.
+
+    With --logs, the games are those of published logs: the dashboard opens with each team's score next to how it worked.
 
     With --model, a language model judges some of the turns, too: how far it agrees with the engine and with what was planted, and what
     it took.
@@ -84,6 +93,7 @@ def command(
     \b
     Example:
       cotrace demo --no-serve
+      cotrace demo --logs craft_results/
       cotrace demo --model openai/qwen --base-url http://localhost:8080/v1 --no-serve
     """
     if model is None and (base_url or key_variable):
@@ -93,12 +103,17 @@ def command(
     if structures is not None:
         say("--structures is now --games (the old name works until the next release)")
         games = structures
-    logs, store = folder / "logs", Store(folder / "cotrace.duckdb")
+    logs, store = published or folder / "logs", Store(folder / "cotrace.duckdb")
     started = time.monotonic()
-    with _step("1. What is played: teams build block structures; the directors of each have one of six planted ways to talk"):
-        for persona, fails in _PLANTED.items():
-            say(f"   {persona}: {fails}")
-        _play(logs, games)
+    if published is None:
+        with _step("1. What is played: teams build block structures; the directors of each have one of six planted ways to talk"):
+            for persona, fails in _PLANTED.items():
+                say(f"   {persona}: {fails}")
+            _play(logs, games)
+    else:
+        say(f"\n1. Nothing is played: the games are those of {printable(str(published))}")
+        with writing_to(folder, "--dir"):
+            folder.mkdir(parents=True, exist_ok=True)
     with _step("2. Logs into one store"):
         is_clean = _ingest(logs, store)
     with _step("3. Every turn judged by the engine, which replays the board and answers only what it can prove"):

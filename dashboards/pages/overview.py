@@ -10,7 +10,7 @@ from dash import html
 
 from analytics.findings import headlines
 from dashboards.address import GAME, game_at
-from dashboards.filters import in_order, narrowed
+from dashboards.filters import in_order, narrowed, thing_of
 from dashboards.grid import Grid, GridColumn, TableRows, few, fold
 from dashboards.parts import Later, Part, card, figure, note, stat
 from dashboards.playback.facts import Measure, cost_in_words, measure_of
@@ -167,12 +167,12 @@ def family_card(read: Reader, benchmark: str) -> Part:
         return None
     is_foreign = family(benchmark) is None
     address = read.address
-    links = [("all games", GAME), ("teams", "/")][: 1 if is_alone else 2]
+    links = [(f"all {_things(benchmark).lower()}", GAME), ("teams", "/")][: 1 if is_alone else 2]
     menu = html.Span([html.A(text, href=address.narrowed(path, benchmark=benchmark)) for text, path in links], className="table-links")
     return card(
         title_of(benchmark),
         html.Div(_headlines(read, benchmark, row), className="headlines"),
-        *(html.P(printable(sentence), className="card-lead") for sentence in _behind(read, benchmark)[:_IN_CARD]),
+        *([] if is_foreign else (html.P(printable(sentence), className="card-lead") for sentence in _behind(read, benchmark)[:_IN_CARD])),
         html.P((_what_is_known if is_foreign else _what_goes_wrong)(read, benchmark, row), className="card-lead"),
         None if is_alone else _strip(read, benchmark),
         menu=menu,
@@ -193,7 +193,7 @@ def _headlines(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Par
     known = family(benchmark)
     if known and known.game_scores:
         return [_of_game(game, known.game_scores) for game in read.rows(_BY_GAME).iter_rows(named=True)]
-    reached = f"{wording.count(row['successes'])} of {wording.count(row['success_n'])} games"
+    reached = f"{wording.count(row['successes'])} of {wording.count(row['success_n'])} {_things(benchmark).lower()}"
     heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)] if row["success_rate"] is not None else []
     if row["score_mean"] not in {None, row["success_rate"]} and row["main_metric"] != "success":
         words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"] or "mean score")
@@ -396,11 +396,10 @@ def content(read: Reader) -> Part:
     names = in_order(totals["benchmark"].to_list())
     games, turns = int(totals["games"].sum()), int(totals["turns"].sum())
     if len(names) == 1:
-        things = "game" if family(names[0]) else "transcript"
-        lead = f"{wording.counted(games, things)}, {wording.counted(turns, 'turn')}."
+        lead = f"{wording.counted(games, thing_of(names))}, {wording.counted(turns, 'turn')}."
         cards = [_TEAMS_FIGURE(read, names[0]), _TURN_BY_TURN(read, names[0]), _NUMBERS(read, names[0])]
         return html.Div([html.H1(title_of(names[0])), html.P(lead, className="lead"), *cards])
-    lead = f"{len(names)} families, {wording.counted(games, 'game')}, {wording.counted(turns, 'turn')}."
+    lead = f"{len(names)} families, {wording.counted(games, thing_of(names))}, {wording.counted(turns, 'turn')}."
     groups = ([name for name in names if family(name)], [name for name in names if not family(name)])
     boxes = [html.Div([_FAMILY(read, name) for name in group], className="families") for group in groups if group]
     return html.Div([html.H1("Overview"), html.P(lead, className="lead"), *boxes])
@@ -419,8 +418,8 @@ def _teams_card(read: Reader, benchmark: str) -> Part:
             parts += [html.H3(wording.condition_in_words({"game": game})) if game else None, answers(read, teams), *drawn]
     known = _counts_of_transcripts(read) if family(benchmark) is None else None
     if not parts:
-        return html.Div([known, card("Teams", note("No score, outcome or action of these logs is known."))])
-    return html.Div([known, card("Teams", *parts)])
+        parts = [note("No score, outcome or action of these logs is known.")]
+    return html.Div([known, card("Teams" if family(benchmark) else "Scores", *parts)])
 
 
 def _turns_card(read: Reader, benchmark: str) -> Part:
@@ -468,7 +467,8 @@ def answers(read: Reader, teams: Teams) -> Part:
         told = f"{wording.share(cost / whole)} of the regret of all teams; {wording.share(unread / whole)} is not attributed"
         found.append(("Loses most", agent, told))
     tiles = [html.Div([html.Dt(label), html.Dd([html.B(printable(name)), html.Small(printable(detail))])]) for label, name, detail in found]
-    sure = [html.P(printable(sentence), className="card-lead") for sentence in _behind(read, teams.benchmark)[:_IN_CARD]]
+    sentences = _behind(read, teams.benchmark)[:_IN_CARD] if family(teams.benchmark) else []  # of transcripts they repeat the figure
+    sure = [html.P(printable(sentence), className="card-lead") for sentence in sentences]
     return html.Div([html.Dl(tiles, className="answers"), *sure])
 
 
@@ -487,7 +487,11 @@ def _counts_of_transcripts(read: Reader) -> Part:
             stat(
                 "with a score", wording.count(row["scored"]), f"mean {wording.score(row['mean'])}" if row["scored"] else "not in these logs"
             ),
-            stat("verdicts", wording.count(row["verdicts"]), html.A(wording.counted(row["judges"], "judge"), href=judged)),
+            stat(
+                "verdicts",
+                wording.count(row["verdicts"]),
+                html.A(wording.counted(row["judges"], "judge"), href=judged) if row["judges"] else "",
+            ),
             stat("labels", wording.count(row["labels"]), wording.counted(row["raters"], "rater")),
         ],
         className="stats",
