@@ -31,8 +31,8 @@ from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.craft.checks import CHECKS
 from judges.craft.language import claims_of
-from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions, total
 from judges.evidence.transcript import RULES, Transcript, load, reader_named
+from research.engine_score import ANSWERS, Judged, QuestionScore, score_decisions, total
 from schemas.store import Store
 
 Label = tuple[str, int, str | None, str, str]

@@ -28,10 +28,10 @@ from games.experiments.plan import play
 from ingest.files.run import ingest_paths
 from judges.claims.job import read_texts
 from judges.claims.texts import ReadingRequest
-from judges.craft.measure import Judged, QuestionScore, score_decisions, total
 from judges.evidence.transcript import PLANTED, RULES
 from providers.provider import ModelSettings
 from research.engine import ENOUGH, LOW, TEAMS, judged_store, share
+from research.engine_score import Judged, QuestionScore, score_decisions, total
 from schemas.store import Store
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 

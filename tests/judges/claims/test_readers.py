@@ -20,10 +20,10 @@ from judges.claims.extraction import form_of, read_reply
 from judges.claims.readers import agreed, reading_room
 from judges.claims.reading import Read, ReadClaim, Unread
 from judges.claims.texts import ReadingRequest, open_texts, put, stored_claims
-from judges.craft.measure import ANSWERS, Judged, score_decisions, total
 from judges.craft.reading import TYPES
 from judges.evidence.transcript import PLANTED, load, reader_named
 from providers.provider import ModelSettings
+from research.engine_score import ANSWERS, Judged, score_decisions, total
 from schemas.store import Store
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play

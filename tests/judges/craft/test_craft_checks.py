@@ -15,10 +15,10 @@ from msgspec.structs import replace as changed
 from games.craft.engine.board import DIRECTORS, Board, ViewKind, all_views, views_json
 from games.craft.engine.rules import Move
 from judges.craft.checks import CHECKS
-from judges.craft.measure import Judged, score_decisions, total
 from judges.engine.checks import Decision, find
 from judges.evidence.transcript import ActionView, AgentView, OracleView, Transcript, TurnView, UtteranceView
 from research.__main__ import main as research
+from research.engine_score import Judged, score_decisions, total
 
 # The target. D1's wall: left (0,0), middle (1,0), right (2,0). D2's: (0,0), (0,1), (0,2). D3's: (0,2), (1,2), (2,2).
 # The large red block joins (0,1) to the hidden cell (1,1), so D2 sees it as small.

@@ -10,8 +10,8 @@ from scipy.stats import binomtest
 
 from games.craft.players import speech
 from judges.craft.checks import CHECKS
-from judges.craft.measure import Judged, QuestionScore, score_decisions, total
 from research.engine import spoken
+from research.engine_score import Judged, QuestionScore, score_decisions, total
 
 HERE = Path(__file__).parent
 FILES = ("craft_authors.yaml", "craft_voices_dev.yaml", "craft_voices_held.yaml")
