@@ -95,6 +95,23 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
     raise UsageError(f"{kind} is no query, and the store is read-only here: begin with {_KINDS}")
 
 
+def query_mistake(sql: str) -> str | None:
+    """What is wrong with the query, as far as can be told without a store: that it is no SQL, or not one SELECT."""
+    import duckdb
+
+    with sealed_memory() as connection:
+        try:
+            kinds = [statement.type for statement in connection.extract_statements(sql)]
+            if kinds == [duckdb.StatementType.SELECT]:
+                as_query(sql, connection)
+                return None
+        except UsageError as error:
+            return str(error)
+        except duckdb.Error as error:
+            return reason_of(error)
+    return "it has to be one SELECT statement"
+
+
 def as_condition(text: str, connection: duckdb.DuckDBPyConnection) -> str:
     """The one expression that the text holds, in brackets, to be put behind WHERE or AND.
 

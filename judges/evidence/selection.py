@@ -12,7 +12,7 @@ from judges.evidence.transcript import Reader, Transcript, load
 from judges.evidence.units import Selection, Unit, units
 from judges.rubric import PROBE, Rubric
 from schemas.errors import UsageError
-from schemas.read_only_sql import as_query, reason_of, sealed_memory, without_end
+from schemas.read_only_sql import query_mistake, reason_of, without_end
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -40,23 +40,6 @@ other column is a piece of evidence."""
 class _Game(NamedTuple):
     turns: int
     agents: Sequence[str]
-
-
-def query_mistake(sql: str) -> str | None:
-    """What is wrong with the query, as far as can be told without a store: that it is no SQL, or not one SELECT."""
-    import duckdb
-
-    with sealed_memory() as connection:
-        try:
-            kinds = [statement.type for statement in connection.extract_statements(sql)]
-            if kinds == [duckdb.StatementType.SELECT]:
-                as_query(sql, connection)
-                return None
-        except UsageError as error:
-            return str(error)
-        except duckdb.Error as error:
-            return reason_of(error)
-    return "it has to be one SELECT statement"
 
 
 def read_rows(store: Store, rubric: Rubric) -> list[Row]:

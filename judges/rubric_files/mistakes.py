@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from judges.evidence.selection import query_mistake
 from judges.rubric import ANY_BENCHMARK, Demonstration, Question, Rubric, loosely
 from schemas.families import families
+from schemas.read_only_sql import query_mistake
 from schemas.text import near
 from schemas.yaml_lines import NodePath
 
