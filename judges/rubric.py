@@ -24,7 +24,10 @@ from providers.messages import Form
 from schemas.errors import UsageError
 from schemas.replies import is_echo
 
-UnitKind = Literal["utterance", "agent_turn", "turn", "episode", "action", "event", "pair", "row"]
+UnitKind = Literal["utterance", "agent_turn", "turn", "episode", "window", "action", "event", "pair", "row"]
+
+WINDOW_TOKENS: Final = 4000
+"""Tokens, estimated, of evidence that grows with a conversation, unless a rubric states another number."""
 
 ANY_BENCHMARK = "any"
 """Stands for all benchmarks in a rubric's `benchmarks`."""
@@ -153,6 +156,8 @@ class Rubric(_Part):
     """The piece that is judged: a unit in which it is empty is `skipped`, not asked. None: every unit is asked."""
     shows: Annotated[_Names, Field(min_length=1)]
     """All that the judge may see."""
+    window_tokens: Annotated[int, Field(ge=200)] = WINDOW_TOKENS
+    """Tokens, estimated at 4 characters each, that a piece of evidence of a conversation may take; what is left out is counted there."""
     answers: Annotated[dict[str, Annotated[float, Field(ge=0, le=1, strict=False)] | None], Field(min_length=2)]
     """Answer -> score; None: an answer without a score. Categories have none; ordinal answers have rising ones."""
     choice: Literal["one", "several"] = "one"
@@ -204,6 +209,8 @@ class Rubric(_Part):
         }
         if self.choice != "one":
             content["choice"] = self.choice
+        if self.window_tokens != WINDOW_TOKENS:
+            content["window_tokens"] = self.window_tokens
         if self.unit_sql is not None:
             content["unit_sql"] = self.unit_sql
         if self.demonstrations:

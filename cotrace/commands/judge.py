@@ -262,6 +262,7 @@ def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
 
 
 def _tell_plan(request: JudgeRequest, store: Store) -> None:
+    from judges.evidence.later import INSTEAD
     from judges.runs.job import plan
 
     planned = plan(request, store)
@@ -272,4 +273,8 @@ def _tell_plan(request: JudgeRequest, store: Store) -> None:
         f"{planned.skipped} with nothing to judge, {planned.settled} settled by the log; "
         f"about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}"
     )
+    for piece, units in planned.later.items():
+        say(
+            f"  warning: {piece} shows what comes after the judged {request.rubric.unit} in {units} of {planned.looked_at} units: {INSTEAD}"
+        )
     show_prompt(planned.example)

@@ -108,14 +108,19 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
 def check(file: Path, store: Store | None) -> int:
     """Find every mistake in a rubric file; exit code 2 if there is one. With a store, its query is tried and a unit looked for.
 
+    A piece of evidence that can show what comes after the judged unit is a warning.
+
     \b
     Example:
       cotrace rubric check my_rubrics/acknowledges_conflict.yaml
     """
     from judges.rubric_files.reading import check as problems_of
+    from judges.rubric_files.reading import warnings_of
 
     problems = problems_of(file, store)
     for problem in problems:
         say(str(problem))
+    for warning in warnings_of(file):
+        say(f"warning: {warning}")
     say(f"{file}: {len(problems)} mistakes" if problems else f"{file}: no mistakes")
     return 2 if problems else 0

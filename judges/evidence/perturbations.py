@@ -250,7 +250,7 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
         raise UsageError(f"probe {kind} changes what is said, but {rubric.name} {about}: use names, order or {MODEL}NAME")
     if kind == "order" and rubric.unit not in {"agent_turn", "utterance", "turn", "action"}:
         raise UsageError(f"probe order moves the messages of a turn, but {rubric.name} judges by {rubric.unit}: use names or {MODEL}NAME")
-    if kind.startswith(INJECTED) and rubric.unit in {"row", "pair"}:
+    if kind.startswith(INJECTED) and rubric.unit in {"row", "pair", "window"}:
         raise UsageError(f"probe {kind} attacks through a message of a game, but {rubric.name} judges by {rubric.unit}: use another probe")
     if is_defect and kind not in defects_of(rubric.name):
         where = ", ".join(rubrics_of(kind))

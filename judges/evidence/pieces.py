@@ -15,13 +15,13 @@ import itertools
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView, UtteranceView
-from judges.rubric import Question, UnitKind
+from judges.rubric import WINDOW_TOKENS, Question, UnitKind
 from schemas.families import offered
 
 LONGEST_TEXT = 20_000
@@ -120,7 +120,7 @@ def fenced(piece: str, entries: Sequence[Entry], nonce: str) -> str:
     lines = [f"[BEGIN {piece} {nonce}]"]
     for head, text in entries:
         lines.append(clean(head).replace("\n", " "))
-        lines += [f"| {line}" for line in clean(text).split("\n")]
+        lines += [f"| {line}" for line in clean(text).split("\n")] if text else []
     if not entries:
         lines.append("(nothing)")
     lines.append(f"[END {piece} {nonce}]")
@@ -175,6 +175,10 @@ class UnitContext:
     """The second game of a pair, `game` being the first; None for other units."""
     row: Mapping[str, object] | None = None
     """Column -> value of a row of the rubric's own query; None for other units."""
+    window: range | None = None
+    """Places of the messages and actions of a window; None for other units."""
+    window_tokens: int = WINDOW_TOKENS
+    """Of the rubric."""
     renaming: Renaming | None = None
     """None: names as in the log."""
 
@@ -343,6 +347,7 @@ def _record(game: Transcript, turns: Iterable[TurnView]) -> list[Entry]:
 
 
 def _not_received(game: Transcript, message: UtteranceView) -> str:
+    """Words for the head of a message: which agents were not in its audience; empty if that is none or not known."""
     absent = [one_line(name) for name in game.agents if name != message.agent and name not in message.audience]
     return f" ({', '.join(absent)} did not receive this)" if absent and message.audience else ""
 
@@ -368,6 +373,175 @@ def _oracle_actions(context: UnitContext) -> list[Entry]:
     return [Entry("Candidate actions of this turn, each verified to make progress:", "\n".join(listed))] if listed else []
 
 
+# -- dialogues: order is that of the log, turn, then place inside the turn; actions follow the messages of their turn ------------------
+
+
+_CHARACTERS_A_TOKEN: Final = 4
+"""Of English text; the budget of a piece is a bound on its size, not on what a server counts."""
+_OVERLAP: Final = 5
+"""The last one in so many tokens of a window is shown again at the beginning of the next."""
+
+
+def windows(game: Transcript, budget: int) -> list[range]:
+    """Places in the list of messages and actions of a conversation, one range for each window, the first of them 0.
+
+    Args:
+        game: the conversation.
+        budget: tokens of a window, estimated; a longer message is a window of its own.
+
+    Returns:
+        Windows that together hold everything. Each begins before the end of the one before, if its last messages take no more than a
+        fifth of the budget.
+    """
+    sizes = [_tokens(entry) for entry in _everything(game)]
+    found: list[range] = []
+    start = 0
+    while start < len(sizes):
+        end = start + _fitting(sizes[start:], budget)
+        found.append(range(start, end))
+        if end == len(sizes):
+            break
+        back = end
+        while back > start + 1 and sum(sizes[back - 1 : end]) <= budget // _OVERLAP:
+            back -= 1
+        # a step back must leave room for a message that the last window had not
+        start = back if back < end and end - back < _fitting(sizes[back:], budget) else end
+    return found
+
+
+def _fitting(sizes: Sequence[int], budget: int) -> int:
+    """How many of the first fit; at least one."""
+    used = 0
+    for count, size in enumerate(sizes):
+        used += size
+        if used > budget and count:
+            return count
+    return len(sizes)
+
+
+def _tokens(entry: Entry) -> int:
+    return -(-(len(entry.head) + min(len(entry.text), LONGEST_TEXT)) // _CHARACTERS_A_TOKEN)
+
+
+def _within(entries: list[Entry], budget: int) -> list[Entry]:
+    """The last entries that fit, below a line that states what is left out."""
+    fitting = _fitting([_tokens(entry) for entry in reversed(entries)], budget)
+    left_out = len(entries) - fitting
+    return [*([_left_out(left_out, "earlier", budget)] if left_out else []), *entries[left_out:]]
+
+
+def _left_out(count: int, where: str, budget: int) -> Entry:
+    are = "message or action is" if count == 1 else "messages and actions are"
+    return Entry(f"({count} {where} {are} not shown: this piece has room for about {budget} tokens)", "")
+
+
+class _Said(NamedTuple):
+    turn: int
+    message: UtteranceView
+
+
+def _heard_before(context: UnitContext) -> Iterator[_Said]:
+    """Messages before the judged one that its agent wrote or could read, in order."""
+    now, agent = context.now, context.agent_name
+    for turn in context.game.turns:
+        if turn.turn > now.turn:
+            return
+        for message in turn.utterances:
+            if turn.turn == now.turn and (_is_judged_or_later(context, message) or _arrives_later(context, message)):
+                continue
+            is_own = message.agent == agent
+            readable = message.channel == "public" or not is_own  # an own private text is a thought
+            if readable and (is_own or (agent in message.audience and not message.superseded)) and message.text.strip():
+                yield _Said(turn.turn, message)
+
+
+def _is_judged_or_later(context: UnitContext, message: UtteranceView) -> bool:
+    """Whether a message of the judged turn is not before what is judged; of a whole turn of an agent, before its first text."""
+    if context.seq is not None:
+        return message.seq >= context.seq
+    own = [said.seq for said in context.now.utterances if said.agent == context.agent_name]
+    if own:
+        return message.seq >= own[0]
+    return _is_tool(context.game, message.agent)  # results of what the agent does in this turn
+
+
+def _arrives_later(context: UnitContext, message: UtteranceView) -> bool:
+    """Whether agents of the judged one's role receive each other's messages only after the turn, as the log states."""
+    if message.agent == context.agent_name or context.game.details.get("same_turn_messages") is not False:
+        return False
+    roles = [known.role for name in (message.agent, context.agent_name) if (known := context.game.agents.get(name)) is not None]
+    return len(set(roles)) == 1
+
+
+def _is_tool(game: Transcript, agent: str) -> bool:
+    """Whether an agent stands for the tools, whose messages are results."""
+    known = game.agents.get(agent)
+    return agent == "tool" or (known is not None and known.role == "tool")
+
+
+def _said_before(context: UnitContext) -> list[Entry]:
+    agent, now = context.agent_name, context.now.turn
+    said: dict[int, list[Entry]] = {}
+    for turn, message in _heard_before(context):
+        said.setdefault(turn, []).append(Entry(f"turn {turn}, {one_line(message.agent)} said:", message.text))
+    for before in context.game.turns:
+        if before.turn < now:
+            said.setdefault(before.turn, []).extend(_acted(before.turn, one) for one in before.actions if one.agent == agent)
+    return _within([entry for turn in sorted(said) for entry in said[turn]], context.window_tokens)
+
+
+def _acted(turn: int, action: ActionView) -> Entry:
+    outcome = {True: ": carried out", False: ": refused", None: ""}[action.accepted]
+    return Entry(f"turn {turn}, {one_line(action.agent)} tried:", action_text(action.verb, action.arguments) + outcome)
+
+
+def _reply_to(context: UnitContext) -> list[Entry]:
+    others = [said for said in _heard_before(context) if not _is_own_or_tool(context, said.message)]
+    return [Entry(f"turn {turn}, {one_line(message.agent)} said:", message.text) for turn, message in others[-1:]]
+
+
+def _is_own_or_tool(context: UnitContext, message: UtteranceView) -> bool:
+    return message.agent == context.agent_name or _is_tool(context.game, message.agent)
+
+
+def _tool_calls(context: UnitContext) -> list[Entry]:
+    done = [action for action in context.now.actions if action.agent == context.agent_name]
+    return [Entry(f"{one_line(action.agent)} called:", action_text(action.verb, action.arguments)) for action in done]
+
+
+def _tool_results(context: UnitContext) -> list[Entry]:
+    """Results since another agent last spoke."""
+    results: list[Entry] = []
+    for turn, message in _heard_before(context):
+        if _is_tool(context.game, message.agent):
+            results.append(Entry(f"turn {turn}, {one_line(message.agent)} returned:", message.text))
+        elif message.agent != context.agent_name:
+            results.clear()
+    return _within(results, context.window_tokens)
+
+
+def _everything(game: Transcript) -> list[Entry]:
+    """Messages that count, each with who of the agents did not receive it, and actions, in order."""
+    entries: list[Entry] = []
+    for turn in game.turns:
+        heard = [said for said in turn.received() if said.text.strip()]
+        entries += [Entry(f"turn {turn.turn}, {one_line(said.agent)} said{_not_received(game, said)}:", said.text) for said in heard]
+        entries += [_acted(turn.turn, action) for action in turn.actions]
+    return entries
+
+
+def _conversation_window(context: UnitContext) -> list[Entry]:
+    shown, entries = context.window, _everything(context.game)
+    if shown is None:
+        return []
+    before, after = shown.start, len(entries) - shown.stop
+    return [
+        *([_left_out(before, "earlier", context.window_tokens)] if before else []),
+        *entries[shown.start : shown.stop],
+        *([_left_out(after, "later", context.window_tokens)] if after else []),
+    ]
+
+
 _GENERAL: tuple[Piece, ...] = (
     Piece("judged_agent", "who is judged: name and role", AGENT_UNITS, (), _judged_agent),
     Piece("utterance", "the one public message that is judged", ("utterance",), (), _utterance),
@@ -385,6 +559,43 @@ _GENERAL: tuple[Piece, ...] = (
     Piece("world_before", "the whole world before this turn, as JSON, also what an agent could not see", TURN_UNITS, (), _world_before),
     Piece("goal", "the goal, as JSON, also where no agent was shown it", (*TURN_UNITS, "episode"), (), _goal),
     Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
+    Piece(
+        "said_before",
+        "messages before the judged one that its agent wrote or could read, in order, and its actions of earlier turns; the last "
+        f"{WINDOW_TOKENS} tokens of them (`window_tokens`)",
+        AGENT_UNITS,
+        (),
+        _said_before,
+    ),
+    Piece(
+        "reply_to",
+        "the last message of another agent, no tool, that the judged agent could read before its own",
+        AGENT_UNITS,
+        (),
+        _reply_to,
+    ),
+    Piece(
+        "tool_calls",
+        "the tools that the judged agent called in this turn, with arguments; not what came of it",
+        AGENT_UNITS,
+        (),
+        _tool_calls,
+    ),
+    Piece(
+        "tool_results",
+        "what tools returned to the judged agent before the judged message, since another agent last spoke",
+        AGENT_UNITS,
+        (),
+        _tool_results,
+    ),
+    Piece(
+        "conversation_window",
+        f"public messages and actions of a stretch of the conversation of about {WINDOW_TOKENS} tokens (`window_tokens`), with the number "
+        "of messages before and after it",
+        ("window",),
+        (),
+        _conversation_window,
+    ),
 )
 
 

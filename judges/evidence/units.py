@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from judges.evidence.pieces import UnitContext
+from judges.evidence.pieces import UnitContext, windows
 from judges.evidence.transcript import Transcript, TurnView
 from judges.rubric import ANY_BENCHMARK, Rubric, UnitKind
 from schemas.errors import UsageError
@@ -21,8 +21,8 @@ class Unit(NamedTuple):
     """What one judgment looks at."""
 
     unit_id: str
-    """`<episode>/<turn>/<agent>/<seq>`, parts left out where the unit is larger; `<first episode> vs <second episode>` for a pair; of a row
-    what its column `unit_id` says."""
+    """`<episode>/<turn>/<agent>/<seq>`, parts left out where the unit is larger; `<episode>/window<number>`;
+    `<first episode> vs <second episode>` for a pair; of a row what its column `unit_id` says."""
     episode_id: str
     turn: int | None
     agent: str | None
@@ -37,16 +37,27 @@ def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Ite
     if rubric.unit in {"pair", "row"}:
         return
     if rubric.unit == "episode":
-        yield Unit(game.episode_id, game.episode_id, None, None, UnitContext(game=game, roles=rubric.roles))
+        yield Unit(
+            game.episode_id, game.episode_id, None, None, UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens)
+        )
+        return
+    if rubric.unit == "window":
+        yield from _windows(rubric, game)
         return
     for turn in game.turns:
         if turns is None or turn.turn in turns:
             yield from _of_turn(rubric, game, turn)
 
 
+def _windows(rubric: Rubric, game: Transcript) -> Iterator[Unit]:
+    for number, shown in enumerate(windows(game, rubric.window_tokens), start=1):
+        context = UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens, window=shown)
+        yield Unit(f"{game.episode_id}/window{number}", game.episode_id, None, None, context)
+
+
 def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]:
     turn_id = f"{game.episode_id}/{turn.turn}"
-    group = UnitContext(game=game, roles=rubric.roles, turn=turn)
+    group = UnitContext(game=game, roles=rubric.roles, window_tokens=rubric.window_tokens, turn=turn)
     if rubric.unit == "turn":
         yield Unit(turn_id, game.episode_id, turn.turn, None, group)
         return
@@ -94,7 +105,7 @@ def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
         UsageError: the condition is no SQL or names something that does not exist.
     """
     benchmarks = None if ANY_BENCHMARK in rubric.benchmarks else rubric.benchmarks
-    return games_where(store, where, benchmarks, whole=rubric.unit in {"episode", "pair"})
+    return games_where(store, where, benchmarks, whole=rubric.unit in {"episode", "window", "pair"})
 
 
 def games_where(store: Store, where: str | None, benchmarks: Sequence[str] | None = None, *, whole: bool = False) -> Selection:

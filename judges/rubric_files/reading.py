@@ -255,6 +255,20 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line)
 
 
+def warnings_of(path: Path) -> list[Problem]:
+    """What is no mistake, but can mislead: pieces of evidence that can show what comes after the judged unit, by line."""
+    from judges.evidence.later import INSTEAD, possibly_later
+
+    rubric, problems, _ = _read(path)
+    if rubric is None or problems:
+        return []
+    _, lines = read_with_lines(path.read_text("utf-8"))
+    return [
+        Problem(path, lines.of(("shows",)), f"{name} can show what comes after the judged {rubric.unit}: {INSTEAD}")
+        for name in possibly_later(rubric)
+    ]
+
+
 def _read(path: Path, *, to_judge: bool = True) -> tuple[Rubric | None, list[Problem], list[tuple[Any, ...]]]:
     """The rubric, repaired where it can be; its mistakes, by line; and the places that stand-ins were put in."""
     try:

@@ -17,12 +17,12 @@ _TEMPLATE = """\
 name: {written}
 version: 1                      # raise it when an answer could change; verdicts keep the file's hash
 source: our own question        # where the questions come from
-unit: agent_turn                # what one judgment looks at: utterance, action, event, agent_turn, turn, episode, pair or row
+unit: agent_turn                # what one judgment looks at: utterance, action, event, agent_turn, turn, episode, window, pair or row
 benchmarks: [craft]
 roles: [director]               # whose turns are judged; leave it out for everybody
 about: public_message           # the piece that is judged: without it a unit is skipped, not asked
 # The visible evidence: what is not listed cannot reach the prompt.
-shows: [judged_agent, history, other_messages, public_message]
+shows: [judged_agent, said_before, public_message]
 answers: {{"yes": 1, "no": 0, unclear: 0.5, na: null}}    # quoted: bare yes and no are booleans in YAML
 repeats: 1                      # how often each unit is asked
 instructions: |
@@ -77,10 +77,11 @@ class _Shape(NamedTuple):
 
 
 _SHAPES: Final[dict[UnitKind, _Shape]] = {
-    "utterance": _Shape("utterance", ("judged_agent", "history", "utterance")),
-    "agent_turn": _Shape("public_message", ("judged_agent", "history", "other_messages", "public_message")),
+    "utterance": _Shape("utterance", ("judged_agent", "said_before", "utterance")),
+    "agent_turn": _Shape("public_message", ("judged_agent", "said_before", "public_message")),
     "turn": _Shape("public_messages", ("history", "public_messages")),
     "episode": _Shape("dialogue", ("dialogue",)),
+    "window": _Shape("conversation_window", ("conversation_window",)),
     "action": _Shape("action", ("history", "action", "action_outcome")),
     "event": _Shape(None, ("history", "public_messages")),
     "pair": _Shape(None, ("first_dialogue", "second_dialogue")),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
 
+from judges.evidence.later import later_pieces
+from judges.evidence.pieces import UnitContext
 from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import BY_RULES, Reader
@@ -93,6 +95,10 @@ class RunPlan:
     """Estimate."""
     cost: float | None
     """Estimate, USD; None if the model has no price."""
+    later: Mapping[str, int]
+    """Piece -> in how many of the first units it shows what comes after the unit (`judges.evidence.later`); others are left out."""
+    looked_at: int
+    """How many units that were."""
     example: list[Message]
     """The first prompt in full; empty if there is nothing to ask."""
 
@@ -202,6 +208,10 @@ class OpenCalls:
         self.tally.settled += sum(call.prompt.applies and not call.asks for call in still_open)
 
 
+_LOOKED_AT: Final = 300
+"""Units of a plan whose evidence is searched for what comes after them."""
+
+
 def plan(request: JudgeRequest, store: Store) -> RunPlan:
     """What the run would do, without asking anything and without writing anything.
 
@@ -213,7 +223,10 @@ def plan(request: JudgeRequest, store: Store) -> RunPlan:
     calls = OpenCalls(request, maker, store, found_answers(store, new_run(request, price=None)))
     estimate, tokens_in, tokens_out = TokenEstimate(), 0.0, 0
     example: list[Message] = []
+    looked_at: dict[str, UnitContext] = {}
     for call in calls:
+        if call.prompt.applies and len(looked_at) < _LOOKED_AT:
+            looked_at.setdefault(call.unit.unit_id, call.unit.context)
         if call.prompt.applies and call.asks and request.settings is not None:
             messages = maker.messages(call.prompt, call.asks)
             example = example or messages
@@ -229,6 +242,8 @@ def plan(request: JudgeRequest, store: Store) -> RunPlan:
         tokens_in=round(tokens_in),
         tokens_out=tokens_out,
         cost=price.cost(tokens_in, tokens_out) if price else None,
+        later=later_pieces(request.rubric, looked_at.values()),
+        looked_at=len(looked_at),
         example=example,
     )
 
