@@ -298,11 +298,11 @@ def test_the_head_of_a_game_says_nothing_twice(tmp_path: Path) -> None:
     assert re.sub(r"<[^>]+>", " ", head).split().count("kitchen") == 1
 
 
-def test_spirals_say_in_words_what_their_signs_mean(played: Store) -> None:
-    """The legend has codes such as "no oracle" and "undo loop"."""
+def test_spirals_say_in_words_what_their_colours_mean(played: Store) -> None:
+    """The legend has codes such as "undo loop"; one colour a kind is all that the figure encodes."""
     with reader(played, Address.parse("/spirals", "")) as read:
         told = str(spirals.content(read))
-    assert "no verified action was listed" in told
+    assert "an action refused before is tried again while nothing has changed" in told
     assert "the state returns to one that was left" in told
 
 

@@ -11,12 +11,15 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import plotly.graph_objects as go
 import pytest
+from click.testing import CliRunner
+from dash import dcc
 from playwright.sync_api import Page
 
 import cotrace
 from analytics.installation import ensure_installed
 from analytics.query import query
 from analytics.reports import report
+from cotrace.cli import cli
 from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.pages import pages
@@ -265,3 +268,82 @@ def test_the_page_in_a_browser(played_site: str, page: Page) -> None:
     page.goto(f"{played_site}/")
     page.locator(".narrow-only .main-svg").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_each_page_of_the_paper_has_the_score_beside_it(played: Store) -> None:
+    """Failures, Spirals and Remove gap: teams by score, the score in the first panel."""
+    for path, title in {"/spirals": "Overall progress", "/remove-gap": "Overall progress", "/failures": "score"}.items():
+        drawn = [figure for figure in figures_of(played, path) if len(list(figure.select_xaxes())) > 1]
+        first = drawn[0]
+        assert title in [*titles(first), *((axis.title.text or "").partition(" (")[0] for axis in first.select_xaxes())], path
+        scores = next(list(trace.x) for trace in first.data if trace.type == "scatter" and trace.mode == "markers+text")
+        assert scores == sorted(scores, reverse=True), path
+
+
+def test_what_went_wrong_comes_first_and_what_went_right_is_pale(played: Store) -> None:
+    """One legend, at most six categories before "other"."""
+    (figure,) = figures_of(played, "/failures")
+    names = [trace.name for trace in figure.data if trace.type == "bar"]
+    assert names[-1] == "correct"
+    assert "rgba" in figure.data[len(names) - 1].marker.color
+    assert len([name for name in names if name not in {"correct", "other"}]) <= 6
+
+
+def test_spirals_have_a_colour_a_kind_and_nothing_else(played: Store) -> None:
+    """Nine encodings, two of them in one grey, were eight too many."""
+    figure = figures_of(played, "/spirals")[-1]
+    kinds = query(played, "SELECT DISTINCT kind FROM correction_spirals").height
+    assert len({trace.name for trace in figure.data if trace.showlegend is not False and trace.name}) == kinds
+    assert len({shape.fillcolor for shape in figure.layout.shapes}) == kinds
+
+
+def test_why_begins_with_the_step_that_failed(played: Store) -> None:
+    """Seeing, saying, understanding, acting; what was not understood is part of the picture, and the shares are all there is."""
+    figure = figures_of(played, "/why")[0]
+    labels = " ".join(figure.layout.yaxis.ticktext)
+    assert [step for step in ("seeing", "saying", "understanding", "acting") if step in labels] == [
+        "seeing",
+        "saying",
+        "understanding",
+        "acting",
+    ]
+    lost = query(played, "SELECT status, sum(cost) AS cost FROM attributions WHERE cost > 0 GROUP BY ALL")
+    assert ("unattributed" in labels) is ("unattributed" in set(lost["status"]))
+    assert sum(value for trace in figure.data for value in trace.x if value is not None) == pytest.approx(1)
+    assert all(max(trace.error_x.array) > 0 for trace in figure.data)
+
+
+def test_the_remove_gap_is_in_the_main_menu_where_blocks_are_taken_away(played: Store, tmp_path: Path) -> None:
+    """It was hidden in a list of families; in a store of transcripts it is not there, and games are called transcripts."""
+    store = ingested(tmp_path, written(tmp_path / "chat.jsonl", {"id": "x", "messages": CHAT})).store
+    ensure_installed(store)
+    menus = [
+        re.findall(r'class="nav-link[^"]*"[^>]*>([^<]+)<', to_html(draw_page(one, Address.parse("/", "")).head)) for one in (played, store)
+    ]
+    assert "Remove gap" in menus[0]
+    assert "Remove gap" not in menus[1]
+    assert [("Games" in menu, "Transcripts" in menu) for menu in menus] == [(True, False), (False, True)]
+
+
+def test_the_demo_takes_published_logs(played: Store, tmp_path: Path) -> None:
+    """No game is played: the store has the games of the folder."""
+    done = CliRunner().invoke(cli, ["demo", "--logs", str(played.path.parent / "logs"), "--dir", str(tmp_path / "demo"), "--no-serve"])
+    assert done.exit_code == 0, done.output
+    shown = Store(tmp_path / "demo" / "cotrace.duckdb")
+    assert query(shown, "SELECT count(*) FROM games").item() == query(played, "SELECT count(*) FROM games").item()
+    assert not (tmp_path / "demo" / "logs").exists()
+
+
+def figures_of(store: Store, path: str) -> list[go.Figure]:
+    """The figures of a page, in its order."""
+    return list(_graphs(draw_page(store, Address.parse(path, "")).content))
+
+
+def _graphs(part: Any) -> Iterator[go.Figure]:
+    if isinstance(part, list | tuple):
+        for one in part:
+            yield from _graphs(one)
+    elif isinstance(part, dcc.Graph):
+        yield getattr(part, "figure")  # noqa: B009 - Dash has no type for it
+    elif hasattr(part, "children"):
+        yield from _graphs(part.children)

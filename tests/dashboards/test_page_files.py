@@ -179,7 +179,7 @@ def test_figures_of_a_printed_report_say_what_their_bars_are(played: Store) -> N
     assert bars_without_words(written) == []
 
 
-def test_numbers_of_the_overview_are_those_of_sql(text_of: object, played: Store) -> None:
+def test_numbers_of_the_overview_are_those_of_sql(text_of: object, written_of: object, played: Store) -> None:
     """Read from the page, and asked of `cotrace sql`."""
     asked = CliRunner().invoke(
         cli,
@@ -197,7 +197,7 @@ def test_numbers_of_the_overview_are_those_of_sql(text_of: object, played: Store
     assert query(played, "SELECT count(*) FROM games").item() == int(text.partition(" games")[0].split()[-1])
     assert f"{wording.score(float(mean))} [" in text
     assert f"n {n}" in text
-    assert wording.coefficient(float(gap)) in written_of("/")
+    assert wording.coefficient(float(gap)) in written_of("/")  # type: ignore[operator]
 
 
 def test_intervals_on_few_games_are_said_to_be(text_of: object, played: Store) -> None:
