@@ -17,7 +17,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from ingest.reading.adapter_types import Reading
-from ingest.reading.text import csv_rows, dumps, is_whole, lines_of, loads
+from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads
 from schemas.errors import BadInputError
 from schemas.records import Action, Call, Episode, EpisodeMetric, Receipt, TurnMetric, Utterance
 from schemas.text import excerpt
@@ -157,7 +157,7 @@ def _documents(data: bytes) -> Iterator[Any]:
     elif is_whole(data.lstrip().partition(b"\n")[0]) and b"\n" in data.strip():
         yield from (line.value for line in lines_of(data) if not isinstance(line.value, BadInputError))
     else:
-        yield loads(data)
+        yield from documents_of(data)
 
 
 class _Walk:

@@ -1,4 +1,4 @@
-"""Reads OpenTelemetry's spans of generative AI as OTLP JSON: one document, or one a line; a conversation is a game, a message a turn."""
+"""Reads spans of generative AI: OTLP JSON, the console exporter, Phoenix, TRAIL, LangSmith; a conversation is a game, a message a turn."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import Any, Final
 from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
 from ingest.conversation.messages import CalledTool, called_tool, parts_of
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, ModelCall, numbers, outcome, reading_of, settled
-from ingest.foreign.otel_spans import Span, messages, spans_of, with_content
+from ingest.conversation.usage import usage_of
+from ingest.foreign.otel_spans import Span, messages, with_content
+from ingest.foreign.span_files import spans_in
 from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.text import dumps, is_whole, lines_of, loads
+from ingest.reading.text import documents_of, dumps, is_whole, lines_of, read_json
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -31,10 +33,24 @@ _MODELS: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_na
 _USAGES: Final = ("gen_ai.usage", "llm.token_count", "llm.usage")
 _TOKENS_IN: Final = ("input_tokens", "prompt_tokens", "prompt")
 _TOKENS_OUT: Final = ("output_tokens", "completion_tokens", "completion")
-_TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
-_TOOL_INPUTS: Final = ("gen_ai.tool.call.arguments", "input.value", "traceloop.entity.input")
+_TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
+_TOOL_INPUTS: Final = (
+    "gen_ai.tool.call.arguments",
+    "ai.toolCall.args",
+    "gcp.vertex.agent.tool_call_args",
+    "input.value",
+    "traceloop.entity.input",
+)
+_RESPONSES: Final = ("response_data", "gcp.vertex.agent.llm_response", "output.value")
+"""Attributes that hold a whole response, with its tokens."""
 _DECORATED: Final = frozenset({"inputs", "args", "kwargs", "input_str", "tags", "metadata"})
-_TOOL_OUTPUTS: Final = ("gen_ai.tool.call.result", "output.value", "traceloop.entity.output")
+_TOOL_OUTPUTS: Final = (
+    "gen_ai.tool.call.result",
+    "ai.toolCall.result",
+    "gcp.vertex.agent.tool_response",
+    "output.value",
+    "traceloop.entity.output",
+)
 _LISTED: Final = 8
 _MOST_TOKENS: Final = 10**12
 """No model takes or gives so many at once."""
@@ -119,6 +135,10 @@ def _without_messages(spans: Sequence[Span]) -> BadInputError:
 
 def _kind(span: Span) -> str:
     """What a span is of, as its instrumentation names it: chat, execute_tool, invoke_agent, llm, agent, tool, ..."""
+    if "all_messages_events" in span.attributes or "pydantic_ai.all_messages" in span.attributes:
+        return "invoke_agent"
+    if span.attributes.get("ai.operationId") == "ai.toolCall":
+        return _TOOLS
     return next((str(span.attributes[name]).lower() for name in _KINDS if span.attributes.get(name)), "")
 
 
@@ -126,6 +146,7 @@ def _named_agent(span: Span) -> str | None:
     """The agent that a span is of, or in whose name it was made."""
     attributes = span.attributes
     named = attributes.get("gen_ai.agent.name") or attributes.get("agent.name") or attributes.get("agent_name")
+    named = named or attributes.get("ai.telemetry.functionId")
     if not named and _kind(span) == "agent":
         named = attributes.get("traceloop.entity.name") or span.name.removesuffix(".agent")
     return str(named) if named else None
@@ -234,14 +255,16 @@ def _frames(spans: Sequence[Span], by_id: Mapping[str, Span]) -> dict[str, bool]
 def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:
     attributes = span.attributes
     reasons = attributes.get("gen_ai.response.finish_reasons")
+    usage = next((found for name in _RESPONSES if (found := usage_of(read_json(str(attributes.get(name) or "")))) is not None), None)
+    tokens_in, tokens_out = _count(attributes, *_TOKENS_IN), _count(attributes, *_TOKENS_OUT)
     return ModelCall(
         model=_model(span) or UNKNOWN_MODEL,
         asked_at=span.start,
         served_model=None if attributes.get("gen_ai.response.model") is None else str(attributes["gen_ai.response.model"]),
         prompt=inputs,
         finish_reason=str(reasons[0]) if isinstance(reasons, list) and reasons else None,
-        tokens_in=_count(attributes, *_TOKENS_IN),
-        tokens_out=_count(attributes, *_TOKENS_OUT),
+        tokens_in=usage.tokens_in if tokens_in is None and usage is not None else tokens_in,
+        tokens_out=usage.tokens_out if tokens_out is None and usage is not None else tokens_out,
         tokens_cached=_count(
             attributes, "cache_read.input_tokens", "cache_read_input_tokens", "cached_tokens", "prompt_details.cache_read"
         ),
@@ -303,7 +326,7 @@ def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set
     result = next((attributes[name] for name in _TOOL_OUTPUTS if attributes.get(name) is not None), None)
     use = called_tool(call).use
     at = span.start
-    named = attributes.get("gen_ai.tool.call.id")
+    named = attributes.get("gen_ai.tool.call.id") or attributes.get("ai.toolCall.id")
     same = (one for one in called if (one.id == str(named) if named else (one.use.name, one.use.arguments) == (use.name, use.arguments)))
     known = next(same, None)
     raw: dict[str, Any] = {"role": "tool", "content": span.error if result is None else result} | (
@@ -341,10 +364,21 @@ def _evaluations(spans: Sequence[Span]) -> Iterator[tuple[str, Any]]:
 
 
 FORMAT: Final = "otel"
-VERSION: Final = 6
+VERSION: Final = 7
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')
+
+
+_FORMS: Final = tuple(
+    tuple(re.compile(mark) for mark in marks)
+    for marks in (
+        (rb'"context"\s*:\s*\{', rb'"trace_id"\s*:', rb'"span_id"\s*:', rb'"attributes"\s*:'),  # the console exporter, Phoenix
+        (rb'"span_attributes"\s*:', rb'"span_id"\s*:'),  # trees of spans
+        (rb'"run_type"\s*:', rb'"(?:trace_id|dotted_order|parent_run_id)"\s*:'),  # LangSmith
+    )
+)
+"""What files of spans that are not OTLP hold."""
 
 
 _OTHERS: Final[Mapping[str, str]] = {"resourceLogs": "log records", "resourceMetrics": "metrics"}
@@ -354,8 +388,9 @@ KEYS: Final = tuple(frozenset({key}) for key in ("resourceSpans", *_OTHERS))
 
 
 def sniff(head: bytes) -> bool:
-    """Tell from a file's first bytes whether this is OTLP JSON."""
-    return _BEGINNING.match(head) is not None
+    """Tell from a file's first bytes whether these are spans: OTLP JSON, or one of the other forms."""
+    is_json = head.lstrip()[:1] in {b"{", b"["}
+    return _BEGINNING.match(head) is not None or (is_json and any(all(mark.search(head) for mark in form) for form in _FORMS))
 
 
 def read(data: bytes, place: Place) -> Reading:
@@ -369,7 +404,7 @@ def read(data: bytes, place: Place) -> Reading:
     for locator, document in _documents(data, reading):
         try:
             _refuse_other_signals(document)
-            spans += spans_of(document)
+            spans += spans_in(document)
         except BadInputError as error:
             reading.rejects.append(BadInputError(error.reason, locator=f"{locator}{error.locator}"))
     for name, group in grouped(spans).items():
@@ -400,4 +435,5 @@ def _documents(data: bytes, reading: Reading) -> Iterator[tuple[str, Any]]:
             else:
                 yield found.locator, found.value
     else:
-        yield "", loads(data)
+        documents = documents_of(data)
+        yield from ((f"[{index}]" if len(documents) > 1 else "", document) for index, document in enumerate(documents))

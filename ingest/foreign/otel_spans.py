@@ -234,7 +234,56 @@ def _messages(span: Span, side: str) -> list[dict[str, Any]]:
     given = span.attributes.get(f"gen_ai.{side}.messages")
     if given is not None:
         return [_chat(message) for message in _json(given, f"gen_ai.{side}.messages")]
-    return span.events.get(side) or next((found for name in _OLD_NAMES[side] if (found := _numbered(span.attributes, name))), [])
+    found = span.events.get(side) or next((found for name in _OLD_NAMES[side] if (found := _numbered(span.attributes, name))), [])
+    return found or _in_own_words(span.attributes, side)
+
+
+_OWN: Final[Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
+    "input": (
+        ("request_data", ("messages", "input", "prompt")),  # Logfire
+        ("ai.prompt.messages", ()),  # AI SDK
+        ("ai.prompt", ("messages", "prompt")),
+        ("gcp.vertex.agent.llm_request", ("contents",)),  # ADK
+    ),
+    "output": (
+        ("response_data", ("message", "output", "text")),
+        ("gcp.vertex.agent.llm_response", ("content",)),
+    ),
+}
+"""Side -> attribute of an instrumentation, and under which keys of its JSON the messages are; none: it is they."""
+_VALUES: Final = {"input": ("input.value", "traceloop.entity.input"), "output": ("output.value", "traceloop.entity.output")}
+"""Attributes of a request that hold the words alone, or a whole request or response."""
+_IN_VALUES: Final = {"input": ("messages", "contents", "prompt", "input"), "output": ("choices", "message", "content", "output", "text")}
+
+
+def _in_own_words(attributes: Mapping[str, Any], side: str) -> list[dict[str, Any]]:
+    """Messages under attributes that one instrumentation has."""
+    role = "user" if side == "input" else "assistant"
+    events = _read(attributes.get("events"))
+    if isinstance(events, list):
+        named = [event_messages(str(one.get("event.name")), one) for one in events if isinstance(one, Mapping)]
+        return [message for found in named if found is not None and found[0] == side for message in found[1]]
+    if side == "output" and (attributes.get("ai.response.text") or attributes.get("ai.response.toolCalls")):
+        calls = _read(attributes.get("ai.response.toolCalls"))
+        return [{"role": role, "content": attributes.get("ai.response.text"), "tool_calls": calls if isinstance(calls, list) else []}]
+    for name, keys in _OWN[side]:
+        held = _read(attributes.get(name))
+        if held is not None:
+            inner = next((held[key] for key in keys if isinstance(held, Mapping) and held.get(key) is not None), None if keys else held)
+            return _as_messages(inner, role)
+    kind = str(attributes.get("openinference.span.kind") or attributes.get("traceloop.span.kind") or "").lower()
+    given = next((attributes[name] for name in _VALUES[side] if attributes.get(name)), None) if kind == "llm" else None
+    held = _read(given)
+    inner = next((held[key] for key in _IN_VALUES[side] if isinstance(held, Mapping) and held.get(key)), None)
+    return _as_messages(given if inner is None else inner, role)
+
+
+def _as_messages(given: Any, role: str) -> list[dict[str, Any]]:
+    if given is None:
+        return []
+    found = given if isinstance(given, list) else [given]
+    messages = [one["message"] if isinstance(one, Mapping) and isinstance(one.get("message"), Mapping) else one for one in found]
+    return [{"role": role, **one} if isinstance(one, Mapping) else {"role": role, "content": one} for one in messages]
 
 
 def with_content(span: Span) -> list[str]:

@@ -144,6 +144,26 @@ def lines_of(data: bytes) -> Iterator[Line]:
             yield Line(locator, BadInputError(error.reason, locator=locator, excerpt=error.excerpt))
 
 
+def documents_of(data: bytes) -> list[Any]:
+    """The values of a file: one, or several one after the other, over any number of lines.
+
+    Raises:
+        BadInputError: what begins it is not JSON.
+    """
+    try:
+        return [loads(data)]
+    except BadInputError as error:
+        text, place, found = data.decode(errors="replace"), 0, []
+        decoder = json.JSONDecoder()
+        try:
+            while (rest := len(text) - len(text[place:].lstrip())) < len(text):
+                value, place = decoder.raw_decode(text, rest)
+                found.append(_finite(value))
+        except (ValueError, RecursionError):
+            raise error from None
+        return found
+
+
 def refuse_spread_objects(data: bytes) -> None:
     """Refuse a file whose first object is whole, but spread over several lines: one fault, not one a line.
 

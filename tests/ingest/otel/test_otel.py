@@ -381,7 +381,7 @@ def test_an_agents_span_with_messages_and_no_request_inside_is_read(tmp_path: Pa
     assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [("user", "Hi."), ("buyer", "Ho.")]
 
 
-@pytest.mark.parametrize("name", ["input.value", "ai.prompt.messages", "gcp.vertex.agent.llm_request", "events", "request_data"])
+@pytest.mark.parametrize("name", ["input.value", "my.prompts", "gcp.vertex.agent.llm_request", "events", "my.request"])
 def test_content_that_was_recorded_under_other_names_is_refused_by_these_names(name: str, tmp_path: Path) -> None:
     """It is not said that nothing was recorded."""
     (reason,) = read(tmp_path, document(span(1, "chat", **{name: '{"messages": ["Hi."]}'}))).refused
