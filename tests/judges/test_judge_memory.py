@@ -35,7 +35,7 @@ finally:
 
 def test_a_judge_run_imports_nothing_heavy_that_it_does_not_use(tmp_path: Path) -> None:
     """A whole `cotrace judge`, from the command line to the verdicts in the store. Its peak is measured by `benchmarks/judge_run.py`."""
-    store = store_of(tmp_path / "s.duckdb", games=4, turns=10)
+    store = store_of(tmp_path / "s.duckdb", turns=5)
     with stub_server() as url:
         done = subprocess.run([sys.executable, "-c", JUDGE, str(store.path), url], capture_output=True, text=True, check=True)
     assert "imported\n" in done.stdout
