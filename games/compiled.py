@@ -1,7 +1,7 @@
-"""Functions compiled to machine code by Numba, kept on disk so that it happens once a machine.
+"""Functions compiled to machine code by Numba, cached on disk so that it happens once a machine.
 
-Numba itself finds what it has kept by the one file in which the function stands, and would go on with old code after a change in a file of
-its helpers. So the name under which it keeps a function says what the machine code is made from, wherever that stands.
+Numba itself finds what it has cached by the one file that has the function, and would use old code after a change in a file of
+its helpers. So the name under which it caches a function says what the machine code is made from, wherever that is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AsymPuzl games that go on otherwise, from cotrace's own log."""
+"""AsymPuzl games with changes from a turn on, from cotrace's own log."""
 
 from __future__ import annotations
 

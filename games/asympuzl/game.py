@@ -335,7 +335,7 @@ class Game:
         return None if self.done else AGENTS[len(self._turns) % 2]
 
     def state(self) -> GameState:
-        """Give everything about the game as it stands."""
+        """Give everything about the game as it is now."""
         return GameState(
             turn=self.turn,
             next_agent=self.next_agent,

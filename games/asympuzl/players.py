@@ -4,12 +4,12 @@
 sharing           says all it knows every turn, believes the partner, corrects only what differs
 piecewise         the same, but says one piece a turn
 ignoring          says all, but never acts on what it hears
-overcorrecting    makes an entry wrong that was right, mends it on its next turn, and so on
+overcorrecting    makes an entry wrong that was right, fixes it on its next turn, and so on
 misreading        takes what it hears for something else: places shifted by one, colors swapped
 format_breaking   every other answer has no JSON, or has actions that are not valid
 silent            never says anything, but listens
 guessing          says what it cannot know, as if it knew
-rewriting         writes all it knows every turn, also what stands there already
+rewriting         writes all it knows every turn, also what is there already
 presuming         speaks as if its partner saw its actions, and tells nothing
 misinforming      says all, but exchanges two shapes (A) or two colors (B) of its clues
 ================= =========================================================================================
@@ -82,7 +82,7 @@ class Mind:
             self.order |= order
 
     def entry(self, place: int) -> Entry | None:
-        """What stands at a position, from 1; None as long as shape and color are not both known."""
+        """The entry at a position, from 1; None as long as shape and color are not both known."""
         shape = self.order.get(place)
         color = None if shape is None else self.colors.get(shape)
         return None if shape is None or color is None else Entry(shape, color)
@@ -209,7 +209,7 @@ def _write_all(mind: Mind, _seen: PuzzleView, _rng: random.Random) -> Sequence[W
 
 
 def _overcorrect(mind: Mind, seen: PuzzleView, rng: random.Random) -> Sequence[Write]:
-    """Once all is well, put a neighbour's color where the right one stood; the next turn mends it."""
+    """Once all is well, put a neighbour's color where the right one was; the next turn fixes it."""
     differing = _write_differences(mind, seen, rng)
     known = _known(mind)
     if differing or len(known) < _PAIR:

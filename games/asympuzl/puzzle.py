@@ -35,7 +35,7 @@ MAX_SIZE: Final = len(SHAPES)
 
 
 class Entry(NamedTuple):
-    """What stands, or is thought to stand, at a position."""
+    """The true or supposed entry at a position."""
 
     shape: str
     color: str | None

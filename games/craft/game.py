@@ -238,7 +238,7 @@ class Game:
         return () if self.done else self._turn.speakers
 
     def state(self) -> GameState:
-        """Give everything about the game as it stands."""
+        """Give everything about the game as it is now."""
         turn = self._turn
         return GameState(
             turn=turn.number,

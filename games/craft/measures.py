@@ -9,7 +9,7 @@ canonical cells count.
 Failure categories of a turn: the published ones, and a repaired set.
 
 ``published_category`` is the decision of the released code (paper, appendix on the taxonomy). Known
-faults of it: errors are told apart by substring, so span problems whose message contains the word
+faults of it: errors are distinguished by substring, so span problems whose message contains the word
 "layer" count as layer errors; a wrong size counts as a wrong colour; a right large block named from its
 other end counts as a wrong position; a right small block with a superfluous second cell as a wrong span.
 

@@ -21,7 +21,7 @@ FAULTLESS: Final = frozenset((FAULTLESS_DIRECTOR, *_FAULTLESS_BUILDERS))
 """Directors who ask for what their view shows; builders who do what they are told, or ask."""
 
 _MANY: Final = "mixed"
-"""A persona of all faults: not to be told apart from any."""
+"""A persona of all faults: it cannot be distinguished from any."""
 
 _FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     **{director: tuple(name for name in PERSONAS if name not in (*FAULTLESS, _MANY)) for director in DIRECTORS},

@@ -1,4 +1,4 @@
-"""Einstein games that go on otherwise, from cotrace's own log or a published one."""
+"""Einstein games with changes from a turn on, from cotrace's own log or a published one."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Dialog:
     """Per step what the user message showed."""
 
     logged: Mapping[str, Any]
-    """The file as it stands."""
+    """The file as it is."""
 
     step_limit: int
     """Not in the file; the published scripts play 30."""

@@ -135,7 +135,7 @@ class PlayerView:
     positions: tuple[Bin, ...]
     reach: tuple[Bin, ...]
     history: tuple[HistoryEntry, ...]
-    """Every step so far; nobody is shown the partner's thoughts."""
+    """Every step so far; no player is shown the partner's thoughts."""
 
     system: str
     user: str
@@ -209,7 +209,7 @@ class Game:
         return stop_reason(self.steps[-1]) if self.steps else None
 
     def state(self) -> GameState:
-        """Give everything about the game as it stands."""
+        """Give everything about the game as it is now."""
         table, setting = self._recorder.table, self.setting
         sensible = () if self.done else expected(options(self.puzzle, table), table, setting.modes, setting.rules)
         return GameState(

@@ -309,7 +309,7 @@ def _optimum(game_id: str, mode: ActionMode) -> Plan:
 
 
 def game_metrics(puzzle: Puzzle, modes: Modes, steps: Sequence[Step]) -> GameMetrics:
-    """Compute the numbers of a game from its replayed steps; a game without steps stands as it started."""
+    """Compute the numbers of a game from its replayed steps; a game without steps is as it started."""
     best = optimum(puzzle, modes)
     last = steps[-1].outcome if steps else None
     choices = [step.choice for step in steps if step.choice]

@@ -16,7 +16,7 @@ from games.players.running import RunReport
 FAULTLESS: Final = frozenset((personas.FAULTLESS, personas.PLANNER))
 
 _MANY: Final = "mixed"
-"""A persona of all faults: not to be told apart from any."""
+"""A persona of all faults: it cannot be distinguished from any."""
 
 fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 """Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""

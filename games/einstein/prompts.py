@@ -140,7 +140,7 @@ def read_system_prompt(text: str) -> tuple[ActionMode, bool | None]:
 
 
 def read_user_prompt(text: str, *, locator: str = "") -> PromptLines:
-    """Read a user message, published or cotrace's own; ``locator`` says in errors where it stands.
+    """Read a user message, published or cotrace's own; ``locator`` says in errors where it is.
 
     Raises:
         BadInputError: it names no player, or lacks a bin.

@@ -104,7 +104,7 @@ class Search:
         self._follows: dict[tuple[int, int], int] = {}
 
     def steps(self, table: Table) -> int | None:
-        """Give the steps left in a position of the game; None if the goal is out of reach, since nobody can tell what a player has to know.
+        """Give the steps left in a position of the game; None if the goal is out of reach, since it is unknown what a player has to know.
 
         Where no player can talk they are those of perfect hands: a right guess is always possible.
         """

@@ -59,16 +59,16 @@ class ShortForm(NamedTuple):
     """`cotrace play GAME`, as far as it differs from family to family."""
 
     games: int
-    """How many games of a team are played, if nobody says."""
+    """How many games of a team are played by default."""
     counted: str
     """What --games counts, in words."""
     seeds: Sequence[int]
     team: Callable[[Any], Sequence[str]]
-    """The `Tasks` -> who plays, if nobody says."""
+    """The `Tasks` -> who plays by default."""
     drawn: Callable[[int | None, int, dict[str, Any]], tuple[dict[str, Any], Sequence[int]]]
     """--games (None: not given), --seed and what is said of tasks -> the keys of `Tasks`, and the seeds."""
     examples: Sequence[str]
-    """What stands behind `cotrace play`; the first is the shortest."""
+    """The words after `cotrace play`; the first example is the shortest."""
     kinds: Sequence[str] = ()
     """Games of the family, one of which is named first; empty: it has one."""
     renamed: Mapping[str, str] = {}
@@ -116,7 +116,7 @@ def job_of(match: Match, header: Header, begin: Callable[[], Course | None]) -> 
     Args:
         match: what was asked for.
         header: of the game's log, as the family writes it; in an experiment its names become those of the experiment.
-        begin: gives the game's course, from its beginning; of a cast, one that asks nobody.
+        begin: gives the game's course, from its beginning; of a cast, one that asks no player.
     """
     if match.cast:
         agents = [replace(agent, persona=agent.model) for agent in header.agents]

@@ -87,13 +87,13 @@ class ExperimentFile(Settings):
 
 
 class Source(NamedTuple):
-    """A file that is being read, for messages that say where something stands."""
+    """A file that is being read, for messages that name the place."""
 
     path: Path
     lines: YamlLines
 
     def wrong(self, where: NodePath, message: str) -> UsageError:
-        """The error for what stands there."""
+        """The error for what is there."""
         return UsageError(f"{self.path}, line {self.lines.of(where)}: {message}")
 
     def part(self, kind: type[P], content: Mapping[str, Any], where: NodePath) -> P:

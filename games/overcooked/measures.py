@@ -207,7 +207,7 @@ def event_of(
         layout: the kitchen; None: the published one.
 
     Returns:
-        None if nobody said anything; the published script stops with an error there.
+        None if no agent wrote anything; the published script stops with an error there.
     """
     opener = next((message.agent for message in messages if message.say not in ("", NOTHING)), None)
     if opener is None:

@@ -212,7 +212,7 @@ def replay(
         order: what is cooked.
         actions: of each step both agents' actions; drawn one by one.
         rules: the reading of the rules.
-        following: of each step both agents' next actions by the references; each is tried against the kitchen as it stands.
+        following: of each step both agents' next actions by the references; each is tried against the kitchen as it is then.
         layout: the kitchen; None: the published one.
     """
     scenes = scenes_of(layout or kitchen(), order, rules)

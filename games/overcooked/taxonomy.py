@@ -170,7 +170,7 @@ def _best(done: Trajectory, references: Sequence[Trajectory]) -> Trajectory:
 
 
 def _position(actions: Trajectory, done: Trajectory, references: Sequence[Trajectory]) -> str:
-    """Where the first pickup of some actions stands in the reference, seen from what has been done."""
+    """Where the first pickup of some actions is in the reference, seen from what has been done."""
     reference = _best(done, references)
     reached = d_max(done, reference)
     first = next((action for action in actions if action.startswith("pickup(")), actions[0] if actions else None)
@@ -199,7 +199,7 @@ def _same_place(actions: Trajectory, done: Trajectory, references: Sequence[Traj
 
 
 def _unknown(call: WrittenAction | None, layout: Layout | None) -> str:
-    """The category of a request that nobody could carry out as written: known objects at a wrong place are parameters gone wrong."""
+    """The category of a request that no agent could carry out as written: known objects at a wrong place are parameters gone wrong."""
     if call is None or not call.arguments:
         return "infeasible"
     return "wrong_parameter" if call.name == "pickup" and call.arguments[0] in (*(layout or kitchen()).items, DISH) else "infeasible"

@@ -65,7 +65,7 @@ def left_of(order: str, state: State, layout: Layout | None = None) -> dict[str,
 
 
 def on_counters(state: State, item: str) -> Iterator[Cell]:
-    """The counters on which an item stands."""
+    """The counters that hold an item."""
     for name, there in state["counters"].items():
         if there == item:
             x, y = name.strip("()").split(",")
@@ -128,7 +128,7 @@ class Aim(NamedTuple):
 
     at: Cell
     opens: int = 0
-    """The step after which the action may begin: nobody sets out for what is not yet there."""
+    """The step after which the action may begin: no agent sets out for what is not yet there."""
 
     ready: int = 0
     """The step after which it can be done."""

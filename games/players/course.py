@@ -87,7 +87,7 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
 
 
 def play_alone(path: Path, header: Header, course: Course) -> int:
-    """Play a game that asks nobody into its file; give the number of turns.
+    """Play a game that asks no player into its file; give the number of turns.
 
     Raises:
         OSError: the file cannot be written.
@@ -184,7 +184,7 @@ class Cast(Protocol):
 
 
 def played_by(course: Course, cast: Cast) -> Course:
-    """The same course, played by scripts: it asks nobody."""
+    """The same course, played by scripts: it asks no player."""
     replies: list[ReplyEntry] = []
     try:
         step = next(course)

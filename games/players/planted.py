@@ -48,7 +48,7 @@ class PlantedGame(NamedTuple):
 
 
 def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]) -> FaultyPlayer | None:
-    """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or nobody plays by a script.
+    """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or no agent plays by a script.
 
     Args:
         scripts: agent -> script, as logs name it.

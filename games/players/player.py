@@ -34,9 +34,9 @@ class Slot(NamedTuple):
     joined: str = ""
     """Between two pieces."""
     is_json: bool = False
-    """Free text that stands as a JSON string."""
+    """Free text, written as a JSON string."""
     default: str = ""
-    """What stands there if nothing is filled in."""
+    """The text if nothing is filled in."""
 
 
 class Form(NamedTuple):

@@ -255,11 +255,11 @@ class Job(NamedTuple):
     taken: Mapping[str, str]
     """Agent -> player."""
     begin: Callable[[], Course | None]
-    """Gives its course, from the beginning; None: there is no such game (only of those that ask nobody)."""
+    """Gives its course, from the beginning; None: there is no such game (only of those that ask no player)."""
     sit: Callable[[Mapping[str, Player]], Mapping[str, Player]] = dict
     """Who answers for a player: of a game that goes on from another one, that one's replies at first."""
     alone: bool = False
-    """The course asks nobody: scripts that remember play in it."""
+    """The course asks no player: scripts that remember play in it."""
 
     async def play(self, players: Mapping[str, Player]) -> int:
         """Play it into its file with its players; gives the number of turns.
@@ -273,7 +273,7 @@ class Job(NamedTuple):
         return await play_course(self.path, self.header, course, self.sit(players))
 
     def play_alone(self) -> int:
-        """Play it into its file, where its course asks nobody; gives the number of turns.
+        """Play it into its file, where its course asks no player; gives the number of turns.
 
         Raises:
             OSError: the file cannot be written.
@@ -335,7 +335,7 @@ def run_games(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | No
 
 
 def _run_alone(jobs: Sequence[Job], on_progress: OnProgress | None) -> RunReport:
-    """Play games that ask nobody; many of them in several processes."""
+    """Play games that ask no player; many of them in several processes."""
     left = [job for job in jobs if not _is_whole(job)]
     report = RunReport(paths=[job.path for job in jobs], kept=len(jobs) - len(left))
     watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=Usage(), tell=on_progress)

@@ -96,7 +96,7 @@ class PlayerSetup(NamedTuple):
         Args:
             asked: texts such as `builder=script:plain` or `directors=openai/gpt-4o-mini`; `directors=script:clear+vague+clear` names one
                 script for each agent of a role.
-            said: what stands before each text where it was written, for messages.
+            said: the words before each text where it was written, for messages.
 
         Raises:
             UsageError: a role or script is unknown, an agent has two players or none, or a player is written wrongly.

@@ -121,7 +121,7 @@ class Situation:
     """Between two actions."""
 
     partner_did: str | None = None
-    """The partner's last action in words; None if it has not acted, or nobody tells."""
+    """The partner's last action in words; None if it has not acted, or it is not shown."""
 
     interprets: bool = True
     """There is something to interpret."""
@@ -140,7 +140,7 @@ class Situation:
 
 
 class ScriptView(NamedTuple):
-    """For a script: what is wanted, and what stands there."""
+    """For a script: what is wanted, and the text."""
 
     game: str
     player: Player

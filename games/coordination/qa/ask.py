@@ -253,7 +253,7 @@ def _observation(item: _Item) -> Observation:
 
 
 class Put(NamedTuple):
-    """A question as it is put to a script: what stands in the messages, and which trial it is."""
+    """A question as it is put to a script: the text of the messages, and which trial it is."""
 
     directive: str
     description: str

@@ -41,7 +41,7 @@ def _fits(board: Board, move: Move) -> bool:
     return _fits_there(move, board.stack(move.position), board.stack(move.span_to or ""), board.layer_spans(move.layer))
 
 
-@lru_cache(maxsize=65536)  # what stands elsewhere does not matter, and there are few stacks
+@lru_cache(maxsize=65536)  # what is elsewhere does not matter, and there are few stacks
 def _fits_there(move: Move, stack: Stack, partner_stack: Stack, spans: tuple[Span, ...]) -> bool:
     """Tell whether the engine would carry a move out on any board with these stacks in its cells and these spans on its layer."""
     board = EMPTY_BOARD.with_layer_spans(move.layer, spans).with_stack(move.position, stack)

@@ -462,7 +462,7 @@ def accepts(board: Board, move: Move) -> bool:
 
 
 def _with_removed_block(board: Board, move: Move) -> Move:
-    """Name the block a removal is about: whatever stands on top."""
+    """Name the block a removal is about: whatever is on top."""
     stack = board.stack(move.position)
     if move.action != "remove" or not stack or move.block == stack[-1]:
         return move
@@ -521,7 +521,7 @@ class Flags:
     """Placed: the target has this block there. Removed: it has not. Only ``position`` counts."""
 
     correct_side_placement: bool
-    """The same, seen by a director; always False on cells that nobody sees."""
+    """The same, seen by a director; always False on cells that no director sees."""
 
     overall_structure_correctness: bool
     """Every block on the board equals the target's at its cell and layer; true for an empty board."""

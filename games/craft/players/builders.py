@@ -79,7 +79,7 @@ def _follow_candidates(situation: Situation, rng: random.Random) -> IntendedMove
 
 
 _TRUST: Final[dict[Verb, float]] = {"place": 0.2, "remove": 0.6}
-"""Chance that a message wins against a list of candidates that it does not fit: what stands wrong need not be listed."""
+"""Chance that a message wins against a list of candidates that it does not fit: what is wrong need not be listed."""
 
 
 def _agreement(said: Instruction, move: Move) -> int:

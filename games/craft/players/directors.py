@@ -227,7 +227,7 @@ def _doubt(orders: list[Instruction], rng: random.Random, *defects: str) -> Plan
 
 
 def ask_again(sight: Sight, rng: random.Random) -> Plan | None:
-    """Ask for a block that stands there already."""
+    """Ask for a block that is there already."""
     places = [(cell, layer) for cell in sight.wall for layer in range(sight.height(cell)) if sight.looks_right(cell, layer)]
     asked = [(cell, layer) for cell, layer in places if sight.built(cell, layer, "place")]
     orders = [order for cell, layer in asked or places if (order := sight.to_place(cell, layer)) is not None]

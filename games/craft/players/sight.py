@@ -106,7 +106,7 @@ class Sight:
         """Give the height of a stack on any wall.
 
         Raises:
-            IndexError: nobody sees the cell.
+            IndexError: no director sees the cell.
         """
         return sum(self.seen(cell, layer) is not None for layer in range(MAX_HEIGHT))
 

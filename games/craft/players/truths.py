@@ -112,11 +112,11 @@ class TurnFacts:
         return _at(self.target, cell, layer)
 
     def block(self, cell: Cell, layer: int) -> str | None:
-        """Give the block that stands there; None if none does."""
+        """Give the block there; None if there is none."""
         return _at(self.board, cell, layer)
 
     def is_right(self, cell: Cell, layer: int) -> bool:
-        """Tell whether the block that belongs there stands there."""
+        """Whether the block that belongs there is there."""
         block = self.block(cell, layer)
         return block is not None and block == self.target_block(cell, layer)
 

@@ -289,7 +289,7 @@ Answer = ParsedMove | Clarification | Unreadable
 def read_director(raw: str) -> DirectorAnswer:
     """Read a director's reply: the last message in tags, else what is left when the thoughts are off.
 
-    A message that stands inside thoughts counts only where their closing tag is missing and the reply ends with the message.
+    A message inside thoughts counts only where their closing tag is missing and the reply ends with the message.
     """
     thoughts, rest = _apart(raw)
     found = _MESSAGE.findall(rest)
@@ -394,7 +394,7 @@ def without_tags(thoughts: str) -> str:
 
 
 def _apart(raw: str) -> tuple[str, str]:
-    """Thoughts, and the rest. What stands before a closing tag alone, or after an opening one alone, is thought."""
+    """Thoughts, and the rest. What is before a closing tag alone, or after an opening one alone, is thought."""
     thoughts = [found[1] for found in _THOUGHTS.finditer(raw)]
     rest = _THOUGHTS.sub("", raw)
     closed = [*_CLOSE.finditer(rest)]

@@ -82,7 +82,7 @@ RULES: Final[dict[RulesName, Rules]] = {"sane": _reading(sane=True), "published"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What stands before a step. Immutable; a step gives a new one."""
+    """The state before a step. Immutable; a step gives a new one."""
 
     positions: tuple[Bin, ...]
     """Per object the bin it is in."""
@@ -330,7 +330,7 @@ class Outcome(NamedTuple):
 
 
 def advance(setting: Setting, table: Table, action: Action | None) -> Outcome:
-    """Let the player to move do something; None stands for an unreadable answer."""
+    """Let the player to move do something; None is an unreadable answer."""
     puzzle, modes, rules, step_limit = setting
     now = options(puzzle, table)
     expected = is_expected(action, now, table, modes, rules)

@@ -150,7 +150,7 @@ class Intent(NamedTuple):
 
     @property
     def action_text(self) -> str:
-        """What stands in the action tag."""
+        """The text in the action tag."""
         if self.written is not None:
             return self.written
         return "" if self.action is None else self.action.text

@@ -34,7 +34,7 @@ def normalised(action: str) -> str:
 
 @lru_cache(maxsize=16384)
 def parse_call(text: str) -> WrittenAction | None:
-    """Read the first action in a text, whatever stands around it (logs have `1. wait(4)`); None if there is none."""
+    """Read the first action in a text, whatever is around it (logs have `1. wait(4)`); None if there is none."""
     found = _CALL.search(text)
     if found is None:
         return None

@@ -21,7 +21,7 @@ DELIVERY: Final = "delivery"
 STEPS: Final[Mapping[str, Cell]] = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
 
 FIXTURES: Final[dict[str, str]] = {"I": INGREDIENT_DISPENSER, "D": DISH_DISPENSER, "S": DELIVERY}
-"""Symbol in the grid -> what stands there, besides utensils."""
+"""Symbol in the grid -> what is there, besides utensils."""
 
 _WALKABLE: Final = ".01"
 
@@ -115,7 +115,7 @@ class Layout:
         return tuple(frozenset(at for at in self.counters if not cells.isdisjoint(neighbours(at))) for cells in self._regions)
 
     def place_of(self, fixture: str) -> Cell:
-        """Give where a fixture stands.
+        """Give where a fixture is.
 
         Raises:
             KeyError: there is none of that name.

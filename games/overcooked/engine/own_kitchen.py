@@ -48,7 +48,7 @@ def check_grid(rows: Sequence[str], utensils: Mapping[str, Mapping[str, Any]]) -
     """Give the rows back if they are a grid.
 
     Raises:
-        BadInputError: rows differ in length, a symbol is unknown, or something stands there twice or nowhere.
+        BadInputError: rows differ in length, a symbol is unknown, or something is there twice or nowhere.
     """
     _refuse(not rows or not rows[0] or len(rows) > _LARGEST or len(rows[0]) > _LARGEST, f"grid has no rows, or more than {_LARGEST} a side")
     for number, row in enumerate(rows, start=1):

@@ -488,7 +488,7 @@ class _Search:
         return (done & self._puts).bit_count() - (begun & self._takes).bit_count()
 
     def _in_use(self, begun: int, utensil: str) -> str | None:
-        """What a utensil is being used for; None while it is empty and nobody is on the way to it."""
+        """What a utensil is being used for; None while it is empty and no agent is on the way to it."""
         return next((use.product for use in self._uses[utensil] if begun & use.begins and not begun & use.ends), None)
 
 

@@ -236,5 +236,5 @@ _PATTERNS: Final = [
 
 @lru_cache(maxsize=4096)
 def code_of(message: str) -> str:
-    """Give the code of a refusal; ``OTHER`` if no known fragment stands in its message."""
+    """Give the code of a refusal; ``OTHER`` if its message has no known fragment."""
     return next((code for code, pattern in _PATTERNS if pattern.search(message)), OTHER)

@@ -261,7 +261,7 @@ def map_text(world: World) -> str:
 
 @lru_cache(maxsize=64)
 def _bare(layout: Layout) -> dict[Cell, str]:
-    """The kitchen with nothing in it and nobody about: what is drawn at each cell, row by row, and the end of a row behind its last."""
+    """The kitchen with nothing and no agent in it: what is drawn at each cell, row by row, and the end of a row behind its last."""
     cells: dict[Cell, str] = {}
     for y in range(layout.height):
         cells |= {(x, y): _padded(_fixture(layout, (x, y))) for x in range(layout.width)}

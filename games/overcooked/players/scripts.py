@@ -244,7 +244,7 @@ class ScriptedPlayer:
     """What a broken output should have been: plan, say, thought."""
 
     def answer(self, query: Query) -> str:
-        """Give an output with its three fields; the format breaker spoils every fourth one and mends it when asked."""
+        """Give an output with its three fields; the format breaker spoils every fourth one and fixes it when asked."""
         self.queries += 1
         self.policy = POLICIES[self.onset.at(query.world.timestep + 1, FAULTLESS)]
         self.script.advance_chef(repaired(self.recorded(0)))

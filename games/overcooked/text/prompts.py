@@ -223,7 +223,7 @@ PromptKind = Literal["full", "published"]
 state last, as the released code has it."""
 
 INPUT = "<input>"
-"""The line behind which the state stands."""
+"""The line after which the state begins."""
 
 
 class PlayerPrompt(NamedTuple):
