@@ -168,6 +168,28 @@ _FORMATS: dict[str, tuple[str, list[Any], set[str], list[str], list[tuple[str, f
 }
 
 
+_MARBLE = {
+    "task": "Build a wall of stone", "coordination_mode": "graph", "planning_scores": [4, -1, 2], "communication_scores": [-1],
+    "iterations": [
+        {
+            "iteration": 1, "task_assignments": {"agent1": "Fetch some stone", "agent2": "Place the stone"},
+            "task_results": [{"agent_id": "agent1", "result": "I have the stone"}, {"agent2": "I placed it there"}],
+            "summary": "The wall is built", "continue_simulation": False, "communications": ["From agent1 to agent2: here you are"],
+        }
+    ],
+}  # fmt: skip
+
+
+def test_an_iteration_of_marble_is_a_turn(tmp_path: Path) -> None:
+    """Assignments are of the planner to an agent; scores are means of what was scored."""
+    found = ingested(tmp_path, written(tmp_path / "out.jsonl", _MARBLE))
+    assert (found.refused, _losses(found)) == ([], [])
+    assert found.rows("SELECT agent, count(*) FROM utterances GROUP BY ALL ORDER BY ALL") == [("agent1", 1), ("agent2", 1), ("planner", 4)]
+    assert found.rows("SELECT audience FROM utterances WHERE text = 'Fetch some stone'") == [(["planner", "agent1"],)]
+    assert found.rows("SELECT metric, value FROM episode_metrics") == [("marble.planning_scores", 3.0)]
+    assert found.rows("SELECT turns_taken FROM episodes") == [(1,)]
+
+
 def _losses(found: Ingested) -> list[tuple[Any, ...]]:
     return found.rows("SELECT kind, counted, stored, missing FROM receipts WHERE kind <> 'keys' AND coalesce(stored, 0) < counted")
 

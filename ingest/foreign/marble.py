@@ -1,0 +1,108 @@
+"""Reads results of MARBLE (MultiAgentBench): a line is a game, an iteration a turn of assignments, replies, talk and a summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from ingest.conversation.rows import Conversation, LoggedMessage, number, reading_of, settled
+from ingest.foreign.chat_lines import rows_of
+from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.text import dumps
+from schemas.errors import BadInputError
+
+FORMAT: Final = "marble"
+VERSION: Final = 1
+PATH_PARTS: Final = 0
+KEYS: Final = (frozenset({"task", "coordination_mode", "iterations"}),)
+
+_BEGINNING: Final = re.compile(rb'\A\s*\{\s*"task"\s*:')
+_MARK: Final = re.compile(rb'"coordination_mode"\s*:')
+_PLANNER: Final = "planner"
+_AGENTS: Final = ("agent_id", "agent", "sender", "from")
+_WORDS: Final = ("result", "content", "message", "text")
+_SCORES: Final = ("planning_scores", "communication_scores")
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether these are results of MARBLE."""
+    return _BEGINNING.match(head) is not None and _MARK.search(head) is not None
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file of results, one a line.
+
+    Raises:
+        BadInputError: it is damaged as a whole.
+    """
+    reading = Reading()
+    for index, row in enumerate(rows_of(data, reading.rejects)):
+        reading.take(row.locator, partial(_game, row.values, index, place))
+    return settled(reading)
+
+
+def _game(row: Mapping[str, Any], index: int, place: Place) -> Reading:
+    iterations = row.get("iterations")
+    if not isinstance(iterations, list):
+        raise BadInputError("iterations is not a list: not a result of MARBLE, or damaged", locator=".iterations")
+    messages = [one for turn, entry in enumerate(iterations, start=1) if isinstance(entry, Mapping) for one in _turn(entry, turn)]
+    if not messages:
+        raise BadInputError("no messages: no iteration holds any", locator=".iterations")
+    task = row.get("task")
+    scores = {name: found for name in _SCORES if (found := _mean(row.get(name))) is not None}
+    quality = row.get("task_evaluation")
+    scores |= {
+        key: found for key, value in (quality.items() if isinstance(quality, Mapping) else ()) if (found := number(value)) is not None
+    }
+    model = row.get("llm") or row.get("model")
+    game = Conversation(
+        benchmark=FORMAT,
+        run=str(row.get("coordination_mode") or FORMAT),
+        task=str(row.get("task_id") or index + 1),
+        messages=messages,
+        goal=task if isinstance(task, str | Mapping) else dumps(task),
+        model=model if isinstance(model, str) else None,
+        metrics=scores,
+        details={key: value for key, value in row.items() if key not in {"iterations", "task"}},
+    )
+    return reading_of(game, place, index)
+
+
+def _turn(entry: Mapping[str, Any], turn: int) -> Iterator[LoggedMessage]:
+    """What one iteration holds, in its order; an assignment is of the planner, and to its agent."""
+    for agent, words in _by_agent(entry.get("task_assignments")):
+        yield LoggedMessage(agent=_PLANNER, text=words, turn=turn, audience=[_PLANNER, agent])
+    for key in ("task_results", "communications"):
+        for agent, words in _by_agent(entry.get(key)):
+            yield LoggedMessage(agent=agent, text=words, turn=turn)
+    summary = entry.get("summary")
+    if summary:
+        yield LoggedMessage(agent=_PLANNER, text=_text(summary), turn=turn)
+
+
+def _by_agent(given: Any) -> Iterator[tuple[str, str]]:
+    """Agent and words: of an object by agent, of objects that name theirs, or of texts."""
+    if isinstance(given, Mapping):
+        agent = next((given[key] for key in _AGENTS if isinstance(given.get(key), str)), None)
+        words = next((given[key] for key in _WORDS if given.get(key) is not None), None)
+        if agent is not None and words is not None:
+            yield agent, _text(words)
+        else:
+            yield from ((str(name), _text(held)) for name, held in given.items() if held not in (None, "", [], {}))
+    elif isinstance(given, list):
+        for one in given:
+            yield from _by_agent(one)
+    elif given:
+        yield _PLANNER, _text(given)
+
+
+def _text(given: Any) -> str:
+    return given if isinstance(given, str) else dumps(given)
+
+
+def _mean(values: Any) -> float | None:
+    """-1 stands for what was not scored."""
+    found = [one for value in (values if isinstance(values, list) else []) if (one := number(value)) is not None and one >= 0]
+    return sum(found) / len(found) if found else None
