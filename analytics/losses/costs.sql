@@ -228,3 +228,63 @@ select
 from measured
 where cost > 1e-9
 qualify row_number() over (partition by episode_id order by out_of_reach desc, cost desc, turn) = 1;
+
+-- blamed_agents: whose mistake decided each game, by people, by rules and by judges.
+-- One row is a game and one that names an agent: an annotator, the rules, or a judge in one manner of asking.
+--   episode_id, benchmark, condition, model, team_name, task_id
+--   source  text  people, rules or judge; planted truth is not people's and is left out
+--   judge  text  the annotator's name, or the judge
+--   agent  text  who is named
+--   role  text  the agent's role; null where the game has no such agent
+--   turn  turn  of the mistake; null where none is named
+-- Report: blamed-agents, ordered by benchmark, task_id, episode_id, source, judge, agent
+-- Shows: task_id, source, judge, agent, turn
+create or replace view blamed_agents as
+with labelled as (
+    select
+        episode_id, 'people' as source, annotator as judge,
+        max(answer) filter (question = 'agent') as agent,
+        try_cast(max(answer) filter (question = 'step') as bigint) as turn
+    from labels
+    where rubric = 'decisive_error' and not starts_with(source, 'planted') and not starts_with(annotator, 'llm:')
+    group by all
+),
+
+shares as (
+    select episode_id, judge, agent, sum(cost) as cost, arg_max(turn, cost) as turn
+    from attributions
+    where agent is not null and cost > 0 and isfinite(cost)
+    group by all
+),
+
+ruled as (
+    select episode_id, 'rules' as source, judge, arg_max(agent, cost) as agent, arg_max(turn, cost) as turn
+    from shares
+    group by episode_id, judge
+),
+
+answered as (
+    select
+        episode_id, 'judge' as source,
+        judge || coalesce(' (' || replace(variant, '_', ' ') || ')', '') as judge,
+        max(answer) filter (question = 'agent') as agent,
+        try_cast(max(answer) filter (question = 'step') as bigint) as turn
+    from verdicts
+    where rubric = 'decisive_error' and status = 'answered'
+    group by all
+)
+
+select
+    found.episode_id, games.benchmark, games.condition, games.model, team_names.team_name, games.task_id,
+    found.source, found.judge, found.agent, agents.role, found.turn
+from (
+    select * from labelled
+    union all by name
+    select * from ruled
+    union all by name
+    select * from answered
+) as found
+inner join games using (episode_id)
+inner join team_names using (episode_id)
+left join agents on found.episode_id = agents.episode_id and found.agent = agents.agent
+where found.agent is not null;

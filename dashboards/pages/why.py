@@ -31,6 +31,8 @@ _APART: Final = 24
 """Pixels between bands, so that the labels of the thinnest do not touch."""
 _NO_ROLE: Final = ("nobody", "harness", "unattributed", "undecided")
 """What stands in the place of a role where a loss is no agent's, or nothing shows whose it is."""
+_MOST_LINES: Final = 12
+"""Roles or failure modes in a figure."""
 _MOST_TEAMS: Final = 8
 """Teams with a band of their own; the others are one."""
 
@@ -75,7 +77,47 @@ _COUNT: Final = """
     SELECT count(DISTINCT (episode_id, turn)) AS turns FROM attributions
     WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
     """
-_BENCHMARKS: Final = "SELECT DISTINCT benchmark FROM games WHERE {filters} AND episode_id IN (SELECT episode_id FROM attributions)"
+_BENCHMARKS: Final = """
+    SELECT DISTINCT benchmark FROM games WHERE {filters} AND (
+        episode_id IN (SELECT episode_id FROM attributions) OR episode_id IN (SELECT episode_id FROM blamed_agents)
+        OR episode_id IN (SELECT episode_id FROM labels WHERE rubric = 'mast')
+    )
+    """
+_BLAMED: Final = """
+    WITH found AS (
+        SELECT source, if(source = 'people', source, judge) AS judge, episode_id, coalesce(role, agent) AS role
+        FROM blamed_agents WHERE {filters}
+    ),
+    games AS (SELECT source, judge, episode_id, count(*) AS named FROM found GROUP BY ALL),
+    every AS (
+        SELECT games.*, roles.role, coalesce(hits, 0) AS hits FROM games CROSS JOIN (SELECT DISTINCT role FROM found) AS roles
+        LEFT JOIN (SELECT judge, episode_id, role, count(*) AS hits FROM found GROUP BY ALL) AS counted
+            ON games.judge = counted.judge AND games.episode_id = counted.episode_id AND roles.role = counted.role
+    )
+    SELECT source, judge, role, sum(hits) / sum(named) AS share, cluster_low(hits, named) AS low, cluster_high(hits, named) AS high,
+        count(*) AS games
+    FROM every GROUP BY source, judge, role
+    ORDER BY source = 'people' DESC, source = 'rules' DESC, judge, share DESC, role
+    """
+_MODES: Final = """
+    WITH answers AS (
+        SELECT 'people' AS judge, question, episode_id, answer FROM labels
+        WHERE rubric = 'mast' AND NOT starts_with(source, 'planted') AND NOT starts_with(annotator, 'llm:')
+        UNION ALL
+        SELECT judge, question, episode_id, answer FROM verdicts WHERE rubric = 'mast' AND variant IS NULL AND status = 'answered'
+    ),
+    games_of AS (
+        SELECT judge, question, episode_id, sum((answer = 'yes')::INT) AS found, count(*) AS asked
+        FROM answers INNER JOIN games USING (episode_id) WHERE {filters} AND answer IN ('yes', 'no') GROUP BY ALL
+    )
+    SELECT judge, question, sum(found) / sum(asked) AS share, cluster_low(found, asked) AS low, cluster_high(found, asked) AS high,
+        count(*) AS games
+    FROM games_of GROUP BY judge, question ORDER BY judge = 'people' DESC, judge, share DESC, question
+    """
+_NAMED: Final = """
+    SELECT team_name, task_id, source, judge, agent, turn, episode_id FROM blamed_agents
+    WHERE {filters} AND benchmark = $benchmark ORDER BY task_id, episode_id, source, judge, agent
+    """
 _CURVE: Final = """
     WITH lost AS (
         SELECT team_name AS team, episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE {filters} AND isfinite(cost)
@@ -110,12 +152,13 @@ def _body(read: Reader, _: str) -> Part:
     played = _benchmarks(read)
     benchmark = shown_benchmark(read, played)
     if benchmark is None:
-        return note("No attribution yet: run `cotrace attribute`, or choose other filters.")
+        return note("No attribution yet: run `cotrace attribute` or `cotrace labels import`, or choose other filters.")
     choices = benchmark_choices(read, played, benchmark)
     read = narrowed(read, benchmark)
     flows = read.rows(_FLOWS)
+    blame = _blame(read, benchmark)
     if flows.is_empty():
-        return html.Div([*choices, note("No turn under these filters lost anything.")])
+        return html.Div([*choices, *(blame or [note("No turn under these filters lost anything.")])])
     unit = str(flows["unit"][0])
     return html.Div(
         [
@@ -127,6 +170,7 @@ def _body(read: Reader, _: str) -> Part:
                 hint="Share of all that was lost, with 95 % intervals over games. Rings: not attributed. Click a dot "
                 "to read the turns behind it.",
             ),
+            *blame,
             card(
                 "From teams to failure points",
                 html.Div(figure("why", _flow(flows, unit), label="what was lost, by team, step and failure point"), className="wide-only"),
@@ -147,6 +191,46 @@ def _body(read: Reader, _: str) -> Part:
             ),
         ]
     )
+
+
+def _blame(read: Reader, benchmark: str) -> list[Part]:
+    """Who is at fault, by people beside rules and judges; empty where none of them names an agent and no failure mode is labelled."""
+    named, modes = read.rows(_BLAMED), read.rows(_MODES)
+    found: list[Part] = []
+    if not named.is_empty():
+        drawn = figure("why-blame", blame_figure(named, "role"), label="share of games by who decided them")
+        hint = f"By {_by(named)}: share of the games they answered in which they name this role, with 95 % intervals over games."
+        found.append(card("Whose mistake decided the game", drawn, fold(read, NAMED, benchmark), hint=hint))
+    if not modes.is_empty():
+        drawn = figure("why-modes", blame_figure(modes, "question"), label="share of games with each failure mode")
+        hint = f"MAST failure modes, by {_by(modes)}: share of games with each, with 95 % intervals over games."
+        found.append(card("Failure modes", drawn, hint=hint))
+    return found
+
+
+def _by(rows: pl.DataFrame) -> str:
+    return ", ".join(rows["judge"].unique(maintain_order=True).to_list())
+
+
+def blame_figure(rows: pl.DataFrame, line: str) -> go.Figure:
+    """Share of games on each line, a series for each who judges, people's first.
+
+    Args:
+        rows: of `_BLAMED` or `_MODES`.
+        line: the column whose values are the lines; the commonest are drawn.
+    """
+    import polars as pl
+
+    common = rows.group_by(line).agg(pl.col("share").sum()).sort("share", line, descending=[True, False])[line].to_list()[:_MOST_LINES]
+    judges = rows["judge"].unique(maintain_order=True).to_list()
+    found = {(row[line], row["judge"]): row for row in rows.iter_rows(named=True)}
+    dots = [
+        Dot(line=in_words(name), value=row["share"], low=row["low"], high=row["high"], n=row["games"], series=judge)
+        for name in common
+        for judge in judges
+        if (row := found.get((name, judge))) is not None
+    ]
+    return dot_plot(dots, Axis(title="share of games", is_share=True, high=None))
 
 
 def report_figure(read: Reader) -> go.Figure | None:
@@ -345,6 +429,24 @@ def _categories(_: Reader, benchmark: str) -> TableRows:
     return TableRows(columns=columns, sql=_CATEGORIES, parameters={"benchmark": benchmark}, filter_on=("model", "condition"))
 
 
+def _named(_: Reader, benchmark: str) -> TableRows:
+    columns = {
+        "task_id": GridColumn(heading="Task", kind="name"),
+        "team_name": GridColumn(heading="Team"),
+        "source": GridColumn(heading="By"),
+        "judge": GridColumn(heading="Annotator or judge"),
+        "agent": GridColumn(heading="Agent at fault"),
+        "turn": GridColumn(heading="Turn", kind="count"),
+    }
+    return TableRows(
+        columns=columns,
+        sql=_NAMED,
+        parameters={"benchmark": benchmark},
+        filter_on=("model", "condition"),
+        link=lambda row: game_at(row["episode_id"], row["turn"] or 1),
+    )
+
+
 def _spirals(_: Reader, benchmark: str) -> TableRows:
     columns = {
         "team_name": GridColumn(heading="Team"),
@@ -363,5 +465,6 @@ LATER = (_BODY,)
 TURNS: Final = Grid("why-turns", _turns, "The costliest turns, with evidence")
 CATEGORIES: Final = Grid("why-categories", _categories, "By failure category")
 SPIRALS: Final = Grid("why-spirals", _spirals, "Inside and outside of spirals")
-TABLES = (TURNS, CATEGORIES, SPIRALS)
+NAMED: Final = Grid("why-blamed", _named, "Whose mistake, game by game")
+TABLES = (NAMED, TURNS, CATEGORIES, SPIRALS)
 FIGURES: Final = {"lost": report_figure, "steps": _steps_of_first}

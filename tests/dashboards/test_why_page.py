@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -24,7 +25,10 @@ from dashboards.playback.happened import unexplained, what_went_wrong
 from dashboards.reader import reader
 from games.einstein.planted import play_planted
 from judges.evidence.transcript import TurnView
+from schemas import batches
+from schemas.records import Label
 from schemas.store import Store
+from tests.ingest.asked import ingested, written
 from tests.judges.attribution.test_craft_attribution import attributed
 
 
@@ -178,3 +182,34 @@ def test_a_game_whose_loss_nobody_is_charged_for_says_so_and_what_comes_next() -
     assert "Nobody is charged: its turns have no values." in kitchen
     assert unexplained(seen, dataclasses.replace(lost, success=True)) is None
     assert "The turn broke off: the tool broke." in what_went_wrong(seen, dataclasses.replace(lost, acts=False), drawing_of("inspect"))
+
+
+def test_people_s_blame_is_shown_without_any_attribution(tmp_path: Path) -> None:
+    """Logs without states have no regret, but people may have named who erred, and in what way."""
+    history = [
+        {"role": role, "name": name, "content": "x"} for role, name in (("user", "human"), ("assistant", "Coder"), ("assistant", "Critic"))
+    ]
+    for number, (agent, step) in enumerate([("Coder", 1), ("Coder", 1), ("Critic", 2)]):
+        told = {"history": history, "question": "q", "ground_truth": "1", "is_correct": False, "question_ID": str(number)}
+        written(tmp_path / "logs" / f"{number}.json", told | {"mistake_agent": agent, "mistake_step": str(step), "mistake_reason": "r"})
+    found = ingested(tmp_path, tmp_path / "logs")
+    episodes = [episode for (episode,) in found.rows("SELECT episode_id FROM episodes ORDER BY task_id")]
+    marked = [
+        Label("people", "ann", "mast", "no_verification", episode, episode, None, None, "yes" if place else "no", None)
+        for place, episode in enumerate(episodes)
+    ]
+    with found.store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"labels": marked}))
+
+    with reader(found.store, Address(why.PATH)) as read:
+        text = str(why.content(read))
+        shares = {row["role"]: row["share"] for row in read.rows(why._BLAMED).iter_rows(named=True)}
+        modes = read.rows(why._MODES)
+
+    assert shares == {"Coder": pytest.approx(2 / 3), "Critic": pytest.approx(1 / 3)}
+    assert modes.select("judge", "question", "games").rows() == [("people", "no_verification", 3)]
+    assert modes["share"].item() == pytest.approx(2 / 3)
+    assert "Whose mistake decided the game" in text
+    assert found.rows("SELECT agent, turn, source FROM blamed_agents ORDER BY task_id") == [
+        ("Coder", 2, "people"), ("Coder", 2, "people"), ("Critic", 3, "people"),
+    ]  # fmt: skip
