@@ -361,7 +361,8 @@ class Bench:
 
     def reader(self) -> Iterator[Row]:
         """A model reads what directors said in the first turn."""
-        arguments = ("claims", "--reader", f"llm:{self._model}", "--base-url", self._url, "--where", self._first(2), "--max-tokens", "400")
+        where, limits = self._first(2), ("--max-tokens", "400", "--concurrency", "1")
+        arguments = ("claims", "--reader", f"llm:{self._model}", "--base-url", self._url, "--where", where, *limits)
         self._cotrace(*arguments, store=self._store, timeout_s=3 * self._step_s)
         calls = self._rows(
             "SELECT status, coalesce(read_as, error, ''), count(*), sum(tokens_in + tokens_out), sum(latency_s) FROM calls "
