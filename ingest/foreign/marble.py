@@ -103,6 +103,6 @@ def _text(given: Any) -> str:
 
 
 def _mean(values: Any) -> float | None:
-    """-1 stands for what was not scored."""
+    """-1 means not scored."""
     found = [one for value in (values if isinstance(values, list) else []) if (one := number(value)) is not None and one >= 0]
     return sum(found) / len(found) if found else None
