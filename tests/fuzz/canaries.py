@@ -30,6 +30,7 @@ from schemas.tables import TABLES
 from tests.fuzz.documents import Document, read_document
 from tests.fuzz.foreign import own_others, shared_others
 from tests.fuzz.specimens import Specimen, own_specimens, shared_specimens
+from tests.ingest.test_described import FORMATS as DESCRIBED
 
 __all__ = ["MARK", "SECRET", "UNKNOWN_KEYS", "canary", "is_taken", "planted", "published_logs", "small_logs"]
 
@@ -64,6 +65,9 @@ def canary(where: str = "") -> str:
 def small_logs() -> Iterator[Specimen]:
     """Logs and files of labels of every format that is made here."""
     yield from (one for one in (*own_specimens(), *own_others()) if one.read_as != "mapping" and one.path != "kitchen.yaml")
+    for log_format, (name, documents, *_) in DESCRIBED.items():
+        data = "".join(f"{json.dumps(one)}\n" for one in documents).encode()
+        yield Specimen(name=f"described, {log_format}", family=log_format, path=name, data=data)
 
 
 def published_logs() -> Iterator[Specimen]:

@@ -156,7 +156,7 @@ _SOTOPIA = {
     "reasoning": "Both were kind.", "rewards": [[3.5, {"goal": 8}], [2.5, {"goal": 4}]],
 }  # fmt: skip
 
-_FORMATS: dict[str, tuple[str, list[Any], set[str], list[str], list[tuple[str, float | None, bool | None, int | None]]]] = {
+FORMATS: dict[str, tuple[str, list[Any], set[str], list[str], list[tuple[str, float | None, bool | None, int | None]]]] = {
     "codex": ("r.jsonl", _CODEX, {"user", "assistant", "tool"}, ["shell", "apply_patch"], [("r", None, None, None)]),
     "swe_agent": ("a.traj", [_SWE], {"system", "user", "main"}, ["action"], [("a", None, None, None)]),
     "tau2": ("t.json", [_TAU2], {"user", "assistant", "tool"}, ["cancel", "cancel"], [("t0", 1.0, True, 1), ("t0", 0.0, False, 2)]),
@@ -194,10 +194,10 @@ def _losses(found: Ingested) -> list[tuple[Any, ...]]:
     return found.rows("SELECT kind, counted, stored, missing FROM receipts WHERE kind <> 'keys' AND coalesce(stored, 0) < counted")
 
 
-@pytest.mark.parametrize("log_format", _FORMATS)
+@pytest.mark.parametrize("log_format", FORMATS)
 def test_a_file_of_a_format_arrives_whole(log_format: str, tmp_path: Path) -> None:
     """Speakers, calls, task, score, success and attempt; the receipt has no loss."""
-    name, documents, agents, calls, games = _FORMATS[log_format]
+    name, documents, agents, calls, games = FORMATS[log_format]
     found = ingested(tmp_path, written(tmp_path / name, *documents))
     assert (found.refused, _losses(found)) == ([], [])
     assert found.rows("SELECT DISTINCT format FROM sources") == [(log_format,)]
