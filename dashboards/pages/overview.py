@@ -534,6 +534,7 @@ def _team_rows(read: Reader, benchmark: str) -> TableRows:
         columns={
             "team_name": GridColumn(heading="Team"),
             "condition": GridColumn(heading="Condition", kind="condition"),
+            "max_turns": GridColumn(heading="Turn limit", kind="count"),
             "games": GridColumn(heading=_things(benchmark), kind="count"),
             "score_mean": GridColumn(heading="Score", kind="score", low="score_low", high="score_high"),
             "success_rate": GridColumn(heading="Goal reached", kind="share", part="successes", whole="success_n"),
