@@ -32,6 +32,8 @@
       const again = document.querySelector(`[data-key="${held}"], [data-focus="${held}"]`);
       (again || document.getElementById("page")).focus({ preventScroll: true });
     }
+    const message = document.querySelector(".conversation .message.current");
+    if (message && new URLSearchParams(location.search).has("turn")) message.scrollIntoView({ block: "start" });
     const here = document.querySelector(".timeline .current");
     if (here) {
       const row = here.parentElement;
@@ -44,9 +46,27 @@
     held = event.target.dataset.key || event.target.dataset.focus || null;
   });
 
+  // In a conversation j and k go to the next message and the one before, n and p to those that are marked; the address goes along.
+  const STEPS = { j: [1, ""], k: [-1, ""], n: [1, ".flagged"], p: [-1, ".flagged"] };
+  const stepped = (key) => {
+    const all = [...document.querySelectorAll(".conversation .message")];
+    if (!all.length || !STEPS[key]) return false;
+    const [way, wanted] = STEPS[key];
+    let place = all.findIndex((one) => one.classList.contains("current")) + way;
+    while (all[place] && wanted && !all[place].matches(wanted)) place += way;
+    if (!all[place]) return true;
+    for (const one of all) one.classList.toggle("current", one === all[place]);
+    const asked = new URLSearchParams(location.search);
+    asked.set("turn", all[place].dataset.turn);
+    history.replaceState(history.state, "", `${location.pathname}?${asked}`);
+    all[place].scrollIntoView({ block: "start" });
+    return true;
+  };
+
   // Keys: a link or button with data-key is clicked, a field with data-focus gets the cursor.
   document.addEventListener("keydown", (event) => {
     if (event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input, textarea, select, .ag-root, [contenteditable]")) return;
+    if (stepped(event.key)) return event.preventDefault();
     const name = CSS.escape(event.key);
     const field = event.key === "/" ? document.getElementById("search-words") : document.querySelector(`[data-focus="${name}"]`);
     const target = document.querySelector(`[data-key="${name}"]`);

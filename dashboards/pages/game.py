@@ -13,12 +13,13 @@ from dashboards.boards import about, drawing_of
 from dashboards.figures import OTHER, SERIES
 from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
 from dashboards.parts import Part, aria, card, data, note, svg
+from dashboards.playback.conversation import conversation
 from dashboards.playback.facts import GameFacts, cost_in_words, facts_of, legend, timeline
 from dashboards.playback.happened import happened_column, objections_of, tried
 from dashboards.playback.messages import register_notes, said_column, words_of
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, TurnView
-from schemas.families import title_of
+from schemas.families import module, title_of
 from schemas.text import printable
 from schemas.wording import NOTHING, in_words, score
 
@@ -112,7 +113,34 @@ def content(read: Reader) -> Part:
     asked = read.address.number("turn", 0) if read.address.one("turn") else 1
     if not 1 <= asked <= len(game.turns):
         return note(f"This game has turns 1 to {len(game.turns)}.", html.A("Show the first", href=_href(read, 1)))
+    if is_conversation(game) and not read.address.one("view"):
+        return _conversation(read, game, game.turns[asked - 1])
     return _stage(read, game, game.turns[asked - 1])
+
+
+def is_conversation(game: Transcript) -> bool:
+    """Whether it is read as one text: no board draws it, and it has no states."""
+    has_messages = any(turn.utterances for turn in game.turns)
+    has_states = any(turn.state_before or turn.state_after for turn in game.turns)
+    return has_messages and not has_states and module(game.benchmark, "dashboards", "board") is None
+
+
+def _conversation(read: Reader, game: Transcript, turn: TurnView) -> Part:
+    facts = facts_of(read, game.episode_id)
+    row = read.rows("SELECT condition, level, success FROM games WHERE episode_id = $id", {"id": game.episode_id})
+    names = _names(game, row["level"][0] if len(row) else None)
+    stages = html.A("one turn at a time", href=read.address.to(view="turn"), className="choice", title="With costs and notes")
+    keys = html.Span("keys: j next, k before, n next mark, p mark before, f find", className="hint keys")
+    copy = html.Button("copy link", className="choice", type="button", **data(copy=""))
+    head = html.Div(
+        [
+            html.Div([html.H1(" · ".join(names), title=game.episode_id)], className="stage-title"),
+            html.Div(_verdict_on_game(read, facts, row["success"][0] if len(row) else None), className="stage-verdict"),
+            html.Div([_find(read, turn), stages, copy, keys], className="stage-tools"),
+        ],
+        className="stage-head",
+    )
+    return html.Div([head, conversation(read, game, facts, turn.turn, words_of(read.address.one("find")))], className="talk-page")
 
 
 def _games(read: Reader) -> Part:
@@ -196,7 +224,7 @@ def _found(game: Transcript, words: Sequence[str]) -> set[int]:
 
 
 def _href(read: Reader, turn: int) -> str:
-    return Address(PATH, {key: read.address.all(key) for key in ("episode", "find") if read.address.all(key)}).to(turn=turn)
+    return Address(PATH, {key: read.address.all(key) for key in ("episode", "find", "view") if read.address.all(key)}).to(turn=turn)
 
 
 def _head(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> Part:

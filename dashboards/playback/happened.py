@@ -333,6 +333,13 @@ def objections_of(read: Reader, episode_id: str, turn: int) -> tuple[list[dict[s
     return [row for row in told if row["objects"]], told
 
 
+def verdicts_of(read: Reader, episode_id: str) -> list[dict[str, Any]]:
+    """The verdicts on all turns of a game, as `objections_of` gives those of one."""
+    rows = list(read.rows(_VERDICTS, {"id": episode_id}).iter_rows(named=True))
+    asks = {name: _asks(read, name) for name in {row["rubric"] for row in rows}}
+    return [_asked(row, asks[row["rubric"]].get(row["question"])) for row in rows]
+
+
 def _asked(row: dict[str, Any], question: Question | None) -> dict[str, Any]:
     """A verdict, the text of its question, and whether it objects: to most questions a low score does, to one about a fault a high one."""
     objects = False

@@ -58,7 +58,7 @@ def _speech(
     who = [html.B(printable(utterance.agent)), *([html.Span(f" {printable(persona)}", className="persona")] if persona else [])]
     if is_thought:
         return _thought(utterance, who, words, is_open=alone)
-    return html.Div([html.Div([html.Span(who, className="who"), *marks]), _folded(utterance.text or "(empty)", words)], className="speech")
+    return html.Div([html.Div([html.Span(who, className="who"), *marks]), folded(utterance.text or "(empty)", words)], className="speech")
 
 
 def _thought(utterance: UtteranceView, who: Part, words: Sequence[str], *, is_open: bool) -> Part:
@@ -66,12 +66,12 @@ def _thought(utterance: UtteranceView, who: Part, words: Sequence[str], *, is_op
     gist = printable(" ".join(text[: 2 * _GIST].split())[:_GIST])
     is_open = is_open or any(word.lower() in text.lower() for word in words)
     summary = html.Summary([html.Span(who, className="who"), html.Span(" thinks ", className="channel"), html.Span(gist, className="gist")])
-    fold = html.Details([summary, _folded(text, words)], open=is_open, **data(fold=f"thought-{utterance.agent}"))
+    fold = html.Details([summary, folded(text, words)], open=is_open, **data(fold=f"thought-{utterance.agent}"))
     return html.Div(fold, className="speech thought", title="Private: only its author could read it")
 
 
-def _folded(text: str, words: Sequence[str]) -> Part:
-    """The text; of a very long one the beginning, the rest behind a fold: a browser needs seconds for 100,000 characters in a box."""
+def folded(text: str, words: Sequence[str]) -> Part:
+    """The text, words marked; of a very long one the beginning, the rest behind a fold: a browser needs seconds for 100,000 characters."""
     if len(text) <= _LONG:
         return html.Div(highlighted(text, words), className="text")
     more = html.Details([html.Summary(f"all {len(text)} characters"), html.Div(highlighted(text, words), className="text")])

@@ -462,7 +462,7 @@ def _is_judged_or_later(context: UnitContext, message: UtteranceView) -> bool:
     own = [said.seq for said in context.now.utterances if said.agent == context.agent_name]
     if own:
         return message.seq >= own[0]
-    return _is_tool(context.game, message.agent)  # results of what the agent does in this turn
+    return is_tool(context.game, message.agent)  # results of what the agent does in this turn
 
 
 def _arrives_later(context: UnitContext, message: UtteranceView) -> bool:
@@ -473,7 +473,7 @@ def _arrives_later(context: UnitContext, message: UtteranceView) -> bool:
     return len(set(roles)) == 1
 
 
-def _is_tool(game: Transcript, agent: str) -> bool:
+def is_tool(game: Transcript, agent: str) -> bool:
     """Whether an agent stands for the tools, whose messages are results."""
     known = game.agents.get(agent)
     return agent == "tool" or (known is not None and known.role == "tool")
@@ -501,7 +501,7 @@ def _reply_to(context: UnitContext) -> list[Entry]:
 
 
 def _is_own_or_tool(context: UnitContext, message: UtteranceView) -> bool:
-    return message.agent == context.agent_name or _is_tool(context.game, message.agent)
+    return message.agent == context.agent_name or is_tool(context.game, message.agent)
 
 
 def _tool_calls(context: UnitContext) -> list[Entry]:
@@ -513,7 +513,7 @@ def _tool_results(context: UnitContext) -> list[Entry]:
     """Results since another agent last spoke."""
     results: list[Entry] = []
     for turn, message in _heard_before(context):
-        if _is_tool(context.game, message.agent):
+        if is_tool(context.game, message.agent):
             results.append(Entry(f"turn {turn}, {one_line(message.agent)} returned:", message.text))
         elif message.agent != context.agent_name:
             results.clear()

@@ -1,0 +1,105 @@
+"""A log without states is read as one conversation: messages, folds, margin, search, keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboards.address import Address
+from dashboards.pages import game
+from dashboards.parts import to_html
+from dashboards.reader import reader
+from schemas import batches
+from schemas.records import Label
+from schemas.store import Store
+from tests.dashboards.sites import serve
+from tests.ingest.asked import ingested, written
+from tests.played import played_store
+
+_CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": json.dumps({"order": 7})}}
+_MESSAGES = [
+    {"role": "user", "content": "Where is order <7>?"},
+    {"role": "assistant", "content": "I will look.", "reasoning_content": "First the number.", "tool_calls": [_CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": '{"state": "shipped"}'},
+    {"role": "assistant", "content": "It is shipped."},
+    *({"role": role, "content": f"{role} {number} " + "words " * 80} for number in range(15) for role in ("user", "assistant")),
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """One conversation, with a label on its fourth message and one of all of it."""
+    folder = tmp_path_factory.mktemp("conversation")
+    found = ingested(folder, written(folder / "talk.json", json.dumps(_MESSAGES)))
+    ((episode,),) = found.rows("SELECT episode_id FROM episodes")
+    labels = [
+        Label("people", "ann", "mine", "polite", f"{episode}/4/assistant", episode, 4, "assistant", "yes", None),
+        Label("people", "ann", "mast", "ends_early", episode, episode, None, None, "no", None),
+    ]
+    with found.store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"labels": labels}))
+    return found.store
+
+
+def _episode(store: Store) -> str:
+    with store.reading() as connection:
+        return str(connection.execute("SELECT min(episode_id) FROM episodes").fetchall()[0][0])
+
+
+def _page(store: Store, **asked: str) -> str:
+    with reader(store, Address("/game", {key: (value,) for key, value in asked.items()})) as read:
+        return str(to_html(game.content(read)))
+
+
+def test_a_conversation_is_one_page(store: Store) -> None:
+    """Every message in its order; reasoning, calls and results folded; labels beside their message; texts escaped."""
+    text = _page(store, episode=_episode(store))
+    parts = text.split("<article")[1:]
+
+    assert len(parts) == len(_MESSAGES)
+    assert "Where is order &lt;7&gt;?" in parts[0]
+    assert parts[1].index("First the number.") < parts[1].index("I will look.") < parts[1].index("look_up: order=7")
+    assert parts[1].count("<details") == 2
+    assert "<details" in parts[2]
+    assert "ann: polite: yes" in parts[3]
+    assert "ann: ends early: no" in text.split("<article")[0]
+
+
+def test_search_marks_what_it_finds(store: Store) -> None:
+    """Also inside of folds, which it opens."""
+    text = _page(store, episode=_episode(store), find="shipped")
+
+    assert "2 messages found" in text
+    assert [("flagged" in part, "<mark>" in part) for part in text.split("<article")[1:]].count((True, True)) == 2
+
+
+def test_games_with_states_keep_their_board(tmp_path: Path) -> None:
+    """A page of a game shows one turn."""
+    played = played_store(tmp_path)
+
+    assert "<article" not in _page(played, episode=_episode(played), turn="1")
+
+
+@pytest.fixture(scope="module")
+def site(store: Store) -> Iterator[str]:
+    with serve(store) as address:
+        yield address
+
+
+@pytest.mark.browser
+def test_an_address_leads_to_a_message_and_keys_to_the_next(page: Page, site: str, store: Store) -> None:
+    """The address goes along, so that it can be copied."""
+    page.goto(f"{site}/game?episode={_episode(store)}&turn=20")
+    current = page.locator(".message.current")
+    expect(current).to_have_attribute("data-turn", "20")
+    expect(current).to_be_in_viewport()
+
+    page.keyboard.press("j")
+
+    expect(current).to_have_attribute("data-turn", "21")
+    expect(current).to_be_in_viewport()
+    assert "turn=21" in page.url
