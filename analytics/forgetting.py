@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.store import Store, Transaction
 from schemas.tables import TABLES
 from schemas.text import near
-from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb

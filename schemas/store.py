@@ -1,7 +1,7 @@
-"""How a store is opened: short transactions, so that other processes can read and write in between.
+"""How a store is opened: short transactions, so that other processes can read and write in between; and what a write may do.
 
-DuckDB lets one process at a time hold a file for writing, and none read meanwhile. So nobody here keeps a connection: each read
-and each write opens the file, does its work and closes it, and waits its turn when another process is at it.
+DuckDB lets one process at a time hold a file for writing, and no other reads meanwhile. So no connection is kept: each read
+and each write opens the file, does its work and closes it, and waits its turn when another process uses it.
 """
 
 from __future__ import annotations
@@ -9,22 +9,56 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
+from schemas.batches import Columns, insert, insert_columns
 from schemas.errors import StoreError
 from schemas.read_only_sql import SEALED, seal
 from schemas.tables import TABLES, Table
 from schemas.text import in_shell, in_sql
-from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
-__all__ = ["DEFAULT_STORE", "RENAMES", "SCHEMA_VERSION", "Rename", "Store"]
+
+Parameters = Sequence[object] | Mapping[str, object] | None
+
+
+class Transaction:
+    """All of it comes to be, or nothing. This one writes to the tables of the DuckDB file that the connection is open on.
+
+    Args:
+        connection: for reading what there is, changes of this transaction included.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    def execute(self, sql: str, parameters: Parameters = None) -> duckdb.DuckDBPyConnection:
+        """Run a query, or make a temporary table; tables of the store are changed by the methods below."""
+        return self.connection.execute(sql, parameters)
+
+    def insert(self, batches: Mapping[str, pa.Table]) -> None:
+        """Append rows: table name -> rows with all columns of the table, in order."""
+        insert(self.connection, batches)
+
+    def insert_columns(self, columns: Columns) -> None:
+        """Append rows that `schemas.batches` has checked."""
+        insert_columns(self.connection, columns)
+
+    def delete(self, table: str, where: str, parameters: Parameters = None) -> None:
+        """Take out the rows of a table that meet a condition."""
+        self.connection.execute(f"DELETE FROM {table} WHERE {where}", parameters)
+
+    def update(self, table: str, assignments: str, where: str, parameters: Parameters = None) -> None:
+        """Change columns (`column = expression, ...`) of the rows of a table that meet a condition."""
+        self.connection.execute(f"UPDATE {table} SET {assignments} WHERE {where}", parameters)
+
 
 DEFAULT_STORE = "cotrace.duckdb"
 SCHEMA_VERSION = 2

@@ -10,7 +10,7 @@ from benchmarks.replay import CraftGame, craft_games, replay_craft
 from benchmarks.timing import forget
 from benchmarks.values import ValueWork
 from games.craft.game import ReplayedTurn, replay
-from games.craft.value.reach import BoardTurn, turn_values
+from games.craft.value.search import BoardTurn, turn_values
 
 __all__ = ["work"]
 

@@ -26,8 +26,7 @@ from msgspec import Struct
 from pydantic import AliasChoices, Field
 
 from games.craft.engine.board import DIRECTORS, Board, Director, View, ViewKind, all_views, director_view
-from games.craft.engine.oracle import DEFAULT_SAMPLE, candidates, sample
-from games.craft.engine.rules import Flags, Move, MoveError, Outcome, execute, placement_flags
+from games.craft.engine.rules import DEFAULT_SAMPLE, Flags, Move, MoveError, Outcome, candidates, execute, placement_flags, sample
 from games.craft.measures import COMPLETION_THRESHOLD, Metrics, progress
 from games.craft.targets import StartBoard, Structure, start_board
 from games.craft.text.prompts import (

@@ -51,8 +51,7 @@ from games.craft.engine.board import (
     is_large,
     large_seen_as_small,
 )
-from games.craft.engine.oracle import candidates
-from games.craft.engine.rules import execute
+from games.craft.engine.rules import candidates, execute
 from games.craft.measures import Metrics, progress
 from schemas.errors import BadInputError
 

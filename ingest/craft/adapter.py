@@ -20,8 +20,7 @@ from games.craft.engine.board import DIRECTORS, Board
 from games.craft.targets import START_BOARDS, start_board
 from games.craft.text.prompts import trimmed
 from games.craft.text.replies import NO_MESSAGE, is_complaint, no_reply_came
-from ingest.craft.consistency import game_contradictions, turn_contradictions
-from ingest.craft.records import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord
+from ingest.craft.consistency import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord, game_contradictions, turn_contradictions
 from ingest.craft.replay import (
     BUILDER,
     CraftGame,

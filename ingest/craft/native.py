@@ -11,14 +11,12 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from games.craft.engine.board import CELLS, DIRECTORS, MAX_HEIGHT, VIEW_KINDS, Board, ViewKind, all_views, views_json
-from games.craft.engine.oracle import DEFAULT_SAMPLE
-from games.craft.engine.rules import ErrorCode, Move
+from games.craft.engine.rules import DEFAULT_SAMPLE, ErrorCode, Move
 from games.craft.targets import START_BOARDS, start_board
 from games.craft.text.replies import NO_MESSAGE, Clarification, ParsedMove, is_complaint, parse_answer, read_answer
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.cotrace_log.lines import json_of
-from ingest.craft.consistency import target_differences
-from ingest.craft.records import Int, Spans, Structure
+from ingest.craft.consistency import Int, Spans, Structure, target_differences
 from ingest.craft.replay import BUILDER, OTHER_VIEW, CraftGame, CraftOutcome, CraftTurn, shown_views
 from ingest.craft.replay import derive as derive_craft
 from ingest.reading.adapter_types import Difference

@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from games.craft.engine.board import DIRECTORS, VIEW_KINDS, Board, Director, ViewKind, all_views, views_json
-from games.craft.engine.oracle import sample
-from games.craft.engine.rules import ErrorCode, Flags, Move, MoveError, code_of, same_message
+from games.craft.engine.rules import ErrorCode, Flags, Move, MoveError, code_of, same_message, sample
 from games.craft.game import ReplayedTurn, replay
 from games.craft.measures import (
     COMPLETION_THRESHOLD,
@@ -210,7 +209,10 @@ def turn_values(episode: str, game: CraftGame, boards_after: Sequence[Board]) ->
     """
     if game.max_turns is None or not game.turns:
         return
-    from games.craft.value.reach import BoardTurn, turn_values  # compiled code takes a second to load
+    from games.craft.value.search import (
+        BoardTurn,
+        turn_values,  # compiled code takes a second to load
+    )
 
     steps = [
         BoardTurn(turn.board_before, after, max(0, game.max_turns - turn.turn + 1))

@@ -15,10 +15,9 @@ from ingest.files.worker import Chunk, FileResult, KnownPath, unless_known
 from schemas.batches import Fault, faults, to_arrow
 from schemas.errors import BadInputError, StoreError
 from schemas.records import Reject, Source
-from schemas.store import Store
+from schemas.store import Store, Transaction
 from schemas.tables import TABLES, table
 from schemas.text import excerpt, printable
-from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,10 +17,9 @@ from ingest.reading.text import loads
 from schemas.batches import check, faults, refused, to_arrow
 from schemas.errors import BadInputError, UsageError
 from schemas.records import Label, Note, Reject
-from schemas.store import Store
+from schemas.store import Store, Transaction
 from schemas.tables import table
 from schemas.text import excerpt, near, printable
-from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,9 +17,8 @@ from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.read_only_sql import as_condition, reason_of
 from schemas.records import Attribution, Request
-from schemas.store import Store
+from schemas.store import Store, Transaction
 from schemas.text import excerpt
-from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb

@@ -22,8 +22,7 @@ from providers.provider import ModelSettings
 from schemas.batches import checked
 from schemas.errors import UsageError
 from schemas.records import Call, Claim
-from schemas.store import Store
-from schemas.transaction import Transaction
+from schemas.store import Store, Transaction
 from schemas.yaml_lines import read_yaml
 
 if TYPE_CHECKING:

@@ -29,9 +29,8 @@ from schemas.batches import BadRowsError, checked
 from schemas.errors import UsageError
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.replies import read_of_rule
-from schemas.store import Store
+from schemas.store import Store, Transaction
 from schemas.text import excerpt
-from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     from pathlib import Path

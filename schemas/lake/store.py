@@ -26,9 +26,8 @@ from schemas.lake.place import Address, Place, Seen
 from schemas.lake.places import place_of
 from schemas.lake.transaction import added, lake_transaction, scratch
 from schemas.read_only_sql import SEALED
-from schemas.store import RENAMES, SCHEMA_VERSION, Store
+from schemas.store import RENAMES, SCHEMA_VERSION, Store, Transaction
 from schemas.text import in_shell, in_sql
-from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb

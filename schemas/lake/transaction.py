@@ -14,9 +14,9 @@ from schemas.batches import Columns, insert, insert_columns
 from schemas.lake.files import DataFile, Snapshot, selection
 from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, TABLE, is_partitioned, layout_of
 from schemas.lake.place import Place
+from schemas.store import Parameters, Transaction
 from schemas.tables import Table, table
 from schemas.text import in_sql
-from schemas.transaction import Parameters, Transaction
 
 if TYPE_CHECKING:
     import duckdb

@@ -11,10 +11,9 @@ from schemas.lake.files import DataFile, Snapshot, selection
 from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, is_partitioned
 from schemas.lake.store import LakeStore, rename_values
 from schemas.lake.transaction import removed, scratch, written
-from schemas.store import Store
+from schemas.store import Store, Transaction
 from schemas.tables import Table
 from schemas.text import in_sql
-from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb

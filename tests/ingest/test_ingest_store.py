@@ -30,9 +30,8 @@ from schemas.batches import insert, to_arrow
 from schemas.errors import StoreError
 from schemas.processes import worker_pool
 from schemas.records import Json, Label, Verdict
-from schemas.store import Store
+from schemas.store import Store, Transaction
 from schemas.tables import TABLES
-from schemas.transaction import Transaction
 from tests.ingest.asked import rows
 from tests.ingest.craft.craft_logs import MOVES, published, write
 from tests.scripted import CraftRequest as PlayRequest

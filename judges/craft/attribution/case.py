@@ -12,7 +12,7 @@ from games.craft.engine.board import DIRECTORS, EMPTY_BOARD, Board, Director
 from games.craft.engine.rules import Move, accepts, execute
 from games.craft.measures import followed_physical
 from games.craft.text.replies import FAILED_CALL_MESSAGE
-from games.craft.value.reach import best_progress
+from games.craft.value.search import best_progress
 from judges.attribution.findings import How, Link, Lost
 from judges.claims.reading import Open
 from judges.craft.attribution.requests import Instruction, asked_in, entailed, instructions_of

@@ -21,8 +21,7 @@ from games.craft.engine.board import (
     views_json,
     wall_cells,
 )
-from games.craft.engine.oracle import candidates, sample
-from games.craft.engine.rules import Move, execute
+from games.craft.engine.rules import Move, candidates, execute, sample
 from games.craft.measures import progress
 from games.craft.targets import StartBoard, start_board
 

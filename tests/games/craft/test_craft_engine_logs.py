@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from games.craft.engine.board import Board, ViewKind, all_views, views_json
-from games.craft.engine.oracle import sample
-from games.craft.engine.rules import Move, code_of, execute, same_message
+from games.craft.engine.rules import Move, code_of, execute, same_message, sample
 from games.craft.game import ReplayedTurn, replay
 from games.craft.measures import METRICS, followed_action_position_layer, followed_full, followed_physical, published_category
 from games.craft.targets import load_structures, structure_facts

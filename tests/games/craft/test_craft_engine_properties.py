@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from games.craft.engine.board import BLOCKS, CELLS, EMPTY_BOARD, MAX_HEIGHT, NEIGHBORS, Board, is_large
-from games.craft.engine.oracle import candidates
-from games.craft.engine.rules import Move, accepts, execute, placement_flags
+from games.craft.engine.rules import Move, accepts, candidates, execute, placement_flags
 from games.craft.measures import METRICS, progress
 from games.craft.targets import generate_structure
 

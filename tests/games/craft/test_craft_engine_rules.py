@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from games.craft.engine.board import EMPTY_BOARD, Board
-from games.craft.engine.oracle import DEFAULT_SAMPLE
 from games.craft.engine.rules import (
+    DEFAULT_SAMPLE,
     ERROR_CODES,
     MESSAGES,
     ErrorCode,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from games.craft.engine.board import Board
-from games.craft.engine.oracle import DEFAULT_SAMPLE, sample
+from games.craft.engine.rules import DEFAULT_SAMPLE, sample
 from games.craft.game import replay
 from games.craft.measures import followed_action_position_layer, progress
 from games.craft.players.builders import BUILDERS

@@ -12,8 +12,8 @@ from games.craft.engine.board import BLOCKS, CELLS, EMPTY_BOARD, NEIGHBORS, Boar
 from games.craft.engine.rules import Move, execute
 from games.craft.measures import progress
 from games.craft.targets import generate_structures, start_board
-from games.craft.value import reach, search
-from games.craft.value.reach import BoardTurn, best_progress, turn_values
+from games.craft.value import search
+from games.craft.value.search import BoardTurn, best_progress, turn_values
 
 CLOSE = 1e-9
 
@@ -108,7 +108,7 @@ def test_a_games_values_are_those_of_each_board_alone(seed: int) -> None:
         steps.append(BoardTurn(board, after, left))
         before, board = board, after
     for step, worth in zip(steps, turn_values(steps, goal), strict=True):
-        reach._reach.cache_clear()
+        search._reach.cache_clear()
         alone = [best_progress(step.before, goal, step.turns_left), best_progress(step.after, goal, step.turns_left - 1)]
         assert [worth.before, worth.after] == pytest.approx(alone, abs=CLOSE)
         assert worth.stay == pytest.approx(best_progress(step.before, goal, step.turns_left - 1), abs=CLOSE)
@@ -150,7 +150,7 @@ def test_more_plans_than_expected_are_all_kept(monkeypatch: pytest.MonkeyPatch) 
     boards = [played(goal, seed, 12) for seed in range(4)]
     roomy = [best_progress(board, goal, 15) for board in boards]
     monkeypatch.setattr(search, "_WIDTH", 1)
-    reach._reach.cache_clear()
+    search._reach.cache_clear()
     assert [best_progress(board, goal, 15) for board in boards] == roomy
 
 

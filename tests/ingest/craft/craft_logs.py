@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from games.craft.engine.board import EMPTY_BOARD, Board, all_views, views_json
-from games.craft.engine.oracle import candidates, sample
-from games.craft.engine.rules import Move, execute, placement_flags
+from games.craft.engine.rules import Move, candidates, execute, placement_flags, sample
 from games.craft.measures import followed_action_position_layer, progress
 from games.craft.text.prompts import result_line
 from games.craft.text.replies import director_text

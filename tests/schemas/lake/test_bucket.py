@@ -32,9 +32,8 @@ from schemas.lake.bucket import bucket_at
 from schemas.lake.remote_files import LakeFiles
 from schemas.lake.store import LakeStore
 from schemas.records import EpisodeMetric
-from schemas.store import Store
+from schemas.store import Store, Transaction
 from schemas.stores import state_of, store_at
-from schemas.transaction import Transaction
 from tests.schemas.lake.test_lake import KILLED, contents, logs_in
 from tests.servers.s3_server import BUCKET, asked, s3_server
 from tests.small_disk import on_a_small_disk

@@ -34,9 +34,8 @@ from schemas.lake.layout import LAKE_TABLES
 from schemas.lake.store import LakeStore
 from schemas.lake.upkeep import compact, copy_from, copy_to
 from schemas.records import Attribution, EpisodeMetric
-from schemas.store import SCHEMA_VERSION, Store
+from schemas.store import SCHEMA_VERSION, Store, Transaction
 from schemas.stores import store_at
-from schemas.transaction import Transaction
 from tests.ingest.craft.craft_logs import published, write
 from tests.judges.judged_games import ask_model, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
