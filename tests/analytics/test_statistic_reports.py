@@ -36,7 +36,7 @@ def printed(store: Store, name: str, output_format: str) -> str:
 
 @pytest.mark.sampled(4)
 @pytest.mark.shared
-@pytest.mark.parametrize("name", [name for name in ("compare", *STATISTICS) if name not in {"preferences", "judges-needed"}])
+@pytest.mark.parametrize("name", [name for name in ("compare", *STATISTICS) if name not in {"preferences", "judges-needed", "attempts"}])
 def test_published_games_in_terminal_csv_and_python(engine_store: Store, name: str) -> None:
     """The same rows, each with a sentence where the report has sentences; its numbers as in print (a p of 1.2e-05 stood there)."""
     rows = cotrace.open(engine_store.path).report(name).pl()
