@@ -14,8 +14,8 @@ import orjson
 
 from schemas.errors import UsageError
 from schemas.interrupts import interruptible
-from schemas.read_only_sql import as_condition, as_query, sealed_memory
-from schemas.store import Store
+from schemas.read_only_sql import as_condition, as_query
+from schemas.store import Store, sealed_memory
 from schemas.text import in_name, in_sql
 
 if TYPE_CHECKING:

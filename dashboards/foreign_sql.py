@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import CotraceError, StoreError, UsageError
 from schemas.processes import start_worker, worker_process
-from schemas.read_only_sql import SEALED
-from schemas.store import Store
+from schemas.store import SEALED, Store
 from schemas.stores import store_at
 
 if TYPE_CHECKING:

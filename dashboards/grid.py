@@ -20,7 +20,7 @@ from dashboards.requests import checked
 from schemas import wording
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
-from schemas.read_only_sql import sealed_memory
+from schemas.store import sealed_memory
 from schemas.text import in_name, printable, without_control
 
 if TYPE_CHECKING:

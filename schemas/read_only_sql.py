@@ -10,28 +10,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import UsageError
+from schemas.store import sealed_memory
 
 if TYPE_CHECKING:
     import duckdb
-
-__all__ = ["SEALED", "as_condition", "as_query", "reason_of", "seal", "sealed_memory", "without_end"]
-
-SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "python_enable_replacements": "false",
-    "temp_directory": "",
-    "arrow_large_buffer_size": "true",
-}
-"""What a connection for reading is opened with. Without a folder for them, large results are not spilled to files beside the store; with
-large buffers, texts of more than 2 GiB come through."""
 
 _READING_NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"})
 _GIVES_ROWS: Final = frozenset(
@@ -47,26 +34,6 @@ _DOES_MORE: Final = frozenset({"write_log"})
 _EXPLAIN_WORDS: Final = frozenset({"explain", "analyze", "verbose", "format", "text", "json", "html", "graphviz", "mermaid", *"(),"})
 _KINDS: Final = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, PIVOT, UNPIVOT or EXPLAIN"
 _PARAMETER: Final = "VALUE_PARAMETER"
-
-
-def seal(connection: duckdb.DuckDBPyConnection) -> None:
-    """Switch off the file system of the connection's database and lock its settings; what is open stays readable."""
-    if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(True,)]:
-        return
-    connection.execute("SET disabled_filesystems = 'LocalFileSystem'")
-    connection.execute("SET lock_configuration = true")
-
-
-@contextmanager
-def sealed_memory(**tables: object) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to an empty database in memory with the given Arrow tables, as sealed as those to a store."""
-    import duckdb
-
-    with duckdb.connect(config=SEALED) as connection:
-        for name, rows in tables.items():
-            connection.register(name, rows)
-        seal(connection)
-        yield connection
 
 
 def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 
 from schemas.batches import Columns, insert, insert_columns
 from schemas.errors import StoreError
-from schemas.read_only_sql import SEALED, seal
 from schemas.tables import TABLES, Table
 from schemas.text import in_shell, in_sql
 
@@ -79,12 +78,43 @@ class Rename(NamedTuple):
 RENAMES: tuple[Rename, ...] = (Rename(2, "attributions", "said_wrong", "wrong_instruction", column="link"),)
 """In the order of their versions. A store of an older version gets them when it is first opened for writing."""
 
+SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+    "arrow_large_buffer_size": "true",
+}
+"""What a connection for reading is opened with. Without a folder for them, large results are not spilled to files beside the store; with
+large buffers, texts of more than 2 GiB come through."""
+
 T = TypeVar("T")
 
 _HEAD_AT, _HEAD = 8, b"DUCK"
 """How every DuckDB file begins."""
 _SEALING = threading.Lock()
 """Threads of a process share the database that they open: one of them seals it, the others find it sealed."""
+
+
+def seal(connection: duckdb.DuckDBPyConnection) -> None:
+    """Switch off the file system of the connection's database and lock its settings; what is open stays readable."""
+    if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(True,)]:
+        return
+    connection.execute("SET disabled_filesystems = 'LocalFileSystem'")
+    connection.execute("SET lock_configuration = true")
+
+
+@contextmanager
+def sealed_memory(**tables: object) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to an empty database in memory with the given Arrow tables, as sealed as those to a store."""
+    import duckdb
+
+    with duckdb.connect(config=SEALED) as connection:
+        for name, rows in tables.items():
+            connection.register(name, rows)
+        seal(connection)
+        yield connection
 
 
 class Store:

@@ -12,7 +12,7 @@ from games.asympuzl.answer import FAULTS, RequestedAction
 from games.asympuzl.game import FeedbackMode
 from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Entry, Puzzle
 from games.asympuzl.record import SCHEMA
-from ingest.reading.records import validated
+from ingest.reading.adapter_types import validated
 from ingest.reading.text import loads
 from schemas.errors import BadInputError
 from schemas.text import excerpt

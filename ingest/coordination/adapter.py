@@ -22,8 +22,7 @@ from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step
-from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id
-from ingest.reading.records import checked, malformed, read_fast
+from ingest.reading.adapter_types import FileKind, Place, Reading, checked, episode_id, malformed, read_fast
 from ingest.reading.text import loads
 from schemas.errors import BadInputError
 from schemas.text import excerpt

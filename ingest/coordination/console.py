@@ -21,8 +21,7 @@ from ingest.coordination.consistency import contradictions
 from ingest.coordination.escape import escape_game
 from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.records import CaptureStep, EscapeStep
-from ingest.reading.adapter_types import Place, Reading, episode_id
-from ingest.reading.records import checked, malformed
+from ingest.reading.adapter_types import Place, Reading, checked, episode_id, malformed
 from schemas.errors import BadInputError
 
 FORMAT: Final = "coordination_console"

@@ -36,8 +36,7 @@ from games.coordination.players import PLAYERS, Player
 from ingest.coordination.game import GameParts, state_text
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.records import HanabiStep
-from ingest.reading.adapter_types import Difference
-from ingest.reading.records import checked
+from ingest.reading.adapter_types import Difference, checked
 from ingest.reading.text import loads, utf8
 from schemas.errors import BadInputError
 from schemas.text import excerpt, replace_lone_surrogates

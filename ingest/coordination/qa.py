@@ -34,8 +34,7 @@ from games.coordination.qa.questions import (
     read_answer,
 )
 from ingest.cotrace_log.adapter import call_row
-from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
-from ingest.reading.records import malformed
+from ingest.reading.adapter_types import Place, Reading, episode_id, malformed, run_id
 from ingest.reading.text import dumps, loads
 from schemas.errors import BadInputError
 from schemas.game import CallEntry

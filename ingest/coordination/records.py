@@ -1,6 +1,6 @@
 """Lines of the step logs of the four LLM-Coordination games as typed records (format: docs/coordination.md).
 
-What a line cannot do without is required; the rest may be missing. How lines are read: `ingest.reading.records`.
+What a line cannot do without is required; the rest may be missing. How lines are read: `ingest.reading.adapter_types`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Meta, field
 from pydantic import AfterValidator, Field
 
 from games.coordination.players import PLAYERS, Player, Read
-from ingest.reading.records import Record
+from ingest.reading.adapter_types import Record
 
 MOST_FACTS: Final = 1024
 """Lines whose facts are stored, and what follows from them: games are full of the same positions."""

@@ -24,8 +24,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived, lost_replies
 from ingest.cotrace_log.lines import LogLines, PlannedClaim, claims_in, header_line, json_of, lost, read_lines
-from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
-from ingest.reading.records import validated
+from ingest.reading.adapter_types import Place, Reading, episode_id, run_id, validated
 from ingest.reading.text import dumps, read_time
 from schemas.batches import Coded, Group
 from schemas.claims import text_hash

@@ -13,7 +13,7 @@ import msgspec
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from ingest.reading.records import malformed
+from ingest.reading.adapter_types import malformed
 from ingest.reading.text import dumps, loads, refuse_spread_objects
 from schemas.errors import BadInputError
 from schemas.game import LOG_VERSION, ActionEntry, End, Header, OracleEntry, PlantedLabel, Turn, UtteranceEntry

@@ -33,8 +33,7 @@ from ingest.craft.replay import (
     shown_in_prompt,
     shown_views,
 )
-from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, run_id
-from ingest.reading.records import malformed, validated
+from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, malformed, run_id, validated
 from ingest.reading.text import dumps, loads, read_time
 from schemas.errors import BadInputError
 from schemas.records import Action, Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance

@@ -19,8 +19,7 @@ from ingest.cotrace_log.lines import json_of
 from ingest.craft.consistency import Int, Spans, Structure, target_differences
 from ingest.craft.replay import BUILDER, OTHER_VIEW, CraftGame, CraftOutcome, CraftTurn, shown_views
 from ingest.craft.replay import derive as derive_craft
-from ingest.reading.adapter_types import Difference
-from ingest.reading.records import malformed, validated
+from ingest.reading.adapter_types import Difference, malformed, validated
 from ingest.reading.text import dumps
 from schemas.errors import BadInputError
 from schemas.game import ActionEntry, AgentEntry, End, Header, Turn

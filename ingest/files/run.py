@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from ingest.adapters import adapter
-from ingest.files.sources import FoundFile, SourceSearch, search
-from ingest.files.worker import Chunk, FileToRead, KnownPath, read_chunk, start_reader, unreadable
+from ingest.files.worker import Chunk, FileToRead, FoundFile, KnownPath, SourceSearch, read_chunk, search, start_reader, unreadable
 from ingest.files.writer import IngestProgress, Report, Writer, known_sources
 from ingest.reading.adapter_types import Adapter
 from schemas.cluster import cores, is_used

@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
-from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.records import validated
+from ingest.reading.adapter_types import Place, Reading, validated
 from ingest.reading.text import loads
 from schemas.errors import BadInputError
 from schemas.records import Agent, Label, LogDisagreement

@@ -39,8 +39,7 @@ from ingest.overcooked.measures import (
     utterances_of,
 )
 from ingest.overcooked.records import LogRecord, StepRecord, contradictions, read_log, read_step
-from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, run_id
-from ingest.reading.records import malformed
+from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, malformed, run_id
 from ingest.reading.text import dumps
 from schemas.errors import BadInputError, UsageError
 from schemas.records import Agent, Episode, Json, Run, Turn

@@ -14,7 +14,7 @@ from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.world import Rules
 from games.overcooked.replay import ReplayedStep
 from games.overcooked.text.replies import NOTHING
-from ingest.reading.records import Int, Pair, Record, checked, read_fast
+from ingest.reading.adapter_types import Int, Pair, Record, checked, read_fast
 from ingest.reading.text import dumps, loads
 from schemas.records import LogDisagreement
 

@@ -25,8 +25,7 @@ from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
 from schemas.lake.place import Address, Place, Seen
 from schemas.lake.places import place_of
 from schemas.lake.transaction import added, lake_transaction, scratch
-from schemas.read_only_sql import SEALED
-from schemas.store import RENAMES, SCHEMA_VERSION, Store, Transaction
+from schemas.store import RENAMES, SCHEMA_VERSION, SEALED, Store, Transaction
 from schemas.text import in_shell, in_sql
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from schemas.errors import UsageError
-from schemas.read_only_sql import SEALED, as_condition, as_query, sealed_memory
-from schemas.store import Store
+from schemas.read_only_sql import as_condition, as_query
+from schemas.store import SEALED, Store, sealed_memory
 from tests.command_line import run
 from tests.masters import held_open
 from tests.played import played_store

@@ -20,8 +20,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from ingest.files.sources import FoundFile
-from ingest.files.worker import FileToRead, read_chunk
+from ingest.files.worker import FileToRead, FoundFile, read_chunk
 from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
 from schemas.batches import faults

@@ -22,8 +22,7 @@ import pytest
 from ingest.craft import adapter as craft
 from ingest.files import run, worker, writer
 from ingest.files.run import ingest_paths
-from ingest.files.sources import FoundFile
-from ingest.files.worker import Chunk, FileToRead
+from ingest.files.worker import Chunk, FileToRead, FoundFile
 from ingest.files.writer import IngestProgress
 from ingest.reading.adapter_types import Place, Reading
 from schemas.batches import insert, to_arrow
@@ -214,7 +213,7 @@ def test_reader_of_own_logs_imports_no_other_adapter(tmp_path: Path) -> None:
     play(PlayRequest(out=tmp_path, personas=("clear",), builders=("literal",), structures=1, turns=2, processes=1))
     code = """
 import sys
-from ingest.files.sources import search
+from ingest.files.worker import search
 from ingest.files.worker import FileToRead, read_chunk
 chunk = read_chunk([FileToRead(file, None) for file in search(sys.argv[1:]).files], None)
 adapters = {name for name in sys.modules if name.startswith("ingest.") and name.endswith((".adapter", ".native"))}
