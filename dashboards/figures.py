@@ -58,6 +58,10 @@ SPIRALS: Final[Mapping[str, Mark]] = {
     "undo_loop": Mark(SERIES[0], "⟲", "the state returns to one that was left"),
     "over_removal": Mark(SERIES[1], "⌫", "undone twice or more where no verified action undoes"),
     "stall": Mark(SERIES[2], "⋯", "three turns or more without a change"),
+    "repeated_message": Mark(
+        SERIES[4], "≡", "without states: an agent's message repeats one of its last three, in all or nine tenths of its words"
+    ),
+    "repeated_call": Mark(SERIES[5], "⟳", "without states: an agent calls a tool again with equal arguments"),
 }
 """Kinds of correction spiral."""
 

@@ -55,7 +55,8 @@ inner join sizes using (episode_id)
 group by all;
 
 -- failure_turns: the category each turn has in each taxonomy.
--- One row is a row of `failures`: (turn, agent, taxonomy, category).
+-- One row is a row of `failures`: (turn, agent, taxonomy, category). Games without states have the taxonomy `dialogue` (dialogue_failures), in
+-- which a turn without any of its categories is `none`.
 --   episode_id, turn
 --   agent  text  whose failure; null for the team
 --   benchmark, condition, model, level, task_id, taxonomy, category
@@ -67,7 +68,16 @@ select
     games.task_id, failures.taxonomy, failures.category,
     failures.category <> 'no_oracle_or_attempt' as counted,
     failures.evidence
-from failures
+from (
+    select episode_id, turn, agent, taxonomy, category, evidence from failures
+    union all by name
+    select episode_id, turn, agent, 'dialogue' as taxonomy, category, evidence from dialogue_failures
+    union all by name
+    select sent.episode_id, sent.turn, sent.agent, 'dialogue' as taxonomy, 'none' as category
+    from (select distinct episode_id, turn, agent from dialogue_messages) as sent
+    inner join dialogue_games using (episode_id)
+    where (sent.episode_id, sent.turn, sent.agent) not in (select (episode_id, turn, agent) from dialogue_failures)
+) as failures
 inner join games using (episode_id);
 
 -- failures_common: how often each kind of failure occurs, in the same words for every benchmark.

@@ -1,4 +1,5 @@
--- spiral_games: the games whose logs record states or judged actions, so that correction spirals, refusals and questions can be seen in them.
+-- spiral_games: the games whose logs record states or judged actions, or messages in which repetitions can be seen (dialogue_games), so that
+-- correction spirals can be seen in them.
 -- One row is a game; of any other game nothing is known of these, which is not the same as none.
 --   episode_id
 create or replace view spiral_games as
@@ -8,7 +9,10 @@ where state_before is not null or state_after is not null
 union
 select distinct episode_id
 from actions
-where accepted is not null or undoes is not null;
+where accepted is not null or undoes is not null
+union
+select episode_id
+from dialogue_games;
 
 -- game_spirals: the correction spirals of each game, as its log shows them; `correction_spirals` adds the columns of the game.
 -- One row is a maximal stretch of one kind in one game; stretches of different kinds may overlap.
@@ -248,15 +252,23 @@ select *, before_state <> after_state as changed from states;
 -- correction_spirals: stretches of turns spent on correcting without getting anywhere (definition and examples: docs/spirals.md).
 -- One row is a maximal stretch of one kind in one game; stretches of different kinds may overlap.
 --   episode_id, start_turn, end_turn
---   kind  text  repeated_failure, undo_loop, over_removal or stall
+--   kind  text  repeated_failure, undo_loop, over_removal or stall; of a game without states repeated_message or repeated_call
+--                (dialogue_spirals), whose turns_wasted are those that repeat something
 --   turns_wasted, evidence, turns, progress_start, progress_end, benchmark, condition
 --   model  text  the evaluated model of the game
 --   level, task_id
 -- Report: spirals, ordered by turns_wasted desc, model, task_id, episode_id, start_turn, kind
 -- Shows: model, task_id, start_turn, end_turn, kind, turns_wasted, evidence
 create or replace view correction_spirals as
+with every_stretch as (
+    select * from game_spirals
+    union all by name
+    select episode_id, start_turn, end_turn, kind, turns_wasted, evidence, end_turn - start_turn + 1 as turns
+    from dialogue_spirals
+)
+
 select
-    game_spirals.*,
+    every_stretch.*,
     games.benchmark, games.condition, games.model, games.level, games.task_id
-from game_spirals
+from every_stretch
 inner join games using (episode_id);

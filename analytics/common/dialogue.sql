@@ -1,0 +1,145 @@
+-- dialogue_messages: the messages of games whose logs have no states, but for those of tools and system prompts.
+-- One row is a public message that has words, of an agent.
+--   episode_id, turn
+--   seq  number  its place in the turn
+--   agent  text  its author
+--   text  text  as logged
+--   plain  text  its words in order, in small letters
+--   words  list  its distinct words in small letters
+--   place  number  how many messages of its author it is in the game, from 1
+--   next_agent  text  the author of the message after it; null at the end
+create or replace view dialogue_messages as
+with without_states as (
+    select episode_id
+    from turns
+    group by episode_id
+    having count(state_before) + count(state_after) = 0
+),
+
+texts as (
+    select
+        sent.episode_id, sent.turn, sent.seq, sent.agent, sent.text,
+        trim(regexp_replace(lower(sent.text), '[^\p{L}\p{N}]+', ' ', 'g')) as plain
+    from utterances as sent
+    inner join without_states using (episode_id)
+    left join agents on sent.episode_id = agents.episode_id and sent.agent = agents.agent
+    where sent.channel = 'public' and coalesce(agents.role, sent.agent) not in ('tool', 'system') and sent.agent not in ('tool', 'system')
+)
+
+select
+    episode_id, turn, seq, agent, text, plain,
+    list_distinct(string_split(plain, ' ')) as words,
+    row_number() over (partition by episode_id, agent order by turn, seq) as place,
+    lead(agent) over (partition by episode_id order by turn, seq) as next_agent
+from texts
+where plain <> '';
+
+-- dialogue_games: the games without states in whose messages and calls repetitions and open questions can be seen.
+-- One row is a game in which an agent speaks or calls a tool more than once; of any other nothing is known of these, which is not none.
+--   episode_id
+create or replace view dialogue_games as
+select distinct episode_id
+from dialogue_messages
+where place > 1
+union
+select actions.episode_id
+from actions
+inner join turns using (episode_id, turn)
+group by actions.episode_id, actions.agent
+having count(turns.state_before) + count(turns.state_after) = 0 and count(*) > 1;
+
+-- dialogue_failures: what went wrong in games without states, as far as the words and calls show it by themselves.
+-- One row is (episode_id, turn, agent, category).
+--   episode_id, turn
+--   agent  text  who repeats or is not answered
+--   category  text  repeated_message: the words of one of its last three messages again; similar_message: nearly so (nine tenths of the
+--                   words of both, six words or more); repeated_call: its last tool call again, with equal arguments;
+--                   unanswered_question: the message ends with a question mark, and no other agent speaks before the agent does again or
+--                   the log ends
+--   since  turn  the turn of what is repeated, or of the question
+--   evidence  text  turn and beginning of what is repeated or asked
+create or replace view dialogue_failures as
+with repeats as (
+    select
+        later.episode_id, later.turn, later.agent,
+        if(later.plain = earlier.plain, 'repeated_message', 'similar_message') as category,
+        max(earlier.turn) as since,
+        any_value(later.text) as text
+    from dialogue_messages as later
+    inner join dialogue_messages as earlier
+        on
+            later.episode_id = earlier.episode_id
+            and later.agent = earlier.agent
+            and earlier.place between later.place - 3 and later.place - 1
+    where
+        (later.plain = earlier.plain and len(later.words) > 1)
+        or (
+            later.plain <> earlier.plain
+            and least(len(later.words), len(earlier.words)) >= 6
+            and len(list_intersect(later.words, earlier.words))
+            >= 0.9 * (len(later.words) + len(earlier.words) - len(list_intersect(later.words, earlier.words)))
+        )
+    group by all
+),
+
+calls as (
+    select
+        actions.episode_id, actions.turn, actions.agent, actions.verb || ' ' || actions.arguments as call,
+        lag(actions.verb || ' ' || actions.arguments) over agents_calls as call_before,
+        lag(actions.turn) over agents_calls as since
+    from actions
+    inner join dialogue_games using (episode_id)
+    window agents_calls as (partition by actions.episode_id, actions.agent order by actions.turn, actions.seq)
+)
+
+select
+    episode_id, turn, agent, category, since,
+    'as on turn ' || since || ': ' || left(text, 80) as evidence
+from repeats
+qualify category = 'repeated_message' or count(*) filter (category = 'repeated_message') over (partition by episode_id, turn, agent) = 0
+union all
+select episode_id, turn, agent, 'repeated_call' as category, min(since) as since, 'as on turn ' || min(since) || ': ' || left(any_value(call), 80)
+from calls
+where call = call_before
+group by episode_id, turn, agent
+union all
+select episode_id, turn, agent, 'unanswered_question' as category, turn as since, right(any_value(text), 80)
+from dialogue_messages
+inner join dialogue_games using (episode_id)
+where regexp_matches(text, '\?[\s"''*)\]]*$') and (next_agent is null or next_agent = agent)
+group by episode_id, turn, agent;
+
+-- dialogue_spirals: stretches in which an agent repeats itself, in games without states.
+-- One row is a maximal stretch of one kind of one agent in one game.
+--   episode_id
+--   agent  text  who repeats itself
+--   kind  text  repeated_message (similar ones too) or repeated_call
+--   start_turn, end_turn
+--   turns_wasted  turns  turns of the stretch that repeat something
+--   evidence
+create or replace view dialogue_spirals as
+with repeats as (
+    select
+        episode_id, turn, agent, since, evidence,
+        if(category = 'repeated_call', category, 'repeated_message') as kind,
+        max(turn) over (
+            partition by episode_id, agent, if(category = 'repeated_call', category, 'repeated_message')
+            order by turn rows between unbounded preceding and 1 preceding
+        ) as last_turn
+    from dialogue_failures
+    where category <> 'unanswered_question'
+),
+
+numbered as (
+    select *, sum((last_turn is null or since > last_turn)::int) over (partition by episode_id, agent, kind order by turn) as stretch
+    from repeats
+)
+
+select
+    episode_id, agent, kind,
+    min(since) as start_turn,
+    max(turn) as end_turn,
+    count(distinct turn) as turns_wasted,
+    agent || ' on turns ' || array_to_string(list_sort(list(distinct turn)), ', ') || ' ' || min(evidence) as evidence
+from numbered
+group by episode_id, agent, kind, stretch;
