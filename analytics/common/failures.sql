@@ -21,7 +21,17 @@ select
         when 'unhelpful_message' then 'flawed_pragmatics'
         else common
     end as common_before
-from every_family('failure_map');
+from every_family('failure_map')
+union all by name
+select 'dialogue' as taxonomy, category, common, meaning, 'docs/spirals.md' as source, common as common_before
+from (
+    values
+    ('none', 'none', 'a message that repeats nothing and leaves no question open'),
+    ('repeated_message', 'redundant_talk', 'the words of one of the agent''s last three messages'),
+    ('similar_message', 'redundant_talk', 'nine tenths of the words of one of the agent''s last three messages'),
+    ('repeated_call', 'no_progress', 'the agent''s last tool call again, with equal arguments'),
+    ('unanswered_question', 'unanswered_request', 'no other agent speaks after the question')
+) as of_dialogues(category, common, meaning);
 
 -- game_failures: on how many turns of each game each kind of failure occurs, in the same words for every benchmark.
 -- One row is (episode_id, common).

@@ -27,7 +27,7 @@ TITLE = "Failures"
 IN_MENU = True
 ORDER = 20
 
-_RIGHT = ("correct", "no_error", "none_of_these")
+_RIGHT = ("correct", "no_error", "none_of_these", "none")
 """Categories of turns that went right: pale, at the end of the bars."""
 _QUIET: Final = "rgba(138, 143, 156, 0.22)"
 _LETTERS: Final = 24

@@ -67,7 +67,10 @@ _TURNS: Final = """
 """
 _FAILURES: Final = """
     SELECT turn, agent, taxonomy, category, evidence, meaning
-    FROM failures INNER JOIN failure_map USING (taxonomy, category)
+    FROM (
+        SELECT episode_id, turn, agent, taxonomy, category, evidence FROM failures UNION ALL BY NAME
+        SELECT episode_id, turn, agent, 'dialogue' AS taxonomy, category, evidence FROM dialogue_failures
+    ) INNER JOIN failure_map USING (taxonomy, category)
     WHERE episode_id = $id AND common <> 'none' ORDER BY turn, taxonomy, category, agent
 """
 _SPIRALS: Final = "SELECT start_turn, end_turn, kind, turns_wasted, evidence FROM correction_spirals WHERE episode_id = $id ORDER BY ALL"

@@ -88,3 +88,11 @@ def test_where_nothing_can_repeat_nothing_is_known(found: Ingested) -> None:
 
     assert dict(rows) == {name: name != "once" for name in _TALKS}
     assert found.rows("SELECT count(*) FROM failure_turns WHERE task_id = 'once'") == [(0,)]
+
+
+def test_categories_have_the_common_words_for_failures(found: Ingested) -> None:
+    """So pages and reports show what went right as right."""
+    mapped = "failure_turns LEFT JOIN failure_map USING (taxonomy, category)"
+    rows = found.rows(f"SELECT DISTINCT common FROM {mapped} WHERE taxonomy = 'dialogue' ORDER BY common")
+
+    assert rows == [("no_progress",), ("none",), ("redundant_talk",), ("unanswered_request",)]
