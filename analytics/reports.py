@@ -142,6 +142,7 @@ GROUPS: dict[str, dict[str, Listed]] = {
         "lost": Listed("who lost how much, when and why, in sentences", "values, attribution"),
         "attributions": Listed("each part of each turn's loss: agent, failure point, evidence", "values, attribution"),
         "attribution-accuracy": Listed("how often attributions name the known faulty agent", "values, attribution, labels"),
+        "blamed-agents": Listed("which agent people, rules and judges blame for each failed game", "labels or attribution"),
         "costly-turns": Listed("the turns that lost something", "values"),
         "decisive-turns": Listed("the turn that decided each game", "values"),
         "cost-by-category": Listed("loss by failure category", "values"),
