@@ -25,7 +25,7 @@ _LONGEST: Final = 40
 _SHORTEST_OF_ENVIRONMENT: Final = 16
 """Characters of a secret that is known by its variable's name alone: shorter ones may be words."""
 _NAMES_A_SECRET: Final = re.compile(r"(?:^|_)(?:API_?KEY|ACCESS_KEY|SECRET|TOKEN|PASSWORD)(?:_|$)", re.IGNORECASE)
-_OWN_TOKEN: Final = "COTRACE_TOKEN"
+_OF_DASHBOARD: Final = "COTRACE_TOKEN"
 _IS_NO_SECRET: Final = re.compile(r"\s|^[/.~]")
 """In the value of such a variable: a sentence, or a path to where the secret lies."""
 _LETTERS: Final = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
@@ -47,7 +47,7 @@ def use_secrets_of_environment() -> None:
     But not the dashboard's own token (`COTRACE_TOKEN`): the link that is printed has it.
     """
     for name, value in os.environ.items():
-        if name == _OWN_TOKEN:
+        if name == _OF_DASHBOARD:
             continue
         if _NAMES_A_SECRET.search(name) and len(secret := value.strip()) >= _SHORTEST_OF_ENVIRONMENT and not _IS_NO_SECRET.search(secret):
             use_secret(secret)
