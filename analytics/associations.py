@@ -30,8 +30,8 @@ from analytics.statistics.regressions import (
     without,
 )
 from analytics.statistics.shifts import holm
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,9 +10,9 @@ import polars as pl
 
 from analytics.comparison.game_values import game_values
 from analytics.statistics.intervals import clustered_share
-from schemas.errors import UsageError
-from schemas.store import Store
-from schemas.text import near
+from schemas.common.errors import UsageError
+from schemas.common.text import near
+from schemas.store.store import Store
 
 ATTEMPTS_SUMMARY: Final = "benchmark, team, condition, k, tasks, attempts, pass_at_k, low, high, pass_hat_k, hat_low, hat_high"
 

@@ -14,8 +14,8 @@ from analytics.comparison.game_values import codes, names_under
 from analytics.query import query
 from analytics.statistics.intervals import LEVEL, Floats, share_interval
 from analytics.statistics.shifts import holm, share_difference
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 
 SURVIVAL_SUMMARY: Final = "benchmark, event, team, games, events, median, reference, hazard_ratio, low, high, p, p_holm, log_rank_p"
 SURVIVAL_CURVES_SUMMARY: Final = "benchmark, event, team, turn, at_risk, events, free, free_low, free_high"

@@ -9,7 +9,7 @@ import polars as pl
 
 from analytics.query import query
 from analytics.statistics.shifts import FEWEST_FLIPPED, FEWEST_GAMES, Cells, Shift, group_shift, holm, paired_shift
-from schemas.store import Store
+from schemas.store.store import Store
 
 JOB: Final = ("rubric", "rubric_hash", "judge", "answering", "question")
 """What must be the same if another answer is to be the judge's doing: wording, judge, evidence, temperature and length, question."""

@@ -10,9 +10,7 @@ from typing import Any, Final, NamedTuple
 from analytics.comparison.compare import behind, compare, is_shown
 from analytics.comparison.game_values import short_names, unlike_names
 from analytics.query import query
-from schemas.families import family, games_apart, title_of
-from schemas.store import Store
-from schemas.wording import (
+from schemas.common.wording import (
     chance,
     condition_in_words,
     count,
@@ -26,6 +24,8 @@ from schemas.wording import (
     share_interval,
     signed,
 )
+from schemas.families import family, games_apart, title_of
+from schemas.store.store import Store
 
 TOPICS: Final[Mapping[str, str]] = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
 """Topic of a finding -> as people read it, in order."""

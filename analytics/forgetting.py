@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from schemas.errors import UsageError
-from schemas.store import Store, Transaction
+from schemas.common.errors import UsageError
+from schemas.common.text import near
+from schemas.store.store import Store, Transaction
 from schemas.tables import TABLES
-from schemas.text import near
 
 if TYPE_CHECKING:
     import duckdb

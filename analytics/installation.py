@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from analytics.views import BASIS, VIEWS, materialize
-from schemas.errors import StoreError
-from schemas.store import SCHEMA_VERSION, Store
+from schemas.common.errors import StoreError
+from schemas.store.store import SCHEMA_VERSION, Store
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from analytics.comparison.game_values import codes, game_values, judge_columns, short_names, with_judges
 from analytics.statistics.intervals import LEVEL, Floats
 from analytics.statistics.shifts import holm
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 
 MEDIATION_SUMMARY: Final = "benchmark, team_a, team_b, mediator, tasks, total, direct, indirect, low, high, p_holm, rho_zero"
 

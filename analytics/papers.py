@@ -15,10 +15,10 @@ import polars as pl
 
 from analytics.query import as_csv as rows_as_csv
 from analytics.query import query
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.text import in_sql, near
 from schemas.families import family, offered
-from schemas.store import Store
-from schemas.text import in_sql, near
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from numpy import float64

@@ -15,12 +15,12 @@ from analytics.comparison.compare import FEWEST
 from analytics.comparison.game_values import codes, game_values
 from analytics.query import query
 from analytics.statistics.intervals import LEVEL, Floats, share_interval
-from schemas import wording
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common import wording
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 _WIDTHS: Final = ("0_10", "0_05", "0_02")
 """Half-widths, as the columns of the report of labels needed are named."""

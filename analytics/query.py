@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from schemas.errors import UsageError
-from schemas.interrupts import interruptible
-from schemas.read_only_sql import as_condition, as_query
-from schemas.store import Store, sealed_memory
-from schemas.text import in_name, in_sql
+from schemas.common.errors import UsageError
+from schemas.common.interrupts import interruptible
+from schemas.common.text import in_name, in_sql
+from schemas.store.read_only_sql import as_condition, as_query
+from schemas.store.store import Store, sealed_memory
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,8 +12,8 @@ import polars as pl
 from analytics.statistics.intervals import Estimate, Floats, share_interval
 from analytics.statistics.shifts import Shift, paired_shift
 from judges.claims.readers import TEXT, Count
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from judges.claims.texts import Text

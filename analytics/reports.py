@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from analytics.query import condition, filtered, query
 from analytics.statistics.few_games import marked
 from analytics.views import VIEWS
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.common.text import near
+from schemas.store.store import Store
 from schemas.tables import TABLES
-from schemas.text import near
 
 if TYPE_CHECKING:
     import polars as pl

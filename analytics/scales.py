@@ -14,8 +14,8 @@ from analytics.query import query
 from analytics.statistics.few_games import FEW
 from analytics.statistics.intervals import LEVEL, Floats
 from analytics.statistics.regressions import cluster_covariance, mean_by
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 
 ABILITY_SUMMARY: Final = "benchmark, kind, name, condition, scale, games, partners, value, low, high, expected, observed, island"
 

@@ -38,11 +38,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from schemas.errors import StoreError
+from schemas.common.errors import StoreError
+from schemas.common.text import in_sql
 from schemas.families import families
-from schemas.store import Store
+from schemas.store.store import Store
 from schemas.tables import TABLES
-from schemas.text import in_sql
 
 BASIS: Final = """
 create schema if not exists materialized;

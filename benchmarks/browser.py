@@ -25,7 +25,7 @@ from dashboards.app import create_app
 from dashboards.server import addresses as pages_ahead
 from dashboards.server import draw_ahead
 from judges.attribution.job import attribute_games
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -16,7 +16,7 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.pages import addresses, draw
 from benchmarks.timing import medians
 from benchmarks.workload import craft_games, ingest, judge
-from schemas.store import Store
+from schemas.store.store import Store
 
 __all__ = ["run"]
 

@@ -15,7 +15,7 @@ from benchmarks.timing import Measured, medians, peak_mb
 from benchmarks.workload import craft_games, fresh, ingest
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
-from schemas.store import Store
+from schemas.store.store import Store
 
 __all__ = ["run"]
 

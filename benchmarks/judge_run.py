@@ -30,9 +30,9 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from providers.messages import Message
 from providers.provider import ModelSettings
-from schemas import batches
 from schemas.records import Agent, Episode, Json, Run, Turn, Utterance
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 
 __all__ = ["fill", "main"]
 

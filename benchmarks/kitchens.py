@@ -35,7 +35,7 @@ from games.overcooked.setup import Kitchen, game_of, scripted_course
 from games.players.course import played_by
 from games.players.running import Job, run_games
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 
 __all__ = ["run"]
 

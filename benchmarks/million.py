@@ -30,7 +30,7 @@ from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 
 _TURNS: Final = 1_000_000
 _LENGTHS: Final = (100, 20)

@@ -20,7 +20,7 @@ from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.pages import pages
 from dashboards.parts import compact
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import duckdb

@@ -29,9 +29,9 @@ from benchmarks.timing import Measured, medians
 from benchmarks.workload import craft_games, fresh, ingest, judge, scratch
 from ingest.files.run import ingest_paths
 from ingest.files.worker import start_reader
-from schemas import cluster
-from schemas.lake.store import LakeStore
-from schemas.store import Store
+from schemas.common import cluster
+from schemas.store.lake.store import LakeStore
+from schemas.store.store import Store
 
 __all__ = ["run"]
 

@@ -16,7 +16,7 @@ from ingest.files.writer import Report
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:

@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from cotrace.store import open_store as open  # noqa: A004 - `cotrace.open` reads as it should
     from ingest.files.run import ingest_paths
     from judges.runs.runner import run as judge
-    from schemas.errors import CotraceError
+    from schemas.common.errors import CotraceError
     from schemas.game_log import GameLog
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 __all__ = ["CotraceError", "GameLog", "OpenStore", "Store", "__version__", "ingest_paths", "judge", "open", "play", "query"]
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "CotraceError": ("schemas.errors", "CotraceError"),
+    "CotraceError": ("schemas.common.errors", "CotraceError"),
     "GameLog": ("schemas.game_log", "GameLog"),
     "OpenStore": ("cotrace.store", "OpenStore"),
     "open": ("cotrace.store", "open_store"),
     "play": ("cotrace.playing", "play"),
-    "Store": ("schemas.store", "Store"),
+    "Store": ("schemas.store.store", "Store"),
     "ingest_paths": ("ingest.files.run", "ingest_paths"),
     "judge": ("judges.runs.runner", "run"),
     "query": ("analytics.query", "query"),

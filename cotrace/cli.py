@@ -22,10 +22,10 @@ import click
 from cotrace import __version__, ending
 from cotrace.help import LazyGroup
 from cotrace.terminal import LogLines, echo
-from schemas.errors import CotraceError
-from schemas.extras import mend
-from schemas.interrupts import is_interrupt
-from schemas.secrets import use_secrets_of_environment
+from schemas.common.errors import CotraceError
+from schemas.common.extras import mend
+from schemas.common.interrupts import is_interrupt
+from schemas.common.secrets import use_secrets_of_environment
 
 COMMANDS: dict[str, dict[str, str]] = {
     "Score logs": {

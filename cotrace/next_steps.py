@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from schemas.store import DEFAULT_STORE, Store
-from schemas.text import in_shell
+from schemas.common.text import in_shell
+from schemas.store.store import DEFAULT_STORE, Store
 
 _FOR_ANY_GAME = "mast"
 """The rubric that fits conversations of every kind."""

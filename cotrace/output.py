@@ -11,8 +11,8 @@ import click
 from analytics.query import as_csv
 from cotrace.tables import SCREEN, draw, without_ends
 from cotrace.terminal import echo, is_terminal, write
-from schemas.errors import UsageError
-from schemas.text import in_json, near, printable
+from schemas.common.errors import UsageError
+from schemas.common.text import in_json, near, printable
 
 if TYPE_CHECKING:
     import polars as pl

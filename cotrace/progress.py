@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from cotrace.options.shared import say, spent, tokens
 from cotrace.terminal import echo
+from schemas.common.text import in_shell, printable
+from schemas.common.wording import money, seconds
 from schemas.replies import AUTHORED, NOT_READ
-from schemas.text import in_shell, printable
-from schemas.wording import money, seconds
 
 if TYPE_CHECKING:
     from games.players.running import PlayProgress, RunReport

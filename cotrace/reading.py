@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from cotrace.options.models import endpoints_of, show_prompt, tell_models
 from cotrace.options.shared import requested, say, spent, tokens
-from schemas.errors import UsageError
-from schemas.store import Store
-from schemas.text import in_shell
+from schemas.common.errors import UsageError
+from schemas.common.text import in_shell
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from judges.claims.job import CollectedReading, ReadingReport

@@ -11,7 +11,7 @@ import click
 
 from cotrace.options.models import asking, asking_options, concurrency_option, fit, named
 from cotrace.options.shared import Number, say
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from analytics.statistics.intervals import Estimate

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from schemas.errors import UsageError
-from schemas.extras import needed
+from schemas.common.errors import UsageError
+from schemas.common.extras import needed
+from schemas.common.text import near, printable
 from schemas.families import title_of
-from schemas.store import DEFAULT_STORE, Store
-from schemas.stores import store_at
-from schemas.text import near, printable
+from schemas.store.store import DEFAULT_STORE, Store
+from schemas.store.stores import store_at
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from cotrace.terminal import echo, is_terminal
-from schemas import wording
-from schemas.text import printable
+from schemas.common import wording
+from schemas.common.text import printable
 
 if TYPE_CHECKING:
     import polars as pl

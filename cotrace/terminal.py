@@ -10,8 +10,8 @@ import sys
 
 import click
 
-from schemas.secrets import strike
-from schemas.text import printable, without_control
+from schemas.common.secrets import strike
+from schemas.common.text import printable, without_control
 
 
 def is_terminal() -> bool:

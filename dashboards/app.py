@@ -17,7 +17,7 @@ from dashboards.pages import pages
 from dashboards.parts import Part, compact, data
 from dashboards.reader import Reader, reader
 from dashboards.requests import LOCAL, Access, Click, answer_faults, checked, guard
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

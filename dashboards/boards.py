@@ -11,8 +11,8 @@ from dash import html
 from dashboards.parts import Part
 from games.players.player import Observation
 from judges.evidence.transcript import Transcript, TurnView
+from schemas.common.wording import in_words
 from schemas.families import module
-from schemas.wording import in_words
 
 
 class TextDrawing:

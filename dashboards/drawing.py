@@ -18,15 +18,15 @@ from dashboards.pages import pages
 from dashboards.parts import Part, aria, compact, data, note, svg
 from dashboards.reader import kept, reader
 from dashboards.requests import tell
-from schemas.errors import CotraceError, UsageError
-from schemas.stores import state_of
-from schemas.text import in_shell, printable
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.text import in_shell, printable
+from schemas.store.stores import state_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dashboards.reader import Reader
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 INDEX: Final = """<!DOCTYPE html>
 <html lang="en">

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from schemas import wording
-from schemas.text import printable
-from schemas.wording import number, share, without_zero
+from schemas.common import wording
+from schemas.common.text import printable
+from schemas.common.wording import number, share, without_zero
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

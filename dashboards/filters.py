@@ -10,9 +10,9 @@ from dash import html
 from dashboards.address import FILTERS, Address
 from dashboards.parts import Part, aria, data, link_choices
 from dashboards.reader import Reader
-from schemas import wording
+from schemas.common import wording
+from schemas.common.text import printable
 from schemas.families import families, family, title_of
-from schemas.text import printable
 
 if TYPE_CHECKING:
     import polars as pl

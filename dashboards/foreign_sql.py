@@ -17,10 +17,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.errors import CotraceError, StoreError, UsageError
-from schemas.processes import start_worker, worker_process
-from schemas.store import SEALED, Store
-from schemas.stores import store_at
+from schemas.common.errors import CotraceError, StoreError, UsageError
+from schemas.common.processes import start_worker, worker_process
+from schemas.store.store import SEALED, Store
+from schemas.store.stores import store_at
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,7 +55,7 @@ _BUSY: Final = "two queries of the SQL page are running, which is the limit: try
 def foreign_rows(
     store: Store, sql: str, values: Mapping[str, object] | None = None, *, most_bytes: int = MOST_BYTES_OF_A_PAGE
 ) -> pl.DataFrame:
-    """The rows of a query that has passed the gate (`schemas.read_only_sql.as_query`), or is made around one that has.
+    """The rows of a query that has passed the gate (`schemas.store.read_only_sql.as_query`), or is made around one that has.
 
     Args:
         store: where to read.

@@ -17,11 +17,11 @@ from dashboards.foreign_sql import MOST_BYTES_OF_A_FILE, MOST_BYTES_OF_A_PAGE, f
 from dashboards.parts import Part, aria, data
 from dashboards.reader import kept, kept_already
 from dashboards.requests import checked
-from schemas import wording
-from schemas.errors import CotraceError, UsageError
+from schemas.common import wording
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.text import in_name, printable, without_control
 from schemas.families import title_of
-from schemas.store import sealed_memory
-from schemas.text import in_name, printable, without_control
+from schemas.store.store import sealed_memory
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

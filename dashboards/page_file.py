@@ -22,8 +22,8 @@ from dashboards.drawing import draw_page
 from dashboards.pages import pages
 from dashboards.parts import Fragment, Html, Part, Static, svg, to_html
 from dashboards.reader import reader
-from schemas.store import Store
-from schemas.text import printable
+from schemas.common.text import printable
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NewType
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from schemas.text import without_control
-from schemas.wording import NOTHING, count, share
+from schemas.common.text import without_control
+from schemas.common.wording import NOTHING, count, share
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

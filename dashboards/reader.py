@@ -16,15 +16,15 @@ import orjson
 from analytics.query import frame
 from dashboards.address import FILTERS, Address, where
 from judges.evidence.transcript import Transcript, read_games
-from schemas.stores import state_of
-from schemas.text import printable
-from schemas.wording import condition_in_words, in_words
+from schemas.common.text import printable
+from schemas.common.wording import condition_in_words, in_words
+from schemas.store.stores import state_of
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 T = TypeVar("T")
 

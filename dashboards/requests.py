@@ -21,8 +21,8 @@ from flask import Flask, Response, make_response, redirect, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, validate_call
 from werkzeug.exceptions import BadRequest, HTTPException
 
-from schemas.errors import CotraceError, UsageError
-from schemas.text import excerpt
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.text import excerpt
 
 _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",

@@ -28,9 +28,9 @@ from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
 from dashboards.reader import reader
 from dashboards.requests import Access, is_loopback, new_token
-from schemas.errors import CotraceError
-from schemas.store import Store
-from schemas.stores import state_of
+from schemas.common.errors import CotraceError
+from schemas.store.store import Store
+from schemas.store.stores import state_of
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,7 +13,7 @@ from dashboards.address import GAME
 from dashboards.figures import INK, OTHER, OUTCOMES, SERIES, plain, short, styled
 from dashboards.parts import Part, figure
 from dashboards.reader import Reader, TeamName, team_names
-from schemas import wording
+from schemas.common import wording
 from schemas.families import family
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from games.players.course import Course, Reply, Step, play_again
 from games.players.player import Observation, Player, PlayerReply
 from games.players.running import Job
 from games.players.setup import PERSON, SCRIPT, PlayerSetup, script_of
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.families import modules
 from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 

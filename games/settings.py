@@ -9,8 +9,8 @@ import orjson
 from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
-from schemas.errors import BadInputError
-from schemas.text import near, quoted
+from schemas.common.errors import BadInputError
+from schemas.common.text import near, quoted
 
 MOST = 1_000_000
 """The most of anything that can be played; more is a slip of the finger, and would fill the memory first."""

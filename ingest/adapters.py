@@ -24,10 +24,10 @@ import ingest
 import ingest.foreign
 from ingest.reading.adapter_types import Adapter
 from ingest.reading.text import top_keys
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.plugins import loaded
+from schemas.common.text import near
 from schemas.families import modules
-from schemas.plugins import loaded
-from schemas.text import near
 
 _OWN_LOG = "ingest.cotrace_log.adapter"
 """Asked first: its first bytes cannot be mistaken, and most games come in it."""

@@ -16,10 +16,10 @@ from ingest.foreign.chat_mapping import ChatMapping, ConversationColumns, Messag
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, read_any_time, utf8
 from ingest.receipts import receipts
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import excerpt, printable
+from schemas.common.wording import counted
 from schemas.records import Receipt, Utterance
-from schemas.text import excerpt, printable
-from schemas.wording import counted
 
 __all__ = ["Guess", "guess"]
 

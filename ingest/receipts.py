@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from ingest.reading.adapter_types import Reading
 from ingest.reading.text import csv_rows, documents_of, dumps, is_whole, lines_of, loads
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 from schemas.records import Action, Call, Episode, EpisodeMetric, Receipt, TurnMetric, Utterance
-from schemas.text import excerpt
 
 __all__ = ["KINDS", "losses", "receipts"]
 

@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from providers.answers import CONTRADICTION
 from providers.messages import Form
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.replies import is_echo
 
 UnitKind = Literal["utterance", "agent_turn", "turn", "episode", "window", "action", "event", "pair", "row"]

@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from providers.messages import Completion
+from schemas.common.text import excerpt
 from schemas.replies import Read, read_of_rule
-from schemas.text import excerpt
 
 _WORDS: Final = r"think|thought|reasoning|reflect|scratch_?pad|monologue|ponder|deliberat"
 _NAMES: Final = rf"(?:(?:\w{{1,20}}[:_-])?(?:\w{{0,20}}(?:{_WORDS})\w{{0,20}})|cot|analysis|draft|plan(?:ning)?|critique)"

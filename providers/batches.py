@@ -24,9 +24,9 @@ from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
 from providers.provider import ModelSettings, address_of, key_of, provider_of
 from providers.server import ModelQuestion, Taken
 from providers.wire import Counted
-from schemas.errors import CotraceError, StoreError, UsageError
-from schemas.secrets import strike, strike_bytes
-from schemas.text import excerpt
+from schemas.common.errors import CotraceError, StoreError, UsageError
+from schemas.common.secrets import strike, strike_bytes
+from schemas.common.text import excerpt
 
 if TYPE_CHECKING:
     import openai

@@ -11,9 +11,9 @@ from typing import Any, Final
 import orjson
 from tenacity import RetryCallState, wait_random_exponential
 
-from schemas.errors import CotraceError
-from schemas.secrets import strike
-from schemas.text import excerpt
+from schemas.common.errors import CotraceError
+from schemas.common.secrets import strike
+from schemas.common.text import excerpt
 
 LIMITED = 429
 _HOPELESS = {

@@ -22,8 +22,8 @@ import msgspec
 from pydantic import BaseModel
 
 from providers.messages import Completion
-from schemas.errors import StoreError, UsageError
-from schemas.store import Store
+from schemas.common.errors import StoreError, UsageError
+from schemas.store.store import Store
 
 H = TypeVar("H")
 L = TypeVar("L")

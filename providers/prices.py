@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from providers.faults import BudgetSpentError
 from providers.messages import Completion, Tokens
 from providers.provider import PROVIDERS, ModelSettings, is_at_own_server
-from schemas.errors import UsageError
-from schemas.extras import needed
-from schemas.yaml_lines import read_yaml
+from schemas.common.errors import UsageError
+from schemas.common.extras import needed
+from schemas.common.yaml_lines import read_yaml
 
 _CHARACTERS_A_TOKEN = 3.0
 """A low guess (English has about four), used until the server's own counts are known."""

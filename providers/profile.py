@@ -26,7 +26,7 @@ from providers.asker import Asker, JobTerms, Reply, Request, now
 from providers.faults import HopelessError
 from providers.messages import Message
 from providers.provider import Mode, ModelSettings, address_of, is_at_own_server, is_own, key_of
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 RESERVE: Final = 256
 """Tokens of the context that are left to the server's own frame around messages and schema."""

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from schemas.errors import UsageError
-from schemas.secrets import use_secret
-from schemas.text import excerpt
+from schemas.common.errors import UsageError
+from schemas.common.secrets import use_secret
+from schemas.common.text import excerpt
 
 Effort = Literal["none", "minimal", "low", "medium", "high"]
 Mode = Literal["tools", "json", "json_schema"]

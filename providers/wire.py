@@ -22,10 +22,10 @@ from yarl import URL
 
 from providers.faults import DamagedError, Fault, HopelessError, NodeLost, NoServer, OversizeError, TimedOut, of_response
 from providers.provider import ModelSettings
-from schemas.cluster import connected, is_used
-from schemas.errors import CotraceError, UsageError
-from schemas.secrets import strike, strike_bytes, use_secret
-from schemas.text import excerpt, replace_lone_surrogates
+from schemas.common.cluster import connected, is_used
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.secrets import strike, strike_bytes, use_secret
+from schemas.common.text import excerpt, replace_lone_surrogates
 
 if TYPE_CHECKING:
     from ssl import SSLContext

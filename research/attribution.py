@@ -23,7 +23,7 @@ from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from research.mended import MendedTurn, episodes_of, mended_turns
 from schemas.families import modules, title_of
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import polars as pl

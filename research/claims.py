@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from analytics.comparison.compare import behind, compare
 from analytics.rates.corrected import Asked, Judged, rate_row
 from research.pages import put
-from schemas.store import Store
+from schemas.store.store import Store
 
 Floats = NDArray[np.float64]
 _TURNS: Final = 12

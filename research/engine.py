@@ -33,7 +33,7 @@ from judges.craft.checks import CHECKS
 from judges.craft.language import claims_of
 from judges.evidence.transcript import RULES, Transcript, load, reader_named
 from research.engine_score import ANSWERS, Judged, QuestionScore, score_decisions, total
-from schemas.store import Store
+from schemas.store.store import Store
 
 Label = tuple[str, int, str | None, str, str]
 """Episode, turn, director (None: the group), question, answer."""

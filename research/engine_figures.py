@@ -32,7 +32,7 @@ from judges.evidence.transcript import PLANTED, RULES
 from providers.provider import ModelSettings
 from research.engine import ENOUGH, LOW, TEAMS, judged_store, share
 from research.engine_score import Judged, QuestionScore, score_decisions, total
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,7 +15,7 @@ from analytics.installation import ensure_installed
 from analytics.losses.accuracy import costs_by_turn, planted_faults, turns_at_work
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 
 _NOTHING: Final = 1e-9
 _TRIED: Final = 3

@@ -48,7 +48,7 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from research.pages import put
 from schemas.records import Claim
-from schemas.store import Store
+from schemas.store.store import Store
 
 DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "craft"
 RECORDED: Final = Path(__file__).resolve().parents[1] / "tests" / "judges" / "craft" / "real_readings.jsonl"

@@ -1,3 +1,3 @@
-"""What the data is: the rows of the store, its DDL, and how a store is opened."""
+"""What the data is: families, records, tables, games; `store` holds them and `common` has small helpers for every package."""
 
 ROOM_OF = "cotrace"

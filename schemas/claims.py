@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 __all__ = ["kind_of", "read_claim", "text_hash", "written"]
 

@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from schemas.errors import UsageError
-from schemas.plugins import loaded
+from schemas.common.errors import UsageError
+from schemas.common.plugins import loaded
 
 __all__ = ["FAMILIES", "FOREIGN", "MODULES", "Family", "families", "family", "games_apart", "module", "modules", "offered", "title_of"]
 

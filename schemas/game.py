@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, Self
 
 import orjson
 
+from schemas.common.text import replace_lone_surrogates
 from schemas.replies import Read
-from schemas.text import replace_lone_surrogates
 
 __all__ = [
     "LOG_VERSION",

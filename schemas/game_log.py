@@ -13,7 +13,7 @@ from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.game import (
     ActionEntry,
     AgentEntry,

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.imports import pandera_without_pandas
+from schemas.common.imports import pandera_without_pandas
 from schemas.records import RECORDS, Col, Json, Rule
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.places import ROOT
 
 __all__ = ["run"]

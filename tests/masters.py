@@ -12,7 +12,7 @@ from pathlib import Path
 
 from analytics.installation import ensure_installed
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 
 _KEPT: list[Path] = []
 

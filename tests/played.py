@@ -11,7 +11,7 @@ from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.masters import copied
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play

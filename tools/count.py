@@ -58,7 +58,7 @@ def journeys() -> Iterator[tuple[str, set[str]]]:
     from judges.runs.job import JudgeRequest
     from judges.runs.runner import run
     from providers.provider import ModelSettings
-    from schemas.store import Store
+    from schemas.store.store import Store
 
     with tempfile.TemporaryDirectory() as name, _server() as base_url:
         folder = Path(name)

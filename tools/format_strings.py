@@ -31,8 +31,8 @@ _FILL_OWN_TEXTS: Final = frozenset(
         "games/overcooked/text/prompts.py",
         "ingest/coordination/hanabi_csv.py",
         "judges/coordination/situation.py",
-        "schemas/lake/bucket.py",
-        "schemas/wording.py",
+        "schemas/store/lake/bucket.py",
+        "schemas/common/wording.py",
     }
 )
 

@@ -22,7 +22,7 @@ MADE = "<!-- Made by `make docs` from the source. Do not edit. -->"
 
 def tables_page() -> str:
     """Every table of the store, column by column."""
-    from schemas.store import SCHEMA_VERSION
+    from schemas.store.store import SCHEMA_VERSION
     from schemas.tables import TABLES
 
     lines = [
@@ -299,7 +299,7 @@ What a model is told can be changed without Python, by `--prompt FILE`; a change
 def providers_page() -> str:
     """How each provider is asked."""
     from providers.provider import PROVIDERS
-    from schemas.extras import EXTRAS
+    from schemas.common.extras import EXTRAS
 
     lines = [
         "# Models and their providers",

@@ -21,7 +21,7 @@ from werkzeug.serving import make_server
 from analytics.query import query
 from dashboards.app import create_app
 from dashboards.pages import pages
-from schemas.store import Store
+from schemas.store.store import Store
 
 WIDTHS = {1440: 900, 420: 860}
 THEMES = ("light", "dark")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from analytics.query import query
 from analytics.statistics.intervals import Floats
 from judges.rubric_files.reading import find, names
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     Codes = NDArray[np.int64]

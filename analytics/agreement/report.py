@@ -28,7 +28,7 @@ from analytics.agreement.pairs import (
 )
 from analytics.agreement.units import answered
 from analytics.statistics.intervals import NUDGE, PSEUDO, Ends, Floats, Pushed, Varied, cluster_sums, coefficient_interval, share_interval
-from schemas.store import Store
+from schemas.store.store import Store
 
 _SLIGHT, _SUBSTANTIAL, _LOW, _TENTATIVE = 0.2, 0.6, 0.4, 0.667
 _FEW_UNITS = 15

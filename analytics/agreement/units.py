@@ -15,7 +15,7 @@ import polars as pl
 
 from analytics.agreement.answers import BY_DISAGREEMENT, ORDER, Answered, Layout, Pair, Rater, layout_for, numbers_of_answers
 from analytics.query import frame, query
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import duckdb

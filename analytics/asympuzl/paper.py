@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analytics.papers import Note, PaperItem, TableCell, given, ratios, units
-from schemas.store import Store
+from schemas.store.store import Store
 
 _MODEL: Final = "CASE WHEN model_a = model_b THEN model_a ELSE model_a || ' + ' || model_b END"
 _FEEDBACK: Final = (

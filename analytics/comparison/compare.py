@@ -25,8 +25,8 @@ from analytics.rates.corrected import rates_of
 from analytics.rates.correction import Corrected, difference_of_rates
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np

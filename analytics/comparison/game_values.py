@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from analytics.query import query
-from schemas.errors import UsageError
-from schemas.store import Store
-from schemas.text import near
+from schemas.common.errors import UsageError
+from schemas.common.text import near
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from typing import Final
 
 from analytics.papers import Note, PaperItem, TableCell, given, units
 from analytics.query import query
-from schemas.store import Store
+from schemas.store.store import Store
 
 _LAYOUT: Final = (
     "CASE variant WHEN 'cramped_room' THEN 'CR' WHEN 'asymmetric_advantages' THEN 'AA' WHEN 'coordination_ring' THEN 'Ring' "

@@ -6,7 +6,7 @@ from typing import Final
 
 from analytics.papers import Note, PaperItem, TableCell, units
 from analytics.query import query
-from schemas.store import Store
+from schemas.store.store import Store
 
 _TEAM: Final = (
     "CASE WHEN condition LIKE '%oracle5_no_tools' AND condition NOT LIKE '%no_oracle5%' THEN model ELSE model || ' (' || "

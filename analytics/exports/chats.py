@@ -19,9 +19,9 @@ import orjson
 from analytics.query import condition, query
 from games.continuations import exchanges
 from ingest.cotrace_log.logged_game import logged_game
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
 from schemas.game import Header, ReplyEntry, Turn
-from schemas.store import Store
+from schemas.store.store import Store
 
 Keep = Literal["all", "successful", "lossless"]
 SPLITS: Final = ("train", "validation", "test")

@@ -15,10 +15,10 @@ import polars as pl
 from analytics.query import condition, query
 from analytics.views import VIEWS
 from ingest.labels.files import COLUMNS
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.common.text import in_markdown
+from schemas.store.store import Store
 from schemas.tables import TABLES, table
-from schemas.text import in_markdown
 
 Row = Mapping[str, Any]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from analytics.exports.games import AgentMessage, GameOut, Row, games, messages_of
-from schemas.store import Store
+from schemas.store.store import Store
 
 _SECOND: Final = 1_000_000_000
 

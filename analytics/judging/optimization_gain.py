@@ -13,7 +13,7 @@ import numpy as np
 
 from analytics.agreement.pairs import gwet_ac1, kappa, krippendorff_alpha, percent_agreement
 from analytics.statistics.intervals import LEVEL, NUDGE, PSEUDO, Estimate, Floats, Pushed, Varied, coefficient_interval
-from schemas import wording
+from schemas.common import wording
 
 ALL: Final = "ALL"
 """Name of the mean over the questions."""

@@ -21,7 +21,7 @@ from analytics.statistics.intervals import Estimate, clustered_share
 from analytics.statistics.shifts import FEWEST_GAMES, Cells, Shift, group_shift, holm
 from judges.evidence.perturbations import INJECTED, can_change, defects, defects_of
 from judges.rubric import PROBE
-from schemas.store import Store
+from schemas.store.store import Store
 
 PROBE_REPORT_SUMMARY: Final = "rubric, question, judge, probe, expects, pairs, games, rate, low, high, repeats_differ, shift"
 

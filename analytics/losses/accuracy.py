@@ -17,7 +17,7 @@ from games.players.planted import FaultyPlayer
 from judges.attribution.thumb import RULES, Guess, chance
 from judges.evidence.transcript import load
 from schemas.families import module
-from schemas.store import Store
+from schemas.store.store import Store
 
 RUBRIC: Final = "decisive_error"
 """Rubric of labels and verdicts: question `agent` has a name, question `step` a turn, from 1."""

@@ -10,8 +10,8 @@ import polars as pl
 
 from analytics.query import query
 from analytics.statistics.intervals import LEVEL, Interval, mean_interval
-from schemas.store import Store
-from schemas.wording import counted, without_zero
+from schemas.common.wording import counted, without_zero
+from schemas.store.store import Store
 
 LINK_WORDS: Final[Mapping[str, str]] = {
     "not_seen": "what no agent could see",

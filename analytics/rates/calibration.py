@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from analytics.agreement.answers import answers
 from analytics.statistics.intervals import Floats, cluster_sums, ratio_interval
 from analytics.statistics.shifts import holm
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     Codes = NDArray[np.int64]

@@ -30,8 +30,8 @@ from analytics.rates.correction import (
     variance_parts,
 )
 from analytics.statistics.intervals import LEVEL, Floats, believed, mean_interval
-from schemas.store import Store
-from schemas.wording import counted, p_is
+from schemas.common.wording import counted, p_is
+from schemas.store.store import Store
 
 CORRECTED_RATES_SUMMARY: Final = (
     "rubric, question, judge, model, units, labels, judge_rate, rate, rate_low, rate_high, rogan_gladen, rogan_gladen_low, "

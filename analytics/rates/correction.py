@@ -33,7 +33,7 @@ import polars as pl
 
 from analytics.statistics.intervals import LEVEL, Floats, believed
 from analytics.statistics.shifts import Shift, holm, share_difference, sign_flip_p
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 _PSEUDO, _PSEUDO_UNSEEN = 0.05, 0.2
 """Errors of the judge added in each direction to their variance, and how many more where labels hold none: that they happen not to does not

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from schemas.wording import count, share
+from schemas.common.wording import count, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

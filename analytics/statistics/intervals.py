@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import click
 from cotrace.next_steps import next_line
 from cotrace.options.models import endpoints_of, model_options, named, tell_models
 from cotrace.options.shared import on_option, requested, say, spent, store_option, tokens
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 def ask_decisive(store: Store, where: str, model: str, manner: str, options: dict[str, Any]) -> int:

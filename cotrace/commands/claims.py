@@ -15,9 +15,9 @@ from cotrace.options.models import model_options
 from cotrace.options.shared import format_option, say, store_option
 from cotrace.reading import ask_reader, read_elsewhere, refuse_batch_of_rules, tell_collected
 from cotrace.terminal import echo
-from schemas.errors import CotraceError, UsageError
-from schemas.store import Store
-from schemas.text import in_json, in_shell
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.text import in_json, in_shell
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import polars as pl

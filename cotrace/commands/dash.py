@@ -11,9 +11,9 @@ from cotrace.options.models import named, tell_models
 from cotrace.options.players import refuse_contradictions
 from cotrace.options.shared import Number, say, store_option
 from cotrace.terminal import echo
-from schemas.errors import UsageError
-from schemas.store import Store
-from schemas.text import in_shell, near
+from schemas.common.errors import UsageError
+from schemas.common.text import in_shell, near
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from dashboards.server import ServedAt

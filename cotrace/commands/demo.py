@@ -11,10 +11,10 @@ import click
 
 from cotrace.options.shared import say, writing_to
 from cotrace.terminal import echo
-from schemas.errors import UsageError
-from schemas.extras import needed
-from schemas.store import Store
-from schemas.text import in_shell, printable
+from schemas.common.errors import UsageError
+from schemas.common.extras import needed
+from schemas.common.text import in_shell, printable
+from schemas.store.store import Store
 
 _BUILDER = "literal"
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")

@@ -18,10 +18,10 @@ from cotrace.options.models import named
 from cotrace.options.shared import Number, say, store_option
 from cotrace.terminal import echo
 from providers.provider import PROVIDERS
-from schemas import wording
-from schemas.errors import CotraceError, UsageError
-from schemas.extras import EXTRAS
-from schemas.store import Store
+from schemas.common import wording
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.extras import EXTRAS
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from providers.profile import Measured, Profile

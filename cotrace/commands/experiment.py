@@ -15,9 +15,9 @@ import click
 import orjson
 
 from cotrace.options.shared import Number, on_option, say, store_option, writing_to
-from schemas.errors import CotraceError, UsageError
-from schemas.store import Store
-from schemas.wording import count, interval, money, number
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.wording import count, interval, money, number
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from games.experiments.plan import Changes, Expected, Experiment, Forecast

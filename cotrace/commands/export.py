@@ -11,9 +11,9 @@ import click
 
 from cotrace.help import LazyGroup
 from cotrace.options.shared import say, store_option, writing_to
-from schemas.errors import UsageError
-from schemas.store import Store
-from schemas.text import in_shell
+from schemas.common.errors import UsageError
+from schemas.common.text import in_shell
+from schemas.store.store import Store
 
 _HOW_TO_READ: Final = {
     "parquet": "read them back with: cd {in_shell} && duckdb -c \"SELECT * FROM 'turns/*.parquet'\"",

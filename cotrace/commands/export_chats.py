@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from cotrace.options.shared import say, store_option, writing_to
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 
 @click.command("chats")

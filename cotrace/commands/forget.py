@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from cotrace.options.shared import say, store_option
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 
 @click.command()

@@ -11,9 +11,9 @@ import click
 from cotrace.next_steps import after_ingest
 from cotrace.options.shared import on_option, say, store_option
 from cotrace.terminal import echo
-from schemas.errors import UsageError
-from schemas.store import Store
-from schemas.text import in_shell
+from schemas.common.errors import UsageError
+from schemas.common.text import in_shell
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from ingest.files.writer import RejectedPart, Report

@@ -12,9 +12,9 @@ from cotrace.next_steps import after_judging
 from cotrace.options.models import endpoints_of, model_options, named, show_prompt, tell_models
 from cotrace.options.shared import on_option, requested, say, spent, store_option, tokens
 from cotrace.reading import ask_reader, tell_collected
-from schemas.errors import UsageError
-from schemas.store import Store
-from schemas.text import in_shell
+from schemas.common.errors import UsageError
+from schemas.common.text import in_shell
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from judges.evidence.transcript import Reader

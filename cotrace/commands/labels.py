@@ -8,7 +8,7 @@ import click
 
 from cotrace.next_steps import after_labels
 from cotrace.options.shared import format_option, say, store_option
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 @click.group()

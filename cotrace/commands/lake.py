@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from cotrace.options.shared import Number, say, store_option
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
-    from schemas.lake.store import LakeStore
+    from schemas.store.lake.store import LakeStore
 
 _A_WEEK = 168.0
 
@@ -40,7 +40,7 @@ def from_(other: Path, store: Store) -> None:
     Example:
       cotrace lake from cotrace.duckdb --store lake:games
     """
-    from schemas.lake.upkeep import copy_from
+    from schemas.store.lake.upkeep import copy_from
 
     lake = _lake(store)
     rows = copy_from(lake, Store(other))
@@ -57,7 +57,7 @@ def to(other: Path, store: Store) -> None:
     Example:
       cotrace lake to craft.duckdb --store "lake:games?benchmark=craft"
     """
-    from schemas.lake.upkeep import copy_to
+    from schemas.store.lake.upkeep import copy_to
 
     if str(other).startswith("lake:"):
         raise UsageError(f"{other} is a lake, and `lake to` writes a DuckDB store: name a file, or copy the folder for another lake")
@@ -82,7 +82,7 @@ def compact(keep_hours: float, store: Store) -> None:
     Example:
       cotrace lake compact --store lake:games
     """
-    from schemas.lake.upkeep import compact as compacted
+    from schemas.store.lake.upkeep import compact as compacted
 
     lake = _lake(store)
     found = compacted(lake, keep_hours=keep_hours)
@@ -92,7 +92,7 @@ def compact(keep_hours: float, store: Store) -> None:
 def _lake(store: Store) -> LakeStore:
     if not str(store.path).startswith("lake:"):
         raise UsageError(f"--store {store.path} is no lake: write --store lake:FOLDER")
-    from schemas.lake.store import LakeStore
+    from schemas.store.lake.store import LakeStore
 
     assert isinstance(store, LakeStore)
     return store

@@ -12,10 +12,10 @@ import click
 from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.shared import say, spent, store_option
 from cotrace.search import asked_model, cache_of, demonstrations_of, in_figures, search_options, searched, upper_cost, writer_of
-from schemas.errors import UsageError
-from schemas.extras import needed
-from schemas.store import Store
-from schemas.text import in_shell
+from schemas.common.errors import UsageError
+from schemas.common.extras import needed
+from schemas.common.text import in_shell
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from analytics.readers import ReadingGain

@@ -8,7 +8,7 @@ import click
 
 from cotrace.options.shared import say, store_option
 from cotrace.terminal import echo
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from analytics.papers import PaperTable

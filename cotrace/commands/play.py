@@ -13,9 +13,9 @@ import click
 from cotrace.help import HelpContext, LazyGroup, with_examples_that_fit
 from cotrace.options.players import player_options, terms_of
 from cotrace.options.shared import COUNT, say, writing_to
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.text import in_shell
 from schemas.families import Family, families, module
-from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

@@ -12,8 +12,8 @@ from cotrace.commands.judge import judge_all
 from cotrace.options.models import AT_ONCE, asking, asking_options, concurrency_option, fit, named, tell_models
 from cotrace.options.shared import Number, say, store_option
 from cotrace.terminal import echo
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 
 @click.command()

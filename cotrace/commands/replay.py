@@ -10,9 +10,9 @@ import click
 
 from cotrace.options.players import player_options
 from cotrace.options.shared import COUNT, say, store_option, writing_to
-from schemas.errors import CotraceError, UsageError
-from schemas.store import Store
-from schemas.text import in_sql
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.text import in_sql
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from analytics.losses.accuracy import Counterfactual

@@ -10,8 +10,8 @@ import click
 
 from cotrace.options.shared import COUNT, format_option, say, store_option
 from cotrace.terminal import echo
-from schemas.store import Store
-from schemas.text import printable, where_option
+from schemas.common.text import printable, where_option
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,7 +62,7 @@ def command(
     from analytics.statistics.few_games import few_games
     from cotrace.output import SCREEN, emit, tell
     from cotrace.output import chosen as chosen_columns
-    from schemas.errors import UsageError
+    from schemas.common.errors import UsageError
 
     options = {option: value for option, value in options.items() if value is not None}
     if name is None:
@@ -115,7 +115,7 @@ def _list() -> None:
 def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_table_options: bool) -> None:
     from analytics.reports import report, report_names
     from dashboards.page_file import document
-    from schemas.errors import UsageError
+    from schemas.common.errors import UsageError
 
     if has_table_options:
         raise UsageError("--columns, --rows and --wide choose what a table shows: leave them out, an HTML page folds what is long")

@@ -10,8 +10,8 @@ import click
 from cotrace.options.shared import StoreParameter, say, writing_to
 from cotrace.terminal import echo, write
 from judges.rubric import UnitKind
-from schemas.store import Store
-from schemas.text import in_shell
+from schemas.common.text import in_shell
+from schemas.store.store import Store
 
 _folders = click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 
@@ -87,7 +87,7 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
     """
     from judges.rubric_files.reading import shipped
     from judges.rubric_files.template import draft, template
-    from schemas.errors import UsageError
+    from schemas.common.errors import UsageError
 
     if shipped(name) is not None:
         raise UsageError(f"{name} is a rubric that is there already (`cotrace rubric show {name}`): choose another name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cotrace.options.shared import format_option, say, store_option
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 @click.command()

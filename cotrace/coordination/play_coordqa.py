@@ -10,8 +10,8 @@ import click
 from cotrace.options.models import asking, asking_options, concurrency_option, fit, tell_models
 from cotrace.options.players import RenamedOption, refuse_contradictions
 from cotrace.options.shared import Number, say, spent, tokens, writing_to
-from schemas.text import in_shell
-from schemas.wording import number
+from schemas.common.text import in_shell
+from schemas.common.wording import number
 
 _AT_ONCE = 8
 
@@ -51,7 +51,7 @@ def command(
     from games.coordination.qa.ask import RESPONDENT, SCRIPTS, AskRequest, ask_questions
     from games.players.setup import PlayerSetup, is_model
     from providers.provider import ModelSettings
-    from schemas.errors import UsageError
+    from schemas.common.errors import UsageError
 
     if (model is None) == (seat is None):
         raise UsageError("no respondent: give either --model provider/model or --player respondent=PLAYER, one of both")

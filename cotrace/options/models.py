@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from cotrace.options.shared import Number, say
 from cotrace.terminal import echo
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 if TYPE_CHECKING:
     from providers.messages import Message
@@ -51,7 +51,7 @@ class _Pair(click.ParamType[tuple[str, Any]]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         import orjson
 
-        from schemas.secrets import use_secret
+        from schemas.common.secrets import use_secret
 
         name, equals, text = value.partition("=")
         if not name.strip() or not equals:

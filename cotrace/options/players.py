@@ -11,7 +11,7 @@ import click
 
 from cotrace.options.models import AT_ONCE, asking, asking_options, concurrency_option, fit, tell_models
 from cotrace.options.shared import Number, on_option
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

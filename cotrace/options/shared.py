@@ -12,10 +12,10 @@ from typing import Any, Final, TypeVar
 import click
 
 from cotrace.terminal import echo
-from schemas.cluster import using
-from schemas.errors import UsageError
-from schemas.store import DEFAULT_STORE, Store
-from schemas.stores import store_at
+from schemas.common.cluster import using
+from schemas.common.errors import UsageError
+from schemas.store.store import DEFAULT_STORE, Store
+from schemas.store.stores import store_at
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -13,7 +13,7 @@ from games.asympuzl.puzzle import AGENTS, COLORS, Agent, Entry, Puzzle
 from games.players.player import Observation
 from judges.asympuzl.history import entries_of
 from judges.evidence.transcript import AgentView, Transcript, TurnView
-from schemas.text import printable
+from schemas.common.text import printable
 
 
 class AsymPuzlDrawing:

@@ -13,7 +13,7 @@ from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
 from dashboards.reader import Reader
 from games.asympuzl.game import FEEDBACK_MODES, PAPER_NAMES
-from schemas.wording import count, counted, share, share_interval, share_of
+from schemas.common.wording import count, counted, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

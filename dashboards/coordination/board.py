@@ -16,7 +16,7 @@ from games.coordination.players import PLAYERS
 from games.players.player import Observation
 from judges.coordination.situation import QUESTIONS, game_of
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
-from schemas.text import printable
+from schemas.common.text import printable
 
 _WIDE: Final = 7
 """Tiles in a row."""

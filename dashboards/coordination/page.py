@@ -12,7 +12,7 @@ from dashboards.figures import Axis, Dot, dot_plot
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from schemas import wording
+from schemas.common import wording
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

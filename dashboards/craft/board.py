@@ -14,7 +14,7 @@ from games.craft.setup import state_json
 from games.craft.text.prompts import BuilderObservation, DirectorObservation
 from games.players.player import Observation
 from judges.evidence.transcript import ActionView, AgentView, JsonObject, Transcript, TurnView
-from schemas.text import printable
+from schemas.common.text import printable
 
 _LAYERS = (0, 1, 2)
 _LAYER_NAMES = ("bottom", "middle", "top")

@@ -13,7 +13,7 @@ from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader, TeamName, team_names
 from dashboards.team_figures import drawn_twice, teams_of
-from schemas import wording
+from schemas.common import wording
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

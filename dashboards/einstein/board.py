@@ -14,7 +14,7 @@ from games.einstein.game import AGENTS
 from games.einstein.game import PlayerView as Seen
 from games.players.player import Observation
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
-from schemas.text import printable
+from schemas.common.text import printable
 
 _PLACES: Final[Mapping[str, tuple[int, int]]] = {
     "top_left_bin": (1, 1),

@@ -14,7 +14,7 @@ from dashboards.pages import turns as turns_page
 from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
 from dashboards.reader import Reader
 from games.einstein.labels import CATEGORIES, NO_ERROR
-from schemas.wording import count, counted, in_words, number, score, share
+from schemas.common.wording import count, counted, in_words, number, score, share
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -13,7 +13,7 @@ from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.judging.scores import WHOLE_STORE, Section
 from dashboards.parts import Part, card, figure, note, stat
 from dashboards.reader import Reader
-from schemas.wording import NOTHING, count, money, of_unknown_cost, spent
+from schemas.common.wording import NOTHING, count, money, of_unknown_cost, spent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

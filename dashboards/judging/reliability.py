@@ -21,7 +21,7 @@ from dashboards.reader import Reader, computed
 if TYPE_CHECKING:
     import polars as pl
 
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 _KINDS = {
     "judge_people": "Judge and people",

@@ -14,9 +14,9 @@ from dashboards.grid import Grid, GridColumn, TableRows, few, fold
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader, team_names
 from judges.rubric_files.reading import find, names
-from schemas import wording
-from schemas.text import printable, where_option
-from schemas.wording import in_words
+from schemas.common import wording
+from schemas.common.text import printable, where_option
+from schemas.common.wording import in_words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -16,8 +16,8 @@ from games.overcooked.text.replies import AgentInput, requests_meant
 from games.players.player import Observation
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from judges.overcooked.conversations import action_call, layout_in, references_of, task_in
-from schemas.text import printable
-from schemas.wording import score as score_in_words
+from schemas.common.text import printable
+from schemas.common.wording import score as score_in_words
 
 _ARROWS: Final = {"north": "▲", "south": "▼", "east": "▶", "west": "◀"}
 _NAMES: Final = {

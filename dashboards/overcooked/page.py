@@ -13,7 +13,7 @@ from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
 from games.overcooked.taxonomy import INITIATING, RESPONDING
-from schemas.wording import count, in_words, share, share_interval, share_of
+from schemas.common.wording import count, in_words, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

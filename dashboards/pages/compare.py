@@ -19,8 +19,8 @@ from dashboards.playback.facts import facts_of, timeline
 from dashboards.playback.happened import tried, what_went_wrong
 from dashboards.reader import Reader, kept
 from judges.evidence.transcript import Transcript, read_games
-from schemas.text import printable
-from schemas.wording import count, in_words, number, score
+from schemas.common.text import printable
+from schemas.common.wording import count, in_words, number, score
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -15,8 +15,8 @@ from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader, kept
-from schemas.text import in_shell, printable
-from schemas.wording import count, counted, in_words, number
+from schemas.common.text import in_shell, printable
+from schemas.common.wording import count, counted, in_words, number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -14,8 +14,8 @@ from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.pages import turns
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
+from schemas.common.wording import counted, in_words, interval, score, share, share_interval, share_of
 from schemas.families import family
-from schemas.wording import counted, in_words, interval, score, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -19,9 +19,9 @@ from dashboards.playback.happened import happened_column, objections_of, tried
 from dashboards.playback.messages import register_notes, said_column, words_of
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, TurnView
+from schemas.common.text import printable
+from schemas.common.wording import NOTHING, in_words, score
 from schemas.families import module, title_of
-from schemas.text import printable
-from schemas.wording import NOTHING, in_words, score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from dash import Dash
 
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 _CURVE = """
     SELECT turn, sum(greatest(cost, 0)) OVER (ORDER BY turn) AS lost_so_far, unit FROM turn_costs

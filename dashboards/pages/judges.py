@@ -17,7 +17,7 @@ from dashboards.judging.scores import SCORES, Section, chosen, report_figure
 from dashboards.parts import Later, Part, link_choices, note
 from dashboards.reader import Reader
 from judges.rubric_files.reading import of_engine
-from schemas.wording import in_words
+from schemas.common.wording import in_words
 
 PATH = "/judges"
 TITLE = "Judges"

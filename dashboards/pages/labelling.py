@@ -22,13 +22,13 @@ from judges.evidence.pieces import clean, pieces
 from judges.evidence.transcript import read_games
 from judges.rubric import ANY_BENCHMARK, Question, Rubric, UnitKind
 from judges.rubric_files.reading import find, names
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dashboards.reader import Reader
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 ORDERS: dict[str, tuple[str, str]] = {
     "random": ("in random order", "dashboard"),

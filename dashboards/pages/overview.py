@@ -16,9 +16,9 @@ from dashboards.parts import Later, Part, card, figure, note, stat
 from dashboards.playback.facts import Measure, cost_in_words, measure_of
 from dashboards.reader import Reader, TeamName, kept, team_names
 from dashboards.team_figures import FEW, TEAMS_SQL, Teams, drawn_twice, overview_figure, regret_by_agent, teams_of, turns_figure
-from schemas import wording
+from schemas.common import wording
+from schemas.common.text import printable
 from schemas.families import family, games_apart, title_of
-from schemas.text import printable
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -9,7 +9,7 @@ from dash import html
 from dashboards.address import GAME, game_at
 from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
 from dashboards.parts import Part, card, data, link_choices, stat
-from schemas.wording import count, counted, of_unknown_cost, spent
+from schemas.common.wording import count, counted, of_unknown_cost, spent
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader

@@ -14,8 +14,8 @@ from dashboards.filters import value_in_words
 from dashboards.parts import Later, Part, card, link_choices, note, pager
 from dashboards.playback.messages import highlighted, words_of
 from dashboards.reader import Reader
-from schemas.text import printable
-from schemas.wording import count, in_words
+from schemas.common.text import printable
+from schemas.common.wording import count, in_words
 
 if TYPE_CHECKING:
     import polars as pl

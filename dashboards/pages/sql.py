@@ -15,10 +15,10 @@ from dashboards.foreign_sql import foreign_rows, warm_up
 from dashboards.grid import Grid, GridColumn, Kind, RowRange, TableRows, block, grid, table_links
 from dashboards.parts import Part, card, data, figure, link_choices, note, svg
 from dashboards.reader import reader
-from schemas.errors import CotraceError, UsageError
-from schemas.read_only_sql import as_query, without_end
-from schemas.text import printable
-from schemas.wording import counted
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.text import printable
+from schemas.common.wording import counted
+from schemas.store.read_only_sql import as_query, without_end
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dash import Dash
 
     from dashboards.reader import Reader
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 QUESTIONS: Final[Mapping[str, str]] = {
     "Who reached the goal?": """

@@ -12,9 +12,9 @@ from dashboards.parts import Part, card, note, pager
 from dashboards.playback.messages import note_lines
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, TurnView, read_games
+from schemas.common.text import printable
+from schemas.common.wording import counted, in_words
 from schemas.families import family
-from schemas.text import printable
-from schemas.wording import counted, in_words
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,7 +13,7 @@ from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, pla
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, note
-from schemas.wording import counted, in_words, share
+from schemas.common.wording import counted, in_words, share
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -17,8 +17,8 @@ from dashboards.playback.messages import folded
 from dashboards.reader import Reader
 from judges.evidence.pieces import action_text, is_tool
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
-from schemas.text import printable
-from schemas.wording import counted, in_words
+from schemas.common.text import printable
+from schemas.common.wording import counted, in_words
 
 _LABELS: Final = """
     SELECT turn, agent, rubric, question, answer, annotator FROM labels

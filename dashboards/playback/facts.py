@@ -12,7 +12,7 @@ from dash import html
 
 from dashboards.figures import OUTCOMES, SPIRALS, Mark, mark_of
 from dashboards.parts import Part, aria, data
-from schemas.wording import in_words, number, share, without_zero
+from schemas.common.wording import in_words, number, share, without_zero
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader

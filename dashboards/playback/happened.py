@@ -20,10 +20,10 @@ from dashboards.playback.facts import TONES, GameFacts, TurnFacts, cost_in_words
 from dashboards.playback.messages import notes_on
 from judges.evidence.transcript import ActionView, TurnView
 from judges.rubric_files.reading import find, names
-from schemas.errors import CotraceError
+from schemas.common.errors import CotraceError
+from schemas.common.text import printable
+from schemas.common.wording import in_words, number, score, share
 from schemas.families import module
-from schemas.text import printable
-from schemas.wording import in_words, number, score, share
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader

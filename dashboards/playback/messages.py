@@ -16,11 +16,11 @@ from dashboards.parts import Part, aria, data
 from dashboards.requests import checked, saved, taken_back
 from ingest.labels.load import LONGEST_NAME, LONGEST_NOTE, add_note, remove_note
 from judges.evidence.transcript import Transcript, TurnView, UtteranceView
-from schemas.text import printable
-from schemas.wording import count, in_words
+from schemas.common.text import printable
+from schemas.common.wording import count, in_words
 
 if TYPE_CHECKING:
-    from schemas.store import Store
+    from schemas.store.store import Store
 
 _LONG: Final = 2_500
 """Characters of a message that are shown unfolded."""

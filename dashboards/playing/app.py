@@ -14,7 +14,7 @@ from dashboards.playing.tables import Tables
 from dashboards.requests import Access, answer_faults, guard
 from games.experiments.family import games
 from games.players.setup import PERSON, SCRIPT
-from schemas.errors import CotraceError
+from schemas.common.errors import CotraceError
 from schemas.families import title_of
 
 LOOK: Final = "/look/"

@@ -21,10 +21,10 @@ from games.players.running import Job, RunSetup, RunTerms, run_games
 from games.players.setup import PERSON, is_model, team_name
 from judges.rubric_files.reading import find
 from providers.prices import Budget
-from schemas.errors import CotraceError, UsageError
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.text import near
 from schemas.families import title_of
 from schemas.game import SurveyEntry
-from schemas.text import near
 
 RUBRIC: Final = "partner_survey"
 

@@ -15,9 +15,9 @@ from typing import Any, Final, Literal, NoReturn
 
 from games.asympuzl.puzzle import Entry, Vocabulary
 from games.players.player import texts_of
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.text import replace_lone_surrogates
 from schemas.replies import Reading, is_echo
-from schemas.text import replace_lone_surrogates
 
 Fault = Literal["bad_structure", "bad_position", "unknown_shape", "unknown_color"]
 

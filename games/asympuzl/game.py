@@ -25,7 +25,7 @@ from games.asympuzl.answer import DEFAULT_TOKENIZER, FAULTS, Answer, Applied, ap
 from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Entry, Puzzle, generate, other, wrong_positions
 from games.players.player import texts_of
 from games.settings import MOST, Settings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 FeedbackMode = Literal["none", "own", "own_detailed", "joint", "both", "both_detailed"]
 FEEDBACK_MODES: Final[tuple[FeedbackMode, ...]] = get_args(FeedbackMode)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 Agent = Literal["A", "B"]
 """``A`` (Alice) knows the order of the shapes, ``B`` (Bob) knows the color of each shape."""

@@ -17,7 +17,7 @@ from games.asympuzl.record import Answered, entries_json, turn_entry
 from games.players.course import Course, Reply, Step, ask, played_by
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START, evaluated, team_name
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import AgentEntry, End, Header, Turn
 
 ROLES: Final[Mapping[str, str]] = {"A": "alice", "B": "bob"}

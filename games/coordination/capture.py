@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from games.coordination.players import PLAYERS, Player, partner_of
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 ROOMS: Final[Mapping[int, tuple[int, ...]]] = {
     1: (2, 6),

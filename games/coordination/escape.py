@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from games.coordination.players import PLAYERS, Player, partner_of
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 ROOMS: Final[Mapping[int, tuple[int, ...]]] = {
     1: (2, 10),

@@ -19,8 +19,8 @@ from games.players.player import Form, Observation, Slot
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
-from schemas.errors import UsageError
-from schemas.text import near
+from schemas.common.errors import UsageError
+from schemas.common.text import near
 
 _VERDICTS: Final = (
     Form("It can stay", "Verification: Okay"),

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, Final, Literal, NamedTuple
 
 from games.coordination.players import Player, partner_of
-from schemas.errors import CotraceError, UsageError
+from schemas.common.errors import CotraceError, UsageError
 
 COLORS: Final = "RYGWB"
 RANKS: Final = "12345"

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
 from games.coordination.players import PLAYERS
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 _GRIDS: Final[Mapping[str, tuple[str, ...]]] = {
     "cramped_room": ("XXPXX", "O  2O", "X1  X", "XDXSX"),

@@ -12,7 +12,7 @@ from games.coordination.setup import VARIANTS
 from games.experiments.plan import play
 from games.players.planted import FaultyPlayer, PlantedGame, PlantedGames, as_asked, the_faulty_one
 from games.players.running import RunReport
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 TITLES: Final[Mapping[str, str]] = {"collab_capture": "CollabCapture", "collab_escape": "CollabEscape", "hanabi": "Hanabi"}
 """Game, as `games.level` has it -> its title; a log of the family is of one of several games."""

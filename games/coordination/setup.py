@@ -18,7 +18,7 @@ from games.coordination.kitchen import DELIVERY, LAYOUTS, TICKS
 from games.coordination.players import PLAYERS, Player
 from games.players.course import Course, played_by
 from games.players.setup import DEFAULT_START, PlayerSetup, evaluated, team_name
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import AgentEntry, Header
 
 ROLES: Final[Mapping[str, str]] = dict.fromkeys(PLAYERS, "player")

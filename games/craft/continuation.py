@@ -17,7 +17,7 @@ from games.craft.text.prompts import ARCHETYPES, Archetype, archetypes
 from games.craft.text.replies import Clarification, ParsedMove, Unreadable, builder_line, director_text, parse_answer, read_answer
 from games.players.course import Course
 from games.players.setup import DEFAULT_START, PlayerSetup
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import ActionEntry, Header, ReplyEntry, Turn
 
 _BUILDER = "Builder"

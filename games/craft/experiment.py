@@ -21,7 +21,7 @@ from games.players.player import Form, Observation, Slot
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import Settings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 _LAYERS: Final = tuple(map(str, range(MAX_HEIGHT)))
 _CELL: Final = Slot("cell", "cell", CELLS)

@@ -53,7 +53,7 @@ from games.craft.text.replies import (
     read_director,
 )
 from games.settings import MOST, Settings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 Rules = Literal["sane", "published"]
 """Published: prompts, reading of replies, and messages that the builder receives are those of the released code."""

@@ -53,7 +53,7 @@ from games.craft.engine.board import (
 )
 from games.craft.engine.rules import candidates, execute
 from games.craft.measures import Metrics, progress
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 Complexity = Literal["simple", "medium", "complex"]
 COMPLEXITIES: Final[tuple[Complexity, ...]] = get_args(Complexity)

@@ -10,7 +10,7 @@ from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.setup import ROLES, SCRIPTS, GameSetup, course_of, settings_of
 from games.players.course import Course
 from games.players.setup import DEFAULT_START, PlayerSetup
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import Header, ReplyEntry, Turn
 
 

@@ -14,7 +14,7 @@ from games.einstein.engine.table import RULES, STEP_LIMIT, Setting, bin_contents
 from games.einstein.measures import GameMetrics, game_metrics
 from games.einstein.prompts import HistoryEntry, PromptLines, history_line, read_system_prompt, read_user_prompt
 from games.einstein.replay import Samples, Step
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 
 class _Entry(NamedTuple):

@@ -20,7 +20,7 @@ from games.players.player import Form, Observation, Slot
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import Settings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 _THOUGHT: Final = Slot("thought", "why; your partner does not read it")
 

@@ -37,7 +37,7 @@ from games.einstein.engine.table import RULES, STEP_LIMIT, RulesName, Setting, T
 from games.einstein.prompts import HistoryEntry, Style, history_line, system_prompt, user_prompt
 from games.einstein.replay import VERIFIERS, Recorder, Step, Verifier, verify
 from games.settings import MOST, Settings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.game import ActionEntry, End, SampleEntry, Turn, UtteranceEntry
 
 Agent = Literal["Player1", "Player2"]

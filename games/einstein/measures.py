@@ -40,7 +40,7 @@ from games.einstein.engine.puzzle import (
 from games.einstein.engine.table import bits, closure, items_mask
 from games.einstein.labels import NO_ERROR
 from games.einstein.replay import Step
-from schemas.errors import CotraceError
+from schemas.common.errors import CotraceError
 
 
 class PlanError(CotraceError):

@@ -13,7 +13,7 @@ from games.einstein.engine.puzzle import BINS, REACH, ActionMode, Item, Player
 from games.einstein.engine.table import Table, bin_contents
 from games.players.player import texts_of
 from providers.messages import Message
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 Side = Literal["bottom", "top"]
 Style = Literal["bare", "reasoning", "guidance"]

@@ -11,7 +11,7 @@ from games.einstein.engine.actions import Action, Answer, Ask, Move, Pass, Share
 from games.einstein.engine.puzzle import ALLOWED, DESTINATIONS, REACH
 from games.einstein.engine.table import Outcome, Setting, Table, advance, expected, options, start_table
 from games.einstein.labels import Situation, categories, extensions
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
 
 Verifier = Literal["affordance", "communication", "reasoning"]
 VERIFIERS: Final[tuple[Verifier, ...]] = get_args(Verifier)

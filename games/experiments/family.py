@@ -12,10 +12,10 @@ from games.players.player import Form, Observation
 from games.players.running import Job
 from games.players.setup import PlayerSetup, named
 from games.settings import Settings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.text import near
 from schemas.families import module, modules
 from schemas.game import Header
-from schemas.text import near
 
 
 class Task(NamedTuple):

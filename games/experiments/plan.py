@@ -28,10 +28,10 @@ from providers.asker import run_to_end
 from providers.prices import price_of
 from providers.profile import fitted
 from providers.provider import Effort, ModelSettings
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import near
+from schemas.common.yaml_lines import NodePath, YamlLines, read_with_lines
 from schemas.game import state_of_file
-from schemas.text import near
-from schemas.yaml_lines import NodePath, YamlLines, read_with_lines
 
 DEFAULT: Final = "default"
 """Under `models`: what goes for all models that do not say otherwise."""

@@ -24,7 +24,7 @@ from games.players.player import Form, Observation, Slot
 from games.players.running import Job
 from games.players.setup import PlayerSetup
 from games.settings import MOST, Settings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 _COUNTER: Final = "counter"
 

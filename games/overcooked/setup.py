@@ -22,7 +22,7 @@ from games.overcooked.text.replies import AgentInput
 from games.players.course import Course, played_by
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START, evaluated, team_name
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header, PlantedLabel, Turn
 
 

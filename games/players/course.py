@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from games.players.player import Observation, Player, PlayerReply, all_replies, call_entry, reading_of
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import replace_lone_surrogates
 from schemas.game import ActionEntry, CallEntry, End, Header, LogWriter, ReplyEntry, Turn
 from schemas.replies import Read, Reading
-from schemas.text import replace_lone_surrogates
 
 
 class Reply(NamedTuple):

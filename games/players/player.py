@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol
 
 from providers.asker import Asker, Request, now
 from providers.messages import Completion, Message, Tool, ToolCall
-from schemas.errors import CotraceError
+from schemas.common.errors import CotraceError
+from schemas.common.packaged import packaged_yaml
 from schemas.game import CallEntry
-from schemas.packaged import packaged_yaml
 from schemas.records import Call
 from schemas.replies import Read, Reading, ReadReply, read_of_rule
 

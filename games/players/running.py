@@ -26,10 +26,10 @@ from providers.asker import JobTerms as AskerTerms
 from providers.journal import Journal
 from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings, is_at_own_server
-from schemas.cluster import cores, is_used
-from schemas.errors import UsageError
+from schemas.common.cluster import cores, is_used
+from schemas.common.errors import UsageError
+from schemas.common.processes import worker_pool
 from schemas.game import Header, state_of_file
-from schemas.processes import worker_pool
 from schemas.replies import NOT_READ, Read
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from schemas.errors import UsageError
-from schemas.text import near
+from schemas.common.errors import UsageError
+from schemas.common.text import near
 
 _FROM: Final = "@"
 _NOT_IN: Final = "!"

@@ -28,7 +28,7 @@ from ingest.asympuzl.replay import (
 )
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.text import dumps, refuse_spread_objects
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
 
 FORMAT: Final = "asympuzl"

@@ -13,7 +13,7 @@ from games.asympuzl.setup import GameSetup, course_of, game_of, header_of
 from ingest.asympuzl.records import sort_lines
 from ingest.asympuzl.replay import episode_metrics, failures, oracle_actions, replay, turn_metrics, turn_values
 from ingest.cotrace_log.derivation import Derived, derived, played_again, without_lost_replies
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.game import End, Header, Turn
 from schemas.records import EpisodeMetric, TurnMetric
 

@@ -14,8 +14,8 @@ from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Entry, Puzzle
 from games.asympuzl.record import SCHEMA
 from ingest.reading.adapter_types import validated
 from ingest.reading.text import loads
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 
 Int = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Count = Annotated[int, Field(ge=0, lt=2**31)]

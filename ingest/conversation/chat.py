@@ -17,7 +17,7 @@ from ingest.conversation.messages import MessageParts, called_tool, chat_message
 from ingest.conversation.rows import UNKNOWN_MODEL, LoggedMessage, ModelCall, ToolUse
 from ingest.conversation.usage import Usage, inner_message, usage_of
 from ingest.reading.text import dumps
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 _NAMES: Final = ("speaker", "agent", "name")
 _SPEAKERS: Final = 2

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ingest.conversation.rows import ToolUse
 from ingest.reading.text import dumps, loads
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 _TEXT_KEYS: Final = ("text", "content", "refusal", "input_text", "output_text", "value")
 _THOUGHT_KEYS: Final = ("reasoning", "thinking", "content", "text", "reasoningText", "summary")

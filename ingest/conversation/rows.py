@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.text import dumps
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, TurnMetric, Utterance
 
 UNKNOWN_MODEL: Final = "unknown"

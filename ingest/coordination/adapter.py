@@ -24,8 +24,8 @@ from ingest.coordination.kitchen import kitchen_game
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step
 from ingest.reading.adapter_types import FileKind, Place, Reading, checked, episode_id, malformed, read_fast
 from ingest.reading.text import loads
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 
 KINDS: Final = (FileKind("answers of models to older CoordinationQA questions", (b'"source_file"', b'"source_column"', b'"key_reduced"')),)
 

@@ -22,7 +22,7 @@ from ingest.coordination.escape import escape_game
 from ingest.coordination.game import GameParts, game_rows
 from ingest.coordination.records import CaptureStep, EscapeStep
 from ingest.reading.adapter_types import Place, Reading, checked, episode_id, malformed
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 FORMAT: Final = "coordination_console"
 VERSION: Final = 6

@@ -19,7 +19,8 @@ from games.coordination.value import EscapeTurn, EscapeWorth, ceilings, turn_wor
 from ingest.coordination.records import CaptureStep, EscapeStep, RoomPlayer
 from ingest.reading.adapter_types import Difference, Place, Reading, run_id
 from ingest.reading.text import dumps
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 from schemas.records import (
     Agent,
     Episode,
@@ -31,7 +32,6 @@ from schemas.records import (
     TurnMetric,
 )
 from schemas.replies import Read as ReadKind
-from schemas.text import excerpt
 
 BENCHMARK: Final = "coordination"
 

@@ -27,7 +27,7 @@ from games.coordination.players import PLAYERS, Player, read_of
 from ingest.coordination.game import Category, GameParts, PrivateReply, TurnParts, act, hanabi_values, own_moves, reading, state_text
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.reading.adapter_types import Difference
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 _VERBS: Final[dict[str, Verb]] = {"PLAY": "play", "DISCARD": "discard", "REVEAL_COLOR": "reveal_color", "REVEAL_RANK": "reveal_rank"}
 

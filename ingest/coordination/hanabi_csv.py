@@ -38,8 +38,8 @@ from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.records import HanabiStep
 from ingest.reading.adapter_types import Difference, checked
 from ingest.reading.text import loads, utf8
-from schemas.errors import BadInputError
-from schemas.text import excerpt, replace_lone_surrogates
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt, replace_lone_surrogates
 
 
 class TextTable(NamedTuple):

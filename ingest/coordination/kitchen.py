@@ -28,7 +28,7 @@ from games.coordination.players import PLAYERS, Player, read_of
 from ingest.coordination.game import Act, Category, GameParts, PrivateReply, TurnParts, act, own_moves, reading, state_text
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
 from ingest.reading.adapter_types import Difference
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.records import Json
 
 _BOTH: Final = frozenset(PLAYERS)

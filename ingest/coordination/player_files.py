@@ -16,8 +16,8 @@ from ingest.coordination import hanabi_csv
 from ingest.coordination.game import Category, GameParts, PrivateReply, TurnParts, act, game_rows, own_moves, reading, state_text
 from ingest.coordination.hanabi_csv import TextTable, kitchen_row_differences, read_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 
 _TIME: Final = "%Y-%m-%d_%H-%M-%S"
 _STAMP: Final = r"_(\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)\.csv"

@@ -36,10 +36,10 @@ from games.coordination.qa.questions import (
 from ingest.cotrace_log.adapter import call_row
 from ingest.reading.adapter_types import Place, Reading, episode_id, malformed, run_id
 from ingest.reading.text import dumps, loads
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 from schemas.game import CallEntry
 from schemas.records import Action, Agent, Episode, EpisodeMetric, Failure, Json, LogDisagreement, Run, Turn, TurnMetric, Utterance
-from schemas.text import excerpt
 
 _FILE_NAME: Final = re.compile(r"^(?P<test>[^_]+)_(?P<family>[^_]+)_(?P<model>.+?)(?P<trial>\d)\.json$")
 """The trial is the last digit: three trials were published, and model names end in digits too."""

@@ -26,9 +26,8 @@ from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived, los
 from ingest.cotrace_log.lines import LogLines, PlannedClaim, claims_in, header_line, json_of, lost, read_lines
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id, validated
 from ingest.reading.text import dumps, read_time
-from schemas.batches import Coded, Group
 from schemas.claims import text_hash
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.families import module
 from schemas.game import ActionEntry, AgentEntry, CallEntry, End, Header, PlantedLabel, Turn, UtteranceEntry
 from schemas.records import (
@@ -47,6 +46,7 @@ from schemas.records import (
     Utterance,
 )
 from schemas.records import Turn as TurnRow
+from schemas.store.batches import Coded, Group
 
 
 def as_written(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:

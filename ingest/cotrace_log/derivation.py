@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from games.players.course import Course, play_again
 from ingest.reading.text import dumps, loads
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 from schemas.game import STOPPED, End, Header, Turn, header_line, turn_line
 from schemas.records import Failure, LogDisagreement
-from schemas.text import excerpt
 
 
 class BadTurnError(BadInputError):

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from ingest.reading.adapter_types import malformed
 from ingest.reading.text import dumps, loads, refuse_spread_objects
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 from schemas.game import LOG_VERSION, ActionEntry, End, Header, OracleEntry, PlantedLabel, Turn, UtteranceEntry
-from schemas.text import excerpt
 
 _READ: Final = {"kind": "read"}
 

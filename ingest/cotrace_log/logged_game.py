@@ -10,9 +10,9 @@ from typing import Any
 from ingest.cotrace_log import adapter
 from ingest.cotrace_log.lines import read_lines
 from ingest.reading.text import loads
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.game import ActionEntry, AgentEntry, Header, Turn, UtteranceEntry
-from schemas.store import Store
+from schemas.store.store import Store
 
 Rows = list[dict[str, Any]]
 

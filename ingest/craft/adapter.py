@@ -35,10 +35,10 @@ from ingest.craft.replay import (
 )
 from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, malformed, run_id, validated
 from ingest.reading.text import dumps, loads, read_time
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 from schemas.records import Action, Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
 from schemas.replies import Read
-from schemas.text import excerpt
 
 KINDS: Final = (
     FileKind("a file of CRAFT target structures", (b'"structure"', b'"complexity"', b'"spans"')),

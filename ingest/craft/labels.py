@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Final
 
 from ingest.labels.files import GameReference, LabelForm, LabelLine, Record, given, plain_answer, score, whole
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 
 _RUBRICS: Final = {"SG": "spatial_grounding", "MM": "mind_modeling", "PS": "pragmatic_sufficiency"}
 _KEY: Final = re.compile(r"(?P<model>.+)_(?P<task>structure_\d+)_(?P<turn>\d{1,18})")

@@ -21,7 +21,7 @@ from ingest.craft.replay import BUILDER, OTHER_VIEW, CraftGame, CraftOutcome, Cr
 from ingest.craft.replay import derive as derive_craft
 from ingest.reading.adapter_types import Difference, malformed, validated
 from ingest.reading.text import dumps
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import ActionEntry, AgentEntry, End, Header, Turn
 from schemas.records import LogDisagreement
 

@@ -34,8 +34,8 @@ from games.craft.targets import Structure, StructureFacts, structure_facts
 from games.craft.text.replies import no_reply_came
 from ingest.reading.adapter_types import Difference
 from ingest.reading.text import dumps
+from schemas.common.text import replace_lone_surrogates
 from schemas.records import EpisodeMetric, Failure, Json, LogDisagreement, OracleAction, TurnMetric, TurnValue
-from schemas.text import replace_lone_surrogates
 
 BUILDER = "Builder"
 """The builder's name as an agent."""

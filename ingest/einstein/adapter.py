@@ -25,9 +25,9 @@ from games.einstein.replay import VERIFIERS, Step, Verifier, replay, verify
 from ingest.einstein.measures import progress, replay_rows, sampled_actions, success_by_rules
 from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, run_id
 from ingest.reading.text import dumps, loads
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import excerpt
 from schemas.records import Action, Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
-from schemas.text import excerpt
 
 KINDS: Final = (
     FileKind("metrics of a run of Einstein games", (rb"\A\s*\[", b'"file_id"', b'"pkl_path"', b'"step_count"')),

@@ -24,10 +24,10 @@ from games.einstein.setup import settings_of
 from ingest.cotrace_log.derivation import BadTurnError, Derived, without_lost_replies
 from ingest.einstein.measures import progress, replay_rows, sampled_actions, success_by_rules
 from ingest.reading.text import dumps
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import excerpt
 from schemas.game import STOPPED, End, Header, Turn, UtteranceEntry
 from schemas.records import Failure, LogDisagreement
-from schemas.text import excerpt
 
 _HEADER: Final = "line 1"
 

@@ -20,11 +20,11 @@ from ingest.adapters import adapter
 from ingest.files.worker import Chunk, FileToRead, FoundFile, KnownPath, SourceSearch, read_chunk, search, start_reader, unreadable
 from ingest.files.writer import IngestProgress, Report, Writer, known_sources
 from ingest.reading.adapter_types import Adapter
-from schemas.cluster import cores, is_used
-from schemas.errors import CotraceError
-from schemas.processes import worker_pool
-from schemas.store import Store
-from schemas.text import printable
+from schemas.common.cluster import cores, is_used
+from schemas.common.errors import CotraceError
+from schemas.common.processes import worker_pool
+from schemas.common.text import printable
+from schemas.store.store import Store
 
 _AHEAD: Final = 2
 _AHEAD_BYTES: Final = 32 << 20

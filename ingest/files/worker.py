@@ -20,12 +20,12 @@ from ingest.adapters import LAST_FORMAT, adapter, adapters, companions, recognis
 from ingest.reading.adapter_types import Adapter, FileKind, Place, Reading, unexpected
 from ingest.reading.text import is_whole, utf8
 from ingest.receipts import losses, receipts
-from schemas.batches import Coded, to_arrow
-from schemas.errors import BadInputError, UsageError
-from schemas.processes import start_worker
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.processes import start_worker
+from schemas.common.secrets import use_secrets_of_environment, without_secrets
+from schemas.common.text import excerpt, printable
 from schemas.records import Receipt
-from schemas.secrets import use_secrets_of_environment, without_secrets
-from schemas.text import excerpt, printable
+from schemas.store.batches import Coded, to_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ingest.files.worker import Chunk, FileResult, KnownPath, unless_known
-from schemas.batches import Fault, faults, to_arrow
-from schemas.errors import BadInputError, StoreError
+from schemas.common.errors import BadInputError, StoreError
+from schemas.common.text import excerpt, printable
 from schemas.records import Reject, Source
-from schemas.store import Store, Transaction
+from schemas.store.batches import Fault, faults, to_arrow
+from schemas.store.store import Store, Transaction
 from schemas.tables import TABLES, table
-from schemas.text import excerpt, printable
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,8 +17,8 @@ from ingest.conversation.rows import reading_of, settled
 from ingest.foreign.chat_mapping import DEFAULT, FILE, MESSAGES, ChatMapping, Group, Row, Unmet, conversation_of, grouped, mapping_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import csv_rows, header_of, is_whole, lines_of, loads, top_keys
-from schemas.errors import BadInputError, UsageError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import excerpt
 
 PARQUET: Final = b"PAR1"
 

@@ -14,9 +14,9 @@ from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.messages import chat_messages, is_item, keys_with_content, text_of
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, outcome
 from ingest.reading.text import loads, read_any_time, read_json
-from schemas.errors import BadInputError, UsageError
-from schemas.text import excerpt, near, quoted
-from schemas.yaml_lines import read_yaml
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import excerpt, near, quoted
+from schemas.common.yaml_lines import read_yaml
 
 
 class _Part(BaseModel):

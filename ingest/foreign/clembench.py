@@ -11,7 +11,7 @@ from ingest.conversation.messages import keys_with_content, text_of
 from ingest.conversation.rows import Conversation, LoggedMessage, ToolUse, number, numbers, reading_of
 from ingest.reading.adapter_types import FileKind, Place, Reading
 from ingest.reading.text import loads, read_time
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 FORMAT: Final = "clembench"
 VERSION: Final = 4

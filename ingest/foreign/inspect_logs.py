@@ -23,8 +23,8 @@ from ingest.conversation.messages import text_of
 from ingest.conversation.rows import Conversation, LoggedMessage, ModelCall, numbers, outcome, reading_of, settled
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import loads, read_time, utf8
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 
 if TYPE_CHECKING:
     from inspect_ai.event import ModelEvent

@@ -11,7 +11,7 @@ from ingest.conversation.rows import Conversation, LoggedMessage, number, readin
 from ingest.foreign.chat_lines import rows_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 FORMAT: Final = "marble"
 VERSION: Final = 1

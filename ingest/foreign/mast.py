@@ -13,9 +13,9 @@ from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.foreign.chat_lines import rows_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, loads
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import replace_lone_surrogates
 from schemas.records import Label
-from schemas.text import replace_lone_surrogates
 
 _MODES: Final = {
     "1.1": ("disobeys_task", "disobey task|task specification"),

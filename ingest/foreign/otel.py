@@ -16,8 +16,8 @@ from ingest.foreign.otel_spans import Span, messages, with_content
 from ingest.foreign.span_files import spans_in
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import documents_of, dumps, is_whole, lines_of, read_json
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 
 BENCHMARK: Final = "otel"
 

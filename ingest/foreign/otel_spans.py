@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from ingest.conversation.messages import chat_messages
 from ingest.reading.text import loads
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 
 _ROLES: Final = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 _CHOICE: Final = "gen_ai.choice"

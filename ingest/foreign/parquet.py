@@ -14,8 +14,8 @@ from ingest.foreign.chat_lines import PARQUET, parquet_rows, read_mapped
 from ingest.foreign.chat_mapping import DEFAULT
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import loads, read_time
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 
 BENCHMARK: Final = "scout"
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ingest.conversation.usage import usage_of
 from ingest.foreign.otel_spans import Span, spans_of
 from ingest.reading.text import read_any_time
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 Raw = Mapping[str, Any]
 

@@ -17,9 +17,9 @@ from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.reading.adapter_types import Place, Reading, validated
 from ingest.reading.text import loads
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
 from schemas.records import Agent, Label, LogDisagreement
-from schemas.text import excerpt
 
 FORMAT: Final = "whoandwhen"
 VERSION: Final = 4

@@ -12,9 +12,9 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from ingest.reading.text import csv_rows, loads, utf8
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import excerpt
 from schemas.families import offered
-from schemas.text import excerpt
 
 PLANTED_PREFIX: Final = "planted:"
 """`labels.source` of planted truth out of a file begins with it."""

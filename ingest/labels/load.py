@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.labels.files import PLANTED_PREFIX, GameReference, LabelLine, Record, form_of, plain_answer, records
 from ingest.reading.text import loads
-from schemas.batches import check, faults, refused, to_arrow
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import excerpt, near, printable
 from schemas.records import Label, Note, Reject
-from schemas.store import Store, Transaction
+from schemas.store.batches import check, faults, refused, to_arrow
+from schemas.store.store import Store, Transaction
 from schemas.tables import table
-from schemas.text import excerpt, near, printable
 
 if TYPE_CHECKING:
     import duckdb

@@ -41,9 +41,9 @@ from ingest.overcooked.measures import (
 from ingest.overcooked.records import LogRecord, StepRecord, contradictions, read_log, read_step
 from ingest.reading.adapter_types import FileKind, Place, Reading, episode_id, malformed, run_id
 from ingest.reading.text import dumps
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.text import excerpt
 from schemas.records import Agent, Episode, Json, Run, Turn
-from schemas.text import excerpt
 
 KINDS: Final = (
     FileKind("a result of the Collab-Overcooked evaluation", (b'"similarity_and_redundancy_result"',)),

@@ -23,8 +23,8 @@ from games.overcooked.text.replies import Fields, plan_items, requests_meant, sa
 from games.overcooked.value import steps_left_of_json
 from ingest.overcooked.records import ErrorRecord, LogRecord, MessageRecord, StepRecord
 from ingest.reading.text import dumps
+from schemas.common.text import excerpt
 from schemas.records import Action, EpisodeMetric, Failure, Json, Label, LogDisagreement, OracleAction, TurnMetric, TurnValue, Utterance
-from schemas.text import excerpt
 
 
 def utterances_of(episode: str, step: StepRecord) -> Iterator[Utterance]:

@@ -21,9 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, TypeAda
 from pydantic_core import CoreSchema, core_schema
 
 from ingest.reading.text import dumps
-from schemas.batches import Coded
-from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt
+from schemas.store.batches import Coded
 
 _T = TypeVar("_T")
 

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.errors import BadInputError
-from schemas.text import excerpt, replace_lone_surrogates
+from schemas.common.errors import BadInputError
+from schemas.common.text import excerpt, replace_lone_surrogates
 
 _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

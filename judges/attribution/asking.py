@@ -30,10 +30,10 @@ from providers.journal import Journal, ReplyCache, made
 from providers.messages import Message
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from schemas.errors import StoreError, UsageError
+from schemas.common.errors import StoreError, UsageError
+from schemas.common.text import excerpt
 from schemas.records import Call, Json, JudgeRun, Verdict
-from schemas.store import Store
-from schemas.text import excerpt
+from schemas.store.store import Store
 
 _WINDOW: Final = 30
 """Turns of a long game that are searched at once."""

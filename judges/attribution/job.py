@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from judges.attribution.findings import Attribute, Attributed, Lost
 from judges.engine.verdicts import in_portions
 from judges.evidence.transcript import BY_RULES, Reader, Transcript, load
-from schemas.batches import check, to_arrow
-from schemas.cluster import cores, is_used
-from schemas.errors import UsageError
+from schemas.common.cluster import cores, is_used
+from schemas.common.errors import UsageError
+from schemas.common.text import excerpt
 from schemas.families import modules
-from schemas.read_only_sql import as_condition, reason_of
 from schemas.records import Attribution, Request
-from schemas.store import Store, Transaction
-from schemas.text import excerpt
+from schemas.store.batches import check, to_arrow
+from schemas.store.read_only_sql import as_condition, reason_of
+from schemas.store.store import Store, Transaction
 
 if TYPE_CHECKING:
     import duckdb

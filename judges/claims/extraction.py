@@ -27,8 +27,8 @@ from judges.evidence.transcript import ClaimView, UtteranceView
 from judges.rubric import own_words
 from providers.messages import Message
 from schemas.claims import kind_of, read_claim, text_hash, written
-from schemas.errors import BadInputError
-from schemas.packaged import packaged_yaml
+from schemas.common.errors import BadInputError
+from schemas.common.packaged import packaged_yaml
 from schemas.records import Claim, Json
 
 _PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2011\u2013\u2014", "''\"\"---")

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from judges.claims.reading import Read, ReadClaim
 from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
-from schemas.packaged import packaged_yaml
+from schemas.common.packaged import packaged_yaml
 
 
 def any_of(words: str) -> re.Pattern[str]:

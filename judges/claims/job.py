@@ -33,9 +33,9 @@ from providers.messages import Form
 from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.records import Call, Claim
-from schemas.store import Store
+from schemas.store.store import Store
 
 _QUESTIONS_A_TRANSACTION = 200
 

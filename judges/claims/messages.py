@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.families import modules
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 class AnnotatedMessages(NamedTuple):

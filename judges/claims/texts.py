@@ -19,11 +19,11 @@ from judges.rubric import ANY_BENCHMARK, Rubric
 from providers.messages import Message
 from providers.prices import TokenEstimate, price_of
 from providers.provider import ModelSettings
-from schemas.batches import checked
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.yaml_lines import read_yaml
 from schemas.records import Call, Claim
-from schemas.store import Store, Transaction
-from schemas.yaml_lines import read_yaml
+from schemas.store.batches import checked
+from schemas.store.store import Store, Transaction
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,11 +16,11 @@ from judges.claims.messages import AnnotatedMessages
 from judges.craft.language.reader import checked_record, claims_of
 from judges.craft.reading import TYPES
 from judges.evidence.transcript import PLANTED
-from schemas.batches import checked
 from schemas.claims import kind_of, read_claim, text_hash, written
-from schemas.errors import BadInputError, CotraceError, UsageError
+from schemas.common.errors import BadInputError, CotraceError, UsageError
 from schemas.records import Claim, Episode, Json, Run, Turn, Utterance
-from schemas.store import Store
+from schemas.store.batches import checked
+from schemas.store.store import Store
 
 __all__ = ["annotated_messages", "claims_of", "put_messages"]
 

@@ -37,7 +37,7 @@ from games.einstein.value import Search
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Link, Lost, shared_out, undecided
 from judges.einstein.steps import item_text
 from judges.evidence.transcript import ActionView, Transcript
-from schemas.errors import CotraceError
+from schemas.common.errors import CotraceError
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.transcript import Reader, Transcript, load
 from judges.evidence.units import Unit, units
 from judges.rubric import Question, Rubric, joined
-from schemas.cluster import cores, is_used
-from schemas.errors import CotraceError, UsageError
-from schemas.processes import worker_pool
+from schemas.common.cluster import cores, is_used
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.processes import worker_pool
+from schemas.common.text import excerpt
 from schemas.records import JudgeRun, Verdict
-from schemas.store import Store
-from schemas.text import excerpt
+from schemas.store.store import Store
 
 
 class GameVerdicts(NamedTuple):

@@ -15,10 +15,10 @@ from judges.evidence.selection import selected_units
 from judges.evidence.transcript import Transcript
 from judges.evidence.units import Unit, select, units
 from judges.rubric import Group, Question, Rubric, joined
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.text import printable
 from schemas.records import Label
-from schemas.store import Store
-from schemas.text import printable
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,7 +16,7 @@ from judges.evidence.pieces import Entry, Renaming, UnitContext, Viewer, one_lin
 from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
 from judges.rubric import PROBE, Rubric
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.families import module, modules
 
 

@@ -11,9 +11,9 @@ from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import Reader, Transcript, load
 from judges.evidence.units import Selection, Unit, units
 from judges.rubric import PROBE, Rubric
-from schemas.errors import UsageError
-from schemas.read_only_sql import query_mistake, reason_of, without_end
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.read_only_sql import query_mistake, reason_of, without_end
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from judges.evidence.pieces import UnitContext, windows
 from judges.evidence.transcript import Transcript, TurnView
 from judges.rubric import ANY_BENCHMARK, Rubric, UnitKind
-from schemas.errors import UsageError
-from schemas.read_only_sql import as_condition, reason_of
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.read_only_sql import as_condition, reason_of
+from schemas.store.store import Store
 
 Selection = Mapping[str, frozenset[int] | None]
 """Episode id -> its selected turns; None: the whole game."""

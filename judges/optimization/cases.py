@@ -27,8 +27,8 @@ from judges.optimization.dispatcher import Dispatcher
 from judges.rubric import Given, Rubric, answer_model, given, joined
 from providers.asker import Request
 from schemas.claims import written
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 Part = Literal["training", "validation", "held_out"]
 PARTS: Final[tuple[Part, ...]] = ("training", "validation", "held_out")

@@ -23,7 +23,7 @@ from providers.journal import ReplyCache
 from providers.messages import Message
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
-from schemas.errors import CotraceError
+from schemas.common.errors import CotraceError
 
 T = TypeVar("T")
 PromptT = TypeVar("PromptT")

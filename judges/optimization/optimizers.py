@@ -16,7 +16,7 @@ from providers.faults import HopelessError
 from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 LONGER_INSTRUCTIONS: Final = 4_000
 """Characters by which proposed instructions are taken to be longer than those there are."""

@@ -30,7 +30,7 @@ from judges.optimization.optimizers import (
     refuse_silence,
 )
 from providers.asker import Usage
-from schemas.errors import StoreError, UsageError
+from schemas.common.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from judges.optimization.reader_program import ReaderDispatcher, ReaderPrompt

@@ -34,7 +34,7 @@ from judges.optimization.optimizers import (
 from judges.rubric import Rubric
 from judges.rubric_files.reading import check, shipped
 from providers.asker import Usage
-from schemas.errors import StoreError, UsageError
+from schemas.common.errors import StoreError, UsageError
 
 _TOKENS_AN_ANSWER: Final = 45
 """A reason of one sentence and an answer, as `cotrace judge --dry-run` has it."""

@@ -12,7 +12,7 @@ from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.measures import Event, TimestepOutput, event_of
 from games.overcooked.text.replies import NOTHING
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
 
 
 def task_in(game: Transcript) -> Task | None:

@@ -13,7 +13,7 @@ from judges.claims.reading import Read, ReadClaim, Unread
 from judges.evidence.pieces import in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from judges.overcooked.conversations import layout_in
-from schemas.packaged import packaged_yaml
+from schemas.common.packaged import packaged_yaml
 
 __all__ = ["FORM", "INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 

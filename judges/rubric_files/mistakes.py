@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from judges.rubric import ANY_BENCHMARK, Demonstration, Question, Rubric, loosely
+from schemas.common.text import near
+from schemas.common.yaml_lines import NodePath
 from schemas.families import families
-from schemas.read_only_sql import query_mistake
-from schemas.text import near
-from schemas.yaml_lines import NodePath
+from schemas.store.read_only_sql import query_mistake
 
 _PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z_]*)\}")
 _TODO: Final = "TODO"

@@ -19,12 +19,12 @@ from ingest.labels.files import plain_answer
 from ingest.labels.load import Answers
 from judges.rubric import NONE_CHOSEN, Demonstration, Question, RightAnswer, Rubric, ShownEntry, Variant
 from judges.rubric_files.mistakes import contradictions
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.plugins import rubric_folders
+from schemas.common.text import in_shell, near, quoted
+from schemas.common.yaml_lines import YamlLines, read_with_lines
 from schemas.families import modules
-from schemas.plugins import rubric_folders
-from schemas.store import Store
-from schemas.text import in_shell, near, quoted
-from schemas.yaml_lines import YamlLines, read_with_lines
+from schemas.store.store import Store
 
 _STAND_INS: Final[dict[str, Any]] = {
     "name": "unnamed",

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import yaml
 
 from judges.rubric import UnitKind
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.families import families, family
 
 _TEMPLATE = """\

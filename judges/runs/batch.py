@@ -38,9 +38,9 @@ from providers.messages import Form
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.records import JudgeRun
-from schemas.store import Store
+from schemas.store.store import Store
 
 if TYPE_CHECKING:
     from openai.types import Batch

@@ -20,7 +20,7 @@ from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, RunProgress, 
 from judges.runs.outcomes import Progressed, save
 from providers.asker import now
 from schemas.records import JudgeRun, Verdict
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 def run_engine(

@@ -24,7 +24,7 @@ from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of
 from providers.provider import ModelSettings
 from schemas.records import Json, JudgeRun
-from schemas.store import Store
+from schemas.store.store import Store
 
 RunStatus = Literal["running", "finished", "stopped_by_budget", "interrupted"]
 

@@ -25,12 +25,12 @@ from providers.answers import read_answer
 from providers.asker import JournalEntry, Reply, summed
 from providers.journal import is_held, read
 from providers.messages import Completion, probability_of
-from schemas.batches import BadRowsError, checked
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
+from schemas.common.text import excerpt
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.replies import read_of_rule
-from schemas.store import Store, Transaction
-from schemas.text import excerpt
+from schemas.store.batches import BadRowsError, checked
+from schemas.store.store import Store, Transaction
 
 if TYPE_CHECKING:
     from pathlib import Path

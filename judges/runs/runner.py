@@ -42,7 +42,7 @@ from providers.journal import Journal, ReplyCache, starting
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from schemas.records import Call, Json, JudgeRun
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 class Recorder:

@@ -27,8 +27,8 @@ from providers.faults import Fault
 from providers.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
 from providers.provider import Mode, ModelSettings, address_of, key_in
 from providers.wire import Wire
-from schemas.errors import UsageError
-from schemas.secrets import use_secret
+from schemas.common.errors import UsageError
+from schemas.common.secrets import use_secret
 
 _STOPPED: Final = {
     "end_turn": "stop",

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from providers.messages import Completion, Form, Message, Tool
 from providers.provider import Mode, ModelSettings, provider_of
-from schemas.extras import needed
+from schemas.common.extras import needed
 
 if TYPE_CHECKING:
     from instructor import AsyncInstructor

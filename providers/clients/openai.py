@@ -37,10 +37,10 @@ from providers.messages import (
     text_or_none,
 )
 from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, provider_of
-from schemas.errors import CotraceError, UsageError
-from schemas.extras import needed
-from schemas.secrets import use_secret
-from schemas.text import replace_lone_surrogates
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.extras import needed
+from schemas.common.secrets import use_secret
+from schemas.common.text import replace_lone_surrogates
 
 _NEWER_LIMIT: Final = frozenset({"openai", "azure_openai"})
 """Providers that know the newer name of the limit."""

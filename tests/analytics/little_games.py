@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from schemas import batches
 from schemas.records import Action, Episode, EpisodeMetric, Failure, Json, OracleAction, Run, Turn, TurnMetric
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.masters import begun
 
 __all__ = ["Candidate", "Game", "Move", "Step", "board", "rows_of", "store_with"]

@@ -20,10 +20,10 @@ from analytics.agreement.report import agreement_report, coefficients_with_inter
 from analytics.installation import ensure_installed
 from cotrace.cli import cli
 from ingest.labels.load import import_labels
-from schemas import batches
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.test_views_judges import FOUND, TRUTH, UNITS, job, judged, label, verdict
 from tests.masters import held_open
 

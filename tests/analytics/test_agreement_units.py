@@ -11,9 +11,9 @@ import pytest
 
 from analytics.agreement.answers import Rater, answers, layout_for
 from analytics.agreement.units import answered
-from schemas import batches
 from schemas.records import Label, Verdict
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
 from tests.masters import held_open

@@ -9,7 +9,7 @@ import pytest
 
 from analytics.attempts import pass_at_k, pass_hat_k
 from analytics.reports import report
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.ingest.asked import ingested, written
 
 

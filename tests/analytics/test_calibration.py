@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from analytics.query import query
 from analytics.rates.calibration import QuestionData, _row, calibrated_answers, calibration_report
 from cotrace.cli import cli
-from schemas import batches
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
 

@@ -29,8 +29,8 @@ from research.coverage import agreement_coverage, measured, which_is_which
 from research.held import held
 from research.scenes import Scene
 from research.simulation import Rated
-from schemas import wording
-from schemas.errors import UsageError
+from schemas.common import wording
+from schemas.common.errors import UsageError
 from tests.analytics.little_games import store_with
 from tests.places import ROOT
 

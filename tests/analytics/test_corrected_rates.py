@@ -17,9 +17,9 @@ from analytics.rates.corrected import corrected_rates, labels_needed_report
 from analytics.rates.correction import Labelled, Units, prediction_powered
 from cotrace.cli import cli
 from research.claims import WORLDS, claimed
-from schemas import batches
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, label, verdict
 from tests.masters import held_open

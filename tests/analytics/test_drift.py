@@ -20,8 +20,8 @@ from analytics.statistics.shifts import Cells, Shift, group_shift, holm, paired_
 from cotrace.cli import cli
 from judges.rubric_files.reading import find
 from judges.runs.runner import run
-from schemas import batches
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import UNITS, job, judged, verdict
 from tests.judges.judged_games import ask_model, store_of

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from analytics.drift import compared_answers
-from schemas import batches
 from schemas.records import Call, JudgeRun, Verdict
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.test_views_judges import STARTED, UNITS, job, judged, verdict
 
 Key = tuple[Any, ...]

@@ -18,9 +18,9 @@ from games.einstein.labels import CATEGORIES
 from games.overcooked.engine.validator import OTHER, VALIDATOR_CODES
 from games.overcooked.taxonomy import INITIATING, RESPONDING
 from ingest.files.run import ingest_paths
-from schemas import batches
 from schemas.records import Failure
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.masters import published_store
 from tests.played import played_store
 

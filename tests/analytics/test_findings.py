@@ -15,7 +15,7 @@ from analytics.comparison.game_values import unlike_names
 from analytics.findings import Finding, findings
 from dashboards.address import Address
 from dashboards.pages.failures import Bars, chart
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, judged, label, verdict
 

@@ -8,7 +8,7 @@ import pytest
 
 import cotrace
 from analytics.installation import blank
-from schemas.store import Store
+from schemas.store.store import Store
 
 CATALOGUE = """
     SELECT 'table', table_name, sql, comment FROM duckdb_tables()

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from analytics.query import query
-from schemas import batches
 from schemas.records import Agent
+from schemas.store import batches
 from tests.analytics.little_games import Game, store_with
 from tests.analytics.view_files import VIEW_OF
 from tests.masters import published_store

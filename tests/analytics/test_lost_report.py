@@ -15,7 +15,7 @@ from dashboards.address import Address
 from dashboards.pages import why
 from dashboards.reader import reader
 from judges.attribution.job import attribute_games
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.seats import ingested, play, seat_server
 from tests.masters import held_open
 from tests.played import played_store

@@ -11,7 +11,7 @@ from analytics.forgetting import forget
 from analytics.query import query
 from analytics.views import VIEWS, materialize
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.played import played_store
 
 KEPT = [spec.name for spec in VIEWS if "create or replace table materialized." in spec.sql]

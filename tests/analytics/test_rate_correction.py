@@ -23,7 +23,7 @@ from analytics.rates.correction import (
 )
 from research.coverage import METHODS, rate_coverage
 from research.simulation import Judged, judged_games
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 Floats = NDArray[np.float64]
 DATA_SETS = 3000

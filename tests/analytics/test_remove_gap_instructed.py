@@ -14,7 +14,7 @@ from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_whole
 from judges.claims.texts import stored_claims
 from judges.evidence.transcript import load, reader_named
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.scripted import CraftRequest, play
 
 READERS = ("rules", "planted")

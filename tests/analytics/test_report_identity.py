@@ -15,7 +15,7 @@ from cotrace.commands.judge import judge_each
 from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.masters import held_open
 from tests.played import played_store
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from analytics.installation import ensure_installed
 from analytics.reports import report
-from schemas import batches
 from schemas.records import Reject
+from schemas.store import batches
 from tests.masters import begun
 
 

@@ -15,9 +15,9 @@ from analytics.installation import ensure_installed
 from analytics.judging.probes import preference_shift, self_preference_report
 from cotrace.cli import cli
 from judges.runs.runner import run
-from schemas import batches
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model, store_of
 from tests.masters import held_open
 from tests.servers.simulated_judge import Bias, SimulatedJudge, simulated_judge

@@ -8,9 +8,9 @@ import pytest
 
 from analytics.query import query
 from analytics.views import VIEWS
-from schemas.batches import insert, to_arrow
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store.batches import insert, to_arrow
+from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.analytics.view_files import VIEW_OF
 from tests.places import DOCS

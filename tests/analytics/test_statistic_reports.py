@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import cotrace
 from analytics.reports import COMPUTED, NEEDS, columns_of
 from cotrace.cli import cli
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.analytics.little_games import store_with
 from tests.masters import held_open, published_store
 from tests.places import DOCS

@@ -13,8 +13,8 @@ from analytics import views
 from analytics.installation import ensure_installed, install
 from analytics.query import query
 from analytics.views import VIEWS, ViewFile
-from schemas.errors import StoreError, UsageError
-from schemas.store import Store
+from schemas.common.errors import StoreError, UsageError
+from schemas.store.store import Store
 from tests.analytics.view_files import VIEW_OF
 from tests.masters import held_open
 

@@ -13,9 +13,9 @@ from analytics.query import query
 from analytics.statistics.intervals import clustered_sem
 from dashboards.address import Address
 from dashboards.page_file import page_file
-from schemas import batches
 from schemas.records import Json, JudgeRun, Label, Verdict
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Candidate, Game, Move, Step, store_with
 
 STARTED = datetime(2026, 1, 1)  # noqa: DTZ001 - stored without a zone

@@ -10,7 +10,7 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
 from tests.masters import held_open
 from tests.scripted import CraftRequest

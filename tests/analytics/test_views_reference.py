@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from analytics.query import query
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.masters import held_open, published_store
 from tests.places import DOCS
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from analytics.query import query
-from schemas import batches
 from schemas.records import TurnMetric
+from schemas.store import batches
 from tests.analytics.little_games import Candidate, Game, Move, Step, board, store_with
 
 A, B, C, D = '"A"', '"B"', '"C"', '"D"'

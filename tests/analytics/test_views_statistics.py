@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analytics.statistics.intervals import clustered_sem, mean_interval, wilson
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.analytics.view_files import VIEW_OF
 
 

@@ -14,7 +14,7 @@ from dashboards.drawing import draw_page
 from dashboards.pages import spirals
 from dashboards.parts import to_html
 from dashboards.reader import reader
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.masters import held_open
 

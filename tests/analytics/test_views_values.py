@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from analytics.query import query
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.analytics.test_views_reference import differences, reference
 from tests.masters import held_open, published_store
 

@@ -22,7 +22,7 @@ from cotrace.cli import COMMANDS, cli
 from cotrace.options.shared import StoreParameter
 from dashboards.page_file import document
 from schemas.families import FAMILIES
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.command_line import run
 from tests.judges.judged_games import store_of
 from tests.played import played_store

@@ -12,10 +12,10 @@ import pytest
 
 from dashboards.address import Address
 from dashboards.page_file import page_file
-from schemas.lake.store import LakeStore
-from schemas.store import Store
-from schemas.stores import store_at
-from schemas.text import in_shell, where_option
+from schemas.common.text import in_shell, where_option
+from schemas.store.lake.store import LakeStore
+from schemas.store.store import Store
+from schemas.store.stores import store_at
 from tests.command_line import run
 
 ODD = "Ann's games & more; $HOME"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from judges.runs.job import plan
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.command_line import run
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server

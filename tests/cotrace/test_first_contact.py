@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 from cotrace.cli import cli
 from judges.rubric_files.reading import check
-from schemas.errors import CotraceError
-from schemas.store import Store
+from schemas.common.errors import CotraceError
+from schemas.store.store import Store
 from tests.command_line import run
 from tests.played import played_store
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from analytics.losses.accuracy import ALL, Counterfactual, costs_by_turn, counterfactual_report
 from cotrace.cli import main
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.masters import held_open
 from tests.played import played_store
 

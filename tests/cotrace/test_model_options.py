@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from analytics.query import query
 from cotrace.cli import main
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import counted, store_of
 from tests.servers.stub_server import stub_server
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from analytics.query import query
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.cotrace.test_model_options import whole
 from tests.judges.judged_games import store_of
 from tests.servers.llama_server import LlamaServer, llama_server

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cotrace
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.places import DOCS, ROOT
 from tests.played import played_store
 from tests.servers.stub_server import stub_server

@@ -12,9 +12,9 @@ import pytest
 
 from analytics.installation import ensure_installed
 from analytics.query import query
-from schemas.errors import UsageError
-from schemas.read_only_sql import as_condition, as_query
-from schemas.store import SEALED, Store, sealed_memory
+from schemas.common.errors import UsageError
+from schemas.store.read_only_sql import as_condition, as_query
+from schemas.store.store import SEALED, Store, sealed_memory
 from tests.command_line import run
 from tests.masters import held_open
 from tests.played import played_store

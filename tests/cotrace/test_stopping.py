@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from cotrace.cli import cli
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 FILE = """
 name: until-apart

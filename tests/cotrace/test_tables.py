@@ -9,7 +9,7 @@ import pytest
 
 from analytics.reports import GROUPS, SOURCES, described, grouped, report_names
 from cotrace.output import SCREEN, chosen, emit, tell
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 NAMES = ("benchmark", "team_name", "condition", "turns_inside", "turns_outside", "cost_inside", "low", "high", "p_holm")
 ROWS = pl.DataFrame(

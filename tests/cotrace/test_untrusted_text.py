@@ -2,7 +2,7 @@
 
 The canary holds what each exit could stumble over: format strings of Python, templates of Plotly, HTML, Markdown, SQL, paths, escapes of
 terminals, changes of direction, NUL, formulas, and a key that the environment holds. It stands in every text of every log, of files of
-labels, in free keys, and in notes (`tests.fuzz.canaries`). `cotrace/terminal.py`, `dashboards/parts.py`, `schemas/text.py` and
+labels, in free keys, and in notes (`tests.fuzz.canaries`). `cotrace/terminal.py`, `dashboards/parts.py`, `schemas/common/text.py` and
 `judges/evidence/pieces.py` are the exits; ruff's `banned-api`, mypy (`dashboards.parts.Html`) and `tools/format_strings.py` refuse others.
 """
 
@@ -49,8 +49,8 @@ from judges.evidence.units import select
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run as judge
-from schemas.secrets import use_secrets_of_environment
-from schemas.store import Store
+from schemas.common.secrets import use_secrets_of_environment
+from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.fuzz.canaries import MARK, SECRET, UNKNOWN_KEYS, canary, is_taken, planted, published_logs, small_logs
 

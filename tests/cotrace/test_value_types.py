@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.command_line import run
 from tests.judges.judged_games import store_of
 from tests.masters import held_open

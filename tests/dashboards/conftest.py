@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.dashboards.sites import serve
 from tests.played import played_store
 

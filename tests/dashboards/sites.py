@@ -11,7 +11,7 @@ from wsgiref.types import WSGIApplication
 from werkzeug.serving import make_server
 
 from dashboards.app import create_app
-from schemas.store import Store
+from schemas.store.store import Store
 
 __all__ = ["serve", "served"]
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import store_of
 
 TOKEN = "abcdefghijklmnop0123"  # noqa: S105 - what a user would choose

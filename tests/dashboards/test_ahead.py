@@ -19,7 +19,7 @@ from dashboards.address import Address
 from dashboards.drawing import draw_page, draw_part
 from dashboards.reader import forget_kept
 from dashboards.server import addresses, draw_ahead, keeping_ahead
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 class _Counted(Store):

@@ -11,8 +11,8 @@ from analytics.comparison.compare import compare
 from analytics.query import query
 from dashboards.pages.compare import first_divergence
 from judges.evidence.transcript import load
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 
 pytestmark = pytest.mark.browser
 

@@ -13,9 +13,9 @@ from dashboards.address import Address
 from dashboards.pages import game
 from dashboards.parts import to_html
 from dashboards.reader import reader
-from schemas import batches
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.dashboards.sites import serve
 from tests.ingest.asked import ingested, written
 from tests.played import played_store

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from analytics.reports import report
 from dashboards.pages.effects import QUESTIONS
-from schemas.store import Store
+from schemas.store.store import Store
 
 pytestmark = pytest.mark.browser
 

@@ -13,7 +13,7 @@ from dashboards.pages.overview import family_card
 from dashboards.parts import to_html
 from dashboards.reader import reader
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asympuzl import asympuzl_logs
 from tests.played import played_store
 

@@ -23,8 +23,8 @@ from flask.testing import FlaskClient
 from analytics.query import query
 from dashboards import foreign_sql
 from dashboards.app import create_app
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 ENDLESS = {
     "rows": "SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE a.range * b.range % 7 = 3",
@@ -132,7 +132,7 @@ def test_what_a_child_gives_is_what_the_store_gives(browser: FlaskClient, played
 def test_a_child_ends_with_its_server(played: Store) -> None:
     """Also with one that is killed, in the middle of a query."""
     code = (
-        "import sys, threading, time; from dashboards import foreign_sql; from schemas.store import Store\n"
+        "import sys, threading, time; from dashboards import foreign_sql; from schemas.store.store import Store\n"
         f"store = Store({str(played.path)!r})\n"
         "foreign_sql.foreign_rows(store, 'SELECT 1')\n"
         f"threading.Thread(target=foreign_sql.foreign_rows, args=(store, {ENDLESS['rows']!r}), daemon=True).start()\n"

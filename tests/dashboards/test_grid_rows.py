@@ -17,7 +17,7 @@ from dashboards.pages import pages
 from dashboards.pages.sql import RESULT, content
 from dashboards.parts import to_html
 from dashboards.reader import forget_kept, reader
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 @pytest.fixture

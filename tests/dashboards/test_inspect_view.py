@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.places import ROOT
 
 pytestmark = pytest.mark.browser

@@ -29,9 +29,10 @@ from dashboards.reader import computed, reader
 from judges.evidence.perturbations import as_probe
 from judges.rubric_files.reading import find
 from judges.runs.runner import run
-from schemas import batches, wording
+from schemas.common import wording
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.dashboards.sites import serve
 from tests.dashboards.test_pages import choose
 from tests.judges.judged_games import ask_model

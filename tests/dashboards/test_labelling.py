@@ -23,10 +23,10 @@ from judges.evidence.transcript import load
 from judges.evidence.units import units
 from judges.rubric import Rubric, UnitKind
 from judges.rubric_files.reading import find
-from schemas import batches
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.records import Json, JudgeRun, Label, Verdict
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.test_views_judges import STARTED
 from tests.dashboards.sites import serve, served
 from tests.judges.judged_games import mark, store_of
@@ -247,8 +247,8 @@ from pathlib import Path
 from analytics.query import query
 from dashboards.requests import saved
 from ingest.labels.load import add_note
-from schemas.lake.upkeep import copy_from
-from schemas.stores import store_at
+from schemas.store.lake.upkeep import copy_from
+from schemas.store.stores import store_at
 from tests.judges.judged_games import store_of
 
 disk, kind = Path(sys.argv[1]), sys.argv[2]

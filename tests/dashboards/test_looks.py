@@ -27,9 +27,9 @@ from dashboards.playback import happened
 from dashboards.playback.facts import GameFacts, TurnFacts
 from dashboards.reader import reader
 from judges.evidence.transcript import ActionView, OracleView, TurnView
-from schemas import wording
+from schemas.common import wording
 from schemas.families import title_of
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asked import ingested, written
 from tests.played import played_store
 

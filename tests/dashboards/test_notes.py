@@ -14,10 +14,10 @@ from analytics.forgetting import forget
 from analytics.query import query
 from cotrace.cli import cli
 from ingest.labels.load import add_note, remove_note
-from schemas.errors import UsageError
-from schemas.lake.store import LakeStore
-from schemas.lake.upkeep import copy_from
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.lake.store import LakeStore
+from schemas.store.lake.upkeep import copy_from
+from schemas.store.store import Store
 from tests.dashboards.sites import serve
 
 TEXT = "D2 saw it <b>and</b> said nothing, ünïcode"

@@ -27,7 +27,7 @@ from dashboards.pages.overview import answers
 from dashboards.parts import to_html
 from dashboards.reader import reader
 from dashboards.team_figures import FEW, MOST_TEAMS, Teams, caption, overview_figure, teams_of, turns_figure
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.dashboards.test_looks import CHAT
 from tests.ingest.asked import ingested, written
 

@@ -31,8 +31,8 @@ from dashboards.parts import compact
 from dashboards.reader import reader, team_names
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 from tests.command_line import run
 from tests.dashboards.sites import serve
 from tests.ingest.overcooked.overcooked_logs import PlayRequest, play

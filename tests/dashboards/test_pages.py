@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.dashboards.sites import serve
 from tests.ingest.asympuzl import asympuzl_logs
 from tests.played import HOSTILE_TEXT, played_store

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from schemas.store import Store
+from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.dashboards.sites import serve
 from tests.played import played_store

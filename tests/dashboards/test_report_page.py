@@ -12,7 +12,7 @@ from analytics.findings import findings
 from analytics.query import query
 from analytics.reports import report, report_names
 from dashboards.page_file import document
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.played import played_store
 
 LARGEST = 3_000_000

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from cotrace.cli import cli
-from schemas import batches
 from schemas.records import Agent
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
 

@@ -13,10 +13,10 @@ from analytics.query import query
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.lake.store import LakeStore
-from schemas.lake.upkeep import copy_from
-from schemas.store import Store
-from schemas.stores import store_at
+from schemas.store.lake.store import LakeStore
+from schemas.store.lake.upkeep import copy_from
+from schemas.store.store import Store
+from schemas.store.stores import store_at
 from tests.dashboards.sites import serve
 from tests.places import ROOT
 from tests.played import played_store
@@ -160,7 +160,7 @@ def test_a_server_that_is_gone_is_told_of_until_it_is_back(played_site: str, bro
 
 def test_a_server_that_was_started_again_has_no_news(played: Store) -> None:
     """Each process told the same store by another text, so that every open page offered a refresh."""
-    program = "import sys; from dashboards.app import create_app; from schemas.store import Store; from pathlib import Path;"
+    program = "import sys; from dashboards.app import create_app; from schemas.store.store import Store; from pathlib import Path;"
     program += "print(create_app(Store(Path(sys.argv[1]))).server.test_client().get('/-/state').text)"
     told = {
         subprocess.run([sys.executable, "-c", program, str(played.path)], capture_output=True, text=True, check=True, cwd=ROOT).stdout

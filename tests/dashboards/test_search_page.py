@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from analytics.query import query
-from schemas.store import Store
+from schemas.store.store import Store
 
 pytestmark = pytest.mark.browser
 

@@ -11,8 +11,8 @@ import pytest
 
 from dashboards.server import ServedAt
 from dashboards.server import serve as serve_for_good
-from schemas.errors import CotraceError
-from schemas.store import Store
+from schemas.common.errors import CotraceError
+from schemas.store.store import Store
 from tests.dashboards.sites import serve
 
 

@@ -9,7 +9,7 @@ from dash.development.base_component import Component
 
 from dashboards.address import Address
 from dashboards.drawing import draw_page
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 def _links(part: Any) -> list[str]:

@@ -25,9 +25,9 @@ from dashboards.playback.happened import unexplained, what_went_wrong
 from dashboards.reader import reader
 from games.einstein.planted import play_planted
 from judges.evidence.transcript import TurnView
-from schemas import batches
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.ingest.asked import ingested, written
 from tests.judges.attribution.test_craft_attribution import attributed
 

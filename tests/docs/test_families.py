@@ -13,7 +13,7 @@ import pytest
 
 from analytics.query import query
 from schemas.families import FAMILIES, MODULES, module
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.places import DOCS, ROOT
 
 EVERY_PAGE = """
@@ -21,7 +21,7 @@ import os
 from dashboards.address import Address
 from dashboards.pages import pages
 from dashboards.reader import reader
-from schemas.store import Store
+from schemas.store.store import Store
 store = Store(os.environ["COTRACE_STORE"])
 with store.reading() as connection:
     (episode,), *_ = connection.execute("SELECT episode_id FROM episodes ORDER BY 1").fetchall()

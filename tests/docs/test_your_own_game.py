@@ -17,7 +17,7 @@ from cotrace.cli import cli
 from dashboards.address import Address
 from dashboards.pages import pages
 from dashboards.reader import reader
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.places import DOCS, ROOT
 from tests.servers.stub_server import stub_server
 

@@ -23,8 +23,8 @@ import polars as pl
 from ingest.files.worker import FileToRead, FoundFile, read_chunk
 from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
-from schemas.batches import faults
-from schemas.store import Store
+from schemas.store.batches import faults
+from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.fuzz.documents import Document, read_document
 from tests.fuzz.foreign import own_others, shared_others

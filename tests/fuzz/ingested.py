@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from schemas.tables import TABLES
 from tests.fuzz.specimens import Specimen
 

@@ -13,8 +13,8 @@ from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
 from ingest.reading.adapter_types import Adapter
 from judges.rubric_files.reading import known_answers
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.fuzz.specimens import ReadAs, Specimen
 from tests.judges.judged_games import store_of
 

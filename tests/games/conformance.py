@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from schemas.errors import CotraceError, UsageError
+from schemas.common.errors import CotraceError, UsageError
 
 _MOST_CALLS: Final = 2_000
 """No game of cotrace needs more answers than this; one that does has no end."""

@@ -20,7 +20,7 @@ from games.coordination.hanabi import PLAYERS_IN_ORDER as ROLES
 from games.coordination.hanabi import HanabiTable, Move, deck_of_seed, legal_moves, listed, observation
 from games.coordination.kitchen import LAYOUTS
 from games.coordination.players import PLAYERS, Player, ground
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
 

@@ -21,7 +21,7 @@ from analytics.query import query
 from cotrace.cli import main
 from games.experiments.family import game_of
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.places import ROOT
 
 __all__ = ["command_of", "cotrace", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says", "without_memory"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.games.conformance import CONFORMANCE_CHECKS, ConformanceError, ReadBack, Ruling, Subject
 from tests.games.conformance_subjects import SUBJECTS
 

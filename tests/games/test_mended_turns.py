@@ -11,7 +11,7 @@ import pytest
 from games.craft import planted as craft
 from games.einstein import planted as einstein
 from games.players.setup import mended_in, onset_of, unmended
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 
 def test_who_plays_in_which_turn() -> None:

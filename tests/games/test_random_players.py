@@ -20,7 +20,7 @@ from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.filled_forms import written
 from tests.servers.seats.overcooked import KITCHEN
 

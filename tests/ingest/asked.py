@@ -10,7 +10,7 @@ from analytics.query import query
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
 from ingest.reading.adapter_types import Adapter
-from schemas.store import Store
+from schemas.store.store import Store
 
 __all__ = ["Ingested", "ingested", "rows", "written"]
 

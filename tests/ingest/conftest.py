@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from ingest.files.run import ingest_paths
 from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import import_labels
 from judges.rubric_files.reading import known_answers
-from schemas.batches import faults, to_arrow
-from schemas.errors import StoreError
-from schemas.store import Store
+from schemas.common.errors import StoreError
+from schemas.store.batches import faults, to_arrow
+from schemas.store.store import Store
 from schemas.tables import TABLES, polars_type, table
 from tests.fuzz.specimens import own_specimens
 from tests.judges.judged_games import store_of

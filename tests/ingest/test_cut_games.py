@@ -12,7 +12,7 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests import scripted
 from tests.ingest.asympuzl import asympuzl_logs as asympuzl
 from tests.ingest.craft.craft_logs import published

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from cotrace.cli import cli
 from ingest.foreign.chat_lines import MappedChat
 from ingest.guess import guess
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.ingest.asked import ingested, written
 
 _SAID = [

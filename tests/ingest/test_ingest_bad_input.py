@@ -15,8 +15,8 @@ import pytest
 
 from ingest.files import worker
 from ingest.files.run import ingest_paths
-from schemas.errors import StoreError, UsageError
-from schemas.store import SCHEMA_VERSION, Store
+from schemas.common.errors import StoreError, UsageError
+from schemas.store.store import SCHEMA_VERSION, Store
 from tests.ingest.craft.craft_logs import published, write
 from tests.small_disk import on_a_small_disk
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asked import rows
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play

@@ -14,7 +14,7 @@ import pytest
 
 from cotrace.cli import main
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:

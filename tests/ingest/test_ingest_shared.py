@@ -11,7 +11,7 @@ import pytest
 
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
-from schemas.store import Store
+from schemas.store.store import Store
 
 pytestmark = pytest.mark.shared
 

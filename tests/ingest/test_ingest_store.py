@@ -25,11 +25,11 @@ from ingest.files.run import ingest_paths
 from ingest.files.worker import Chunk, FileToRead, FoundFile
 from ingest.files.writer import IngestProgress
 from ingest.reading.adapter_types import Place, Reading
-from schemas.batches import insert, to_arrow
-from schemas.errors import StoreError
-from schemas.processes import worker_pool
+from schemas.common.errors import StoreError
+from schemas.common.processes import worker_pool
 from schemas.records import Json, Label, Verdict
-from schemas.store import Store, Transaction
+from schemas.store.batches import insert, to_arrow
+from schemas.store.store import Store, Transaction
 from schemas.tables import TABLES
 from tests.ingest.asked import rows
 from tests.ingest.craft.craft_logs import MOVES, published, write
@@ -250,7 +250,7 @@ def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, l
 _SMALL_STEPS = """
 import sys
 import ingest.files.run, ingest.files.writer
-from schemas.store import Store
+from schemas.store.store import Store
 ingest.files.run._POOL_FROM_BYTES, ingest.files.run._PORTION_FILES, ingest.files.writer._BATCH_ROWS = 0, 8, 1
 tell = lambda progress: print(progress.files_done, flush=True)
 ingest.files.run.ingest_paths([sys.argv[1]], Store(sys.argv[2]), workers=2, on_progress=tell)
@@ -385,7 +385,7 @@ def test_report_counts_the_rows_of_the_store(store: Store, logs: Path) -> None:
 def test_rows_are_made_without_importing_pandas_which_arrow_still_finds_when_it_needs_it() -> None:
     code = """
 import sys
-from schemas.batches import to_arrow
+from schemas.store.batches import to_arrow
 from schemas.records import EpisodeMetric
 tables = to_arrow({"episode_metrics": [EpisodeMetric("e", "m", 1.0)]})
 print("pandas" in sys.modules)

@@ -17,8 +17,8 @@ from ingest.files.run import ingest_paths
 from ingest.labels.load import LabelReport, import_labels
 from judges.evidence.labelling import label_template
 from judges.rubric_files.reading import find, known_answers
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.judges.judged_games import store_of
 
 OWN = "rubric,question,annotator,episode_id,turn,agent,answer\n"

@@ -12,9 +12,9 @@ from typing import Any
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from providers.provider import ModelSettings
-from schemas import batches
 from schemas.records import Action, Agent, Episode, Failure, Json, Label, LogDisagreement, OracleAction, Run, Turn, TurnMetric, Utterance
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.masters import begun
 
 __all__ = ["DIRECTORS", "ask_model", "counted", "mark", "store_of", "verdict_counts"]

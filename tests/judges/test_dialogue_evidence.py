@@ -18,9 +18,9 @@ from judges.evidence.units import Unit, select
 from judges.rubric import Rubric
 from judges.rubric_files.reading import load, warnings_of
 from judges.rubric_files.template import draft, template
-from schemas import batches
 from schemas.records import Action, Agent, Episode, Json, Run, Turn, Utterance
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.command_line import run
 from tests.masters import begun
 

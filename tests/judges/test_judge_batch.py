@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from cotrace.cli import cli
 from judges.runs.batch import collect, pending_batches, submit, write_record
 from judges.runs.runner import run
-from schemas.errors import CotraceError, UsageError
+from schemas.common.errors import CotraceError, UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
 

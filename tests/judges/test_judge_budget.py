@@ -10,7 +10,7 @@ from judges.runs.job import RunProgress, plan
 from judges.runs.runner import run
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
 

@@ -66,7 +66,7 @@ def test_a_reply_out_of_the_cache_is_no_call(tmp_path: Path) -> None:
 RUN = """
 import sys
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model
 run(ask_model(sys.argv[2], concurrency=4), Store(sys.argv[1]))
 """

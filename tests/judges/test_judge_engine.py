@@ -16,8 +16,8 @@ from judges.rubric_files.reading import load
 from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest, RunProgress
 from judges.runs.runner import run, run_together, together
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model, mark, store_of, verdict_counts
 from tests.played import played_store
 from tests.servers.stub_server import stub_server

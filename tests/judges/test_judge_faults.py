@@ -15,7 +15,7 @@ from tenacity import wait_random_exponential
 from judges.runs.runner import run
 from providers import faults, pacing
 from providers.faults import HopelessError, retry_after_s
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
 

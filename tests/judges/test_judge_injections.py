@@ -24,7 +24,7 @@ from judges.rubric_files.reading import find, names
 from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.injections import DISGUISED, HARMLESS, INJECTIONS
 from tests.judges.judged_games import ask_model, mark, store_of
 from tests.servers.stub_server import stub_server

@@ -11,11 +11,11 @@ import pytest
 
 from judges.rubric_files.reading import find
 from judges.runs.outcomes import About, CallOutcome, JournalHead, Progressed, QuestionOutcome, Replaces, recover, save
-from schemas import batches
-from schemas.batches import BadRowsError, checked
-from schemas.errors import StoreError
+from schemas.common.errors import StoreError
 from schemas.records import Call, Json, JudgeRun, TurnMetric, Utterance, Verdict
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.batches import BadRowsError, checked
+from schemas.store.store import Store
 from tests.judges.judged_games import store_of
 from tests.servers.stub_server import stub_server
 

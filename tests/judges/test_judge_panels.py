@@ -18,10 +18,10 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from providers.faults import HopelessError
 from providers.provider import ModelSettings, endpoints
-from schemas import batches
-from schemas.errors import StoreError, UsageError
+from schemas.common.errors import StoreError, UsageError
 from schemas.records import JudgeRun, Verdict
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.test_views_judges import job
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server

@@ -19,10 +19,10 @@ import pytest
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest, Tally, plan
 from judges.runs.runner import Recorder, run
-from schemas import batches
-from schemas.errors import StoreError, UsageError
+from schemas.common.errors import StoreError, UsageError
 from schemas.records import Utterance
-from schemas.store import Store
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model, counted, mark, store_of, verdict_counts
 from tests.judges.test_judge_memory import asked, judge_run
 from tests.servers.stub_server import stub_server
@@ -33,7 +33,7 @@ RUN = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background of a shell pass on that Ctrl-C is not for them
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model
 run(ask_model(sys.argv[2], concurrency=8), Store(sys.argv[1]))
 """

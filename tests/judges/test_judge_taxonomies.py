@@ -15,7 +15,7 @@ from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model, store_of
 from tests.masters import published_store
 from tests.played import played_store

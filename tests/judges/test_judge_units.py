@@ -20,8 +20,8 @@ from judges.rubric_files.reading import load
 from judges.runs.engine_run import run_engine
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model, counted, mark, store_of
 from tests.judges.test_visible_evidence import marks
 from tests.servers.stub_server import stub_server

@@ -25,8 +25,8 @@ from judges.evidence.units import Unit, select
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model
 from tests.played import played_store
 from tests.servers.simulated_judge import Bias, SimulatedJudge, simulated_judge

@@ -11,7 +11,7 @@ import pytest
 from judges.engine.checks import all_checks
 from judges.rubric_files.reading import check, clashes, find, load, names
 from judges.rubric_files.template import template
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 GOOD = """\
 name: mine

@@ -17,7 +17,7 @@ from judges.rubric import contradicts
 from judges.rubric_files.reading import load, names
 from judges.runs.job import JudgeRequest, plan
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import ask_model, store_of
 from tests.played import played_store
 from tests.scripted import EinsteinRequest

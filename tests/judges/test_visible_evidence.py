@@ -13,7 +13,7 @@ from judges.evidence.transcript import load as load_games
 from judges.evidence.units import select, units
 from judges.rubric import Rubric
 from judges.rubric_files.reading import find, load
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import DIRECTORS, mark, store_of
 
 

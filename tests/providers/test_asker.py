@@ -21,7 +21,7 @@ from providers.journal import Journal, ReplyCache
 from providers.messages import Message, Tool
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
-from schemas.errors import StoreError, UsageError
+from schemas.common.errors import StoreError, UsageError
 from tests.judges.judged_games import counted
 from tests.servers.stub_server import stub_server
 
@@ -272,7 +272,7 @@ FULL = """
 import asyncio, resource, sys
 from pathlib import Path
 from providers.journal import Journal
-from schemas.errors import StoreError
+from schemas.common.errors import StoreError
 
 async def write():
     journal = Journal(Path(sys.argv[1]), {}, str)

@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from providers.asker import Request
 from providers.faults import HopelessError
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.judges.judged_games import counted
 from tests.providers.test_asker import ask_all, said, settings
 from tests.servers.dialects import completion

@@ -21,7 +21,7 @@ from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest, RunProgress
 from judges.runs.runner import run
 from providers.provider import ModelSettings
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.reliability.page import put
 
 __all__ = ["soak"]

@@ -30,7 +30,7 @@ from judges.rubric import Rubric
 from judges.rubric_files.reading import find, load
 from judges.runs.runner import run
 from providers.provider import ModelSettings
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.seats import ingested, play
 from tests.judges.judged_games import ask_model, mark, store_of
 from tests.places import SHARED

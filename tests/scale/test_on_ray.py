@@ -19,9 +19,9 @@ from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas import cluster
-from schemas.store import Store
-from schemas.stores import store_at
+from schemas.common import cluster
+from schemas.store.store import Store
+from schemas.store.stores import store_at
 from tests.games.seats import cotrace, seat_server, stats, turns
 from tests.games.seats import play as play_seats
 from tests.ingest.craft.craft_logs import published, write

@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("ray", reason="Ray is not installed here: make test-scale")
 pytest.importorskip("grpc", reason="Ray's client needs grpcio: make test-scale")
 
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.craft.craft_logs import published, write
 from tests.schemas.lake.test_lake import contents
 

@@ -18,7 +18,7 @@ from tests.scale.test_ray_client import RAY, free_port
 
 START = """
 import sys, time
-from schemas import cluster
+from schemas.common import cluster
 with cluster.using("ray"):
     assert cluster.cores() == 2, "this is a cluster that somebody else has started"
     time.sleep(float(sys.argv[1]))

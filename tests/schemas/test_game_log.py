@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from analytics.installation import ensure_installed
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.game_log import GameLog
 from tests.ingest.asked import ingested
 

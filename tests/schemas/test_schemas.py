@@ -20,11 +20,12 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from analytics.views import VIEWS
-from schemas import batches, records
-from schemas.errors import StoreError
-from schemas.store import RENAMES, SCHEMA_VERSION, Rename, Store
+from schemas import records
+from schemas.common.errors import StoreError
+from schemas.common.text import printable, replace_lone_surrogates
+from schemas.store import batches
+from schemas.store.store import RENAMES, SCHEMA_VERSION, Rename, Store
 from schemas.tables import TABLES, Column, table
-from schemas.text import printable, replace_lone_surrogates
 
 CONTRACT = {
     "sources": "source_id path format adapter_version episodes rejected ingested_at",
@@ -79,7 +80,7 @@ KILLED_BEFORE_ANYTHING_IS_REMOVED = """
 import os, signal, sys
 from pathlib import Path
 import analytics.installation
-from schemas.store import Store
+from schemas.store.store import Store
 Store.blank()
 sys.addaudithook(lambda event, _: os.kill(os.getpid(), signal.SIGKILL) if event == "os.remove" else None)
 Store(Path(sys.argv[1])).create()
@@ -229,12 +230,12 @@ def test_a_store_of_an_older_version_gets_new_names_when_it_is_written(tmp_path:
     store = Store(tmp_path / "s.duckdb")
     _as_of_version_1(store)
     column = Rename(2, "labels", "person", "annotator")
-    monkeypatch.setattr("schemas.store.RENAMES", (*RENAMES, column, Rename(2, "labels", "annotator", "question")))
+    monkeypatch.setattr("schemas.store.store.RENAMES", (*RENAMES, column, Rename(2, "labels", "annotator", "question")))
     with pytest.raises(duckdb.CatalogException):
         store.create()
     assert _named(store) == (["not_said", "said_wrong"], "person", "1")
 
-    monkeypatch.setattr("schemas.store.RENAMES", (*RENAMES, column, Rename(2, "no_such_table", "a", "b")))
+    monkeypatch.setattr("schemas.store.store.RENAMES", (*RENAMES, column, Rename(2, "no_such_table", "a", "b")))
     store.create()
     assert _named(store) == (["not_said", "wrong_instruction"], "annotator", str(SCHEMA_VERSION))
 

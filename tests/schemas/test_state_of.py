@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.stores import state_of
+from schemas.store.stores import state_of
 
 
 def test_a_log_that_goes_between_two_looks_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

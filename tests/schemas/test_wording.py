@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from schemas import wording
+from schemas.common import wording
 
 THIN = "\u202f"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from schemas.yaml_lines import parse_yaml
+from schemas.common.yaml_lines import parse_yaml
 from tests.command_line import run
 
 NESTED = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 12))

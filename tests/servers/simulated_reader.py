@@ -23,7 +23,7 @@ from judges.claims.readers import read_by
 from judges.claims.texts import texts
 from judges.evidence.transcript import PLANTED, reader_named
 from schemas.claims import written
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.servers.batches import BatchServer
 from tests.servers.dialects import completion, form_of, tool_call
 from tests.servers.serving import application, json_reply, served

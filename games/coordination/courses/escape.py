@@ -35,7 +35,7 @@ from games.coordination.players import PLAYERS, Player, ScriptDecision, ground, 
 from games.coordination.value import choice_turns
 from games.players.course import Course
 from games.players.player import texts_of
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import ActionEntry, End, Turn
 
 _PARTS = FIXES_NEEDED * len(GENERATORS) + 1

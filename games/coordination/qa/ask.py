@@ -33,7 +33,7 @@ from providers.asker import Asker, JobTerms, run_to_end, summed
 from providers.messages import Message
 from providers.prices import Budget, price_of
 from providers.provider import ModelSettings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 ACKNOWLEDGEMENT: Final = "Got it!"
 PUBLISHED_TEMPERATURE: Final = 0.6

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
 from games.coordination.players import best_match
-from schemas.errors import BadInputError
-from schemas.packaged import packaged_yaml
+from schemas.common.errors import BadInputError
+from schemas.common.packaged import packaged_yaml
 
 QuestionType = Literal["EC", "TOM", "JP"]
 """Environment comprehension, theory of mind, joint planning."""

@@ -42,8 +42,8 @@ from games.craft.engine.rules import Move, execute, placement_flags
 from games.craft.measures import progress
 from games.players.player import texts_of
 from providers.messages import Tool, ToolCall
+from schemas.common.text import replace_lone_surrogates
 from schemas.replies import Reading, is_echo
-from schemas.text import replace_lone_surrogates
 
 FAILED_CALL: Final = "Error in move generation:"
 """Begins the text that stands for a call that failed."""

@@ -19,7 +19,7 @@ from functools import cache, cached_property
 from itertools import product
 from typing import Final, Literal, NamedTuple, get_args
 
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
 
 Bin = Literal["top_left_bin", "bottom_left_bin", "top_right_bin", "bottom_right_bin", "player1_bin", "player2_bin", "commonbin"]
 RelationKind = Literal["bin", "row", "column", "diagonal"]

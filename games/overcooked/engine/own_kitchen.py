@@ -31,9 +31,9 @@ from games.overcooked.engine.layout import (
     published,
 )
 from games.overcooked.engine.tasks import tasks
-from schemas.errors import BadInputError
-from schemas.text import near
-from schemas.yaml_lines import parse_yaml
+from schemas.common.errors import BadInputError
+from schemas.common.text import near
+from schemas.common.yaml_lines import parse_yaml
 
 _PLAIN: Final = {"X": "counter", ".": "floor", "0": "start of the Chef", "1": "start of the Assistant"}
 _LARGEST: Final = 30

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 from games.overcooked.engine.actions import Trajectory
 from games.overcooked.engine.layout import DELIVER, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout, kitchen
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 
 class WorkUnit(NamedTuple):

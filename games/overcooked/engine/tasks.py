@@ -10,9 +10,9 @@ from games.overcooked.engine.layout import Layout, kitchen
 from games.overcooked.engine.references import ReferencePair, published_references
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, start_world
-from schemas.errors import BadInputError, UsageError
-from schemas.packaged import packaged_yaml
-from schemas.text import near
+from schemas.common.errors import BadInputError, UsageError
+from schemas.common.packaged import packaged_yaml
+from schemas.common.text import near
 
 LONGEST: Final = 200
 """Steps after which a reference is given up: it waits for itself."""

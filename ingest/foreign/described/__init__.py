@@ -17,7 +17,7 @@ from ingest.foreign.chat_lines import read_mapped
 from ingest.foreign.chat_mapping import ChatMapping
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, read_json
-from schemas.yaml_lines import read_yaml
+from schemas.common.yaml_lines import read_yaml
 
 _FOLDER: Final = Path(__file__).parent
 

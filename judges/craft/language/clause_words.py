@@ -28,7 +28,7 @@ from judges.craft.language.vocabulary import (
     Token,
     kind_of,
 )
-from schemas.packaged import packaged_yaml
+from schemas.common.packaged import packaged_yaml
 
 _TABLES: Final = packaged_yaml(__package__, "cues.yaml")
 _CUES: Final[Mapping[str, str]] = {kind: cue for cue, kinds in _TABLES["cues"].items() for kind in kinds.split()}

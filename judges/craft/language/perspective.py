@@ -9,7 +9,7 @@ from typing import Any, Final
 from games.craft.claims import SeenBy, Stance, View
 from games.craft.engine.board import DIRECTORS, Director
 from judges.claims.reading import ReadClaim
-from schemas.packaged import packaged_yaml
+from schemas.common.packaged import packaged_yaml
 
 _TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "perspective.yaml")
 _PART: Final = re.compile(r"<([a-z_]+)>")

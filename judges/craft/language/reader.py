@@ -17,7 +17,7 @@ from judges.craft.language.requests import Actions, Statements
 from judges.craft.language.review import second_pass
 from judges.craft.language.tokens import counted, sentences
 from judges.craft.language.vocabulary import Stretch
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 _ASKING = frozenset(("did", "was", "were", "has", "have", "why", "who", "whose", "does"))
 """First words of questions that are no requests, unlike ``could`` or ``is there a way``."""

@@ -20,7 +20,7 @@ from judges.craft.language.perspective import stances, views
 from judges.craft.language.reader import read
 from judges.craft.language.tokens import sentences
 from judges.craft.language.vocabulary import CELL_NOUNS, COLORS, LAYER_NOUNS, SIZES, Token
-from schemas.packaged import packaged_yaml
+from schemas.common.packaged import packaged_yaml
 
 _TABLES: Final[Mapping[str, str]] = packaged_yaml(__package__, "plain.yaml")
 _REQUEST, _VAGUE, _BESIDE_VAGUE, _LOCATED, _CARRYING, _RECALLING = (

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from schemas.packaged import packaged_yaml
+from schemas.common.packaged import packaged_yaml
 
 
 class Meaning(NamedTuple):

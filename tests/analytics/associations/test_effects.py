@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import cotrace
 from analytics.associations import KINDS, correlations, effects
 from cotrace.cli import cli
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.masters import held_open
 

@@ -25,7 +25,7 @@ from judges.evidence.units import units
 from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, answer, log_of, play, replace, write
 from tests.masters import held_open
 

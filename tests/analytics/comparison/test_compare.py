@@ -28,8 +28,8 @@ from analytics.scales import ability
 from analytics.statistics.intervals import wilson
 from analytics.statistics.shifts import exchange_p, sign_flip_p
 from cotrace.cli import cli
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.masters import held_open, published_store
 

@@ -15,7 +15,7 @@ from games.einstein.game import AGENTS, Game, GameSettings, action_arguments, is
 from games.einstein.setup import GameSetup, header_of
 from ingest.files.run import ingest_paths
 from schemas.game import ActionEntry, End, LogWriter, Turn
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.places import DOCS
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play

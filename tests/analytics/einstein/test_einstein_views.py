@@ -13,7 +13,7 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from games.einstein.game import GameSettings
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.analytics.test_views_reference import differences, reference
 from tests.masters import held_open, published_store
 from tests.places import ROOT

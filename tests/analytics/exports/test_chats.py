@@ -14,7 +14,7 @@ from ingest.files.run import ingest_paths
 from providers.asker import fingerprint, shown
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.seats import cotrace, play, seat_server
 
 VAGUE = ("--player", "directors=script:vague", "--player", "builder=script:oracle_follower")

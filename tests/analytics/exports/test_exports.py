@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from cotrace.commands.export import exported
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.game_log import GameLog
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asked import Ingested, ingested
 from tests.ingest.asked import written as logged
 from tests.masters import held_open

@@ -18,9 +18,9 @@ from analytics.papers import PaperItem, PaperTable, as_csv, as_notes, as_tex, it
 from analytics.query import query
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths
-from schemas import batches
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import job, verdict
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play

@@ -12,9 +12,9 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 from analytics.comparison.compare import ValueRange, paired
 from analytics.planning import detectable, effective_judges, judges_needed, power, power_curves, power_of, tasks_needed
 from analytics.rates.corrected import labels_needed_report
-from schemas import batches
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import job, label, verdict
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
 from analytics.scales import STABLE, ability, additive_scale, bradley_terry, grouped, preferences, profiles, rasch_scale
-from schemas import batches
 from schemas.records import Verdict
+from schemas.store import batches
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job
 

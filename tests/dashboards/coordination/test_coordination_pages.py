@@ -14,7 +14,7 @@ from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.parts import compact
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
 from tests.masters import published_store
 

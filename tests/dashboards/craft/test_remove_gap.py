@@ -12,7 +12,7 @@ from analytics.reports import report
 from dashboards.page_file import document
 from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 

@@ -19,8 +19,8 @@ from dashboards.reader import reader
 from games.einstein.game import GameSettings
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
-from schemas import wording
-from schemas.store import Store
+from schemas.common import wording
+from schemas.store.store import Store
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play
 

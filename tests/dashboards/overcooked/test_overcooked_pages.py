@@ -13,7 +13,7 @@ from dashboards.overcooked.board import OvercookedDrawing
 from dashboards.reader import reader
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
 
 

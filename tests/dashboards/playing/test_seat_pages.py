@@ -17,7 +17,7 @@ from games.asympuzl.puzzle import Puzzle, generate
 from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.dashboards.sites import served
 
 pytestmark = pytest.mark.browser

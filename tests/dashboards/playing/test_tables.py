@@ -21,7 +21,7 @@ from games.experiments.family import games
 from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
-from schemas.store import Store
+from schemas.store.store import Store
 from tests import command_line
 from tests.games.seats import seat_server, stats
 

@@ -17,7 +17,7 @@ from games.asympuzl.game import FEEDBACK_MODES, FeedbackMode, Game, GameSettings
 from games.asympuzl.players import PersonaPlayer
 from games.asympuzl.puzzle import AGENTS, COLORS, SHAPES, Agent, Entry, Puzzle, generate, wrong_positions
 from games.asympuzl.record import RunFacts, game_line, turn_line
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 
 def written(text: str) -> tuple[Entry, ...]:

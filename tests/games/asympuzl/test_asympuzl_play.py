@@ -12,7 +12,7 @@ from games.asympuzl.players import PERSONAS
 from games.asympuzl.record import solved_turn
 from games.experiments.plan import play
 from games.players.running import PlayProgress
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 WISHES: dict[str, Any] = {"players": ["all=script:sharing", "all=script:silent"], "size": [3, 4], "feedback": ["both", "none"], "games": 3}
 

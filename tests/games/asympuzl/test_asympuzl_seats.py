@@ -12,7 +12,7 @@ from games.asympuzl.game import FEEDBACK_MODES, Game, GameSettings, observe
 from games.asympuzl.puzzle import AGENTS
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says, without_memory
 
 EVERY_MODE = [word for mode in FEEDBACK_MODES for word in ("--feedback", mode)]

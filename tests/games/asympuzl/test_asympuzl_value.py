@@ -11,7 +11,7 @@ from analytics.query import query
 from games.asympuzl.puzzle import Agent, Entry, Puzzle
 from games.asympuzl.value import Standing, TurnsLeft, concluded, turns_left, understood
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, answer, log_of, play, write
 
 TRUTH = (Entry("square", "red"), Entry("circle", "blue"), Entry("star", "green"))

@@ -11,7 +11,7 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.seats import cotrace, play, seat_server, stats, without_memory
 
 GAMES = {

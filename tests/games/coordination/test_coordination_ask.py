@@ -22,8 +22,8 @@ from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES
 from ingest.files.run import ingest_paths
 from providers.faults import HopelessError
 from providers.provider import ModelSettings
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 
 class _Server(ThreadingHTTPServer):

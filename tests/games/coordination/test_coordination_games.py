@@ -22,8 +22,8 @@ from games.coordination.players import PLAYERS, Player, ground
 from games.experiments.plan import play as played
 from games.players.running import RunReport
 from ingest.files.run import ingest_paths
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
 from tests.masters import published_store
 

@@ -24,8 +24,8 @@ from games.coordination.qa.questions import (
     read_answer,
 )
 from ingest.files.run import ingest_paths
-from schemas.errors import BadInputError
-from schemas.store import Store
+from schemas.common.errors import BadInputError
+from schemas.store.store import Store
 from tests.masters import published_store
 
 OPTIONS = "Which room?\nAvailable Actions:\nA. Move to room 1.\nB. Move to room 10.\n  \nC. Stay."

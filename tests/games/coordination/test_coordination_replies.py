@@ -19,7 +19,7 @@ from games.players.course import Reply
 from games.players.player import Observation
 from judges.attribution.job import attribute_games
 from schemas.game import LogWriter, ReplyEntry, Turn
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.coordination.test_coordination_seats import asked, begun, words
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
 

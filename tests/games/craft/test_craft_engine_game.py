@@ -14,7 +14,7 @@ from games.craft.measures import progress
 from games.craft.targets import Structure, StructureRules, generate_structures
 from games.craft.text.prompts import trimmed
 from games.craft.text.replies import NO_MESSAGE, builder_line, director_text
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 TARGET = Board.from_json({"(0,0)": ["gl", "bs"], "(0,1)": ["gl"], "(1,1)": ["os"]}, {"0": [["(0,1)", "(0,0)"]]})
 SMALL_TARGET = Structure("structure_007", "simple", TARGET)

@@ -26,7 +26,7 @@ from games.craft.targets import (
     load_structures,
     structure_facts,
 )
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from tests.places import ROOT
 
 SOME = list(generate_structures(200, seed=1))

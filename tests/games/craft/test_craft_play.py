@@ -17,7 +17,7 @@ from games.craft.players.builders import BUILDERS
 from games.craft.players.directors import PERSONAS
 from games.craft.targets import START_BOARDS, StartBoard, generate_structures, start_board
 from games.craft.text.replies import NO_MESSAGE, ParsedMove, read_answer
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 

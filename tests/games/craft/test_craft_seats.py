@@ -25,9 +25,9 @@ from games.players.player import Observation, written_out
 from games.players.setup import PlayerSetup
 from ingest.files.run import ingest_paths
 from providers.messages import NO_TOKENS, Completion, ToolCall
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.game import Turn
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.seats import KEY, command_of, ingested, play, seat_server, stats, turns
 
 TARGETS = ("--games", "2")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from games.einstein.dialog import disagreements, read_dialog
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from tests.games.einstein.einstein_data import published_games, replay_dialog
 
 pytestmark = pytest.mark.shared

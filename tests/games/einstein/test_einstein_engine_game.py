@@ -12,7 +12,7 @@ from games.einstein.engine.table import RulesName, bin_contents, goal_json, item
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.measures import plan
 from games.einstein.prompts import HistoryEntry, history_line, read_system_prompt, read_user_prompt, system_prompt
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.games.einstein.einstein_data import published_games
 
 PUZZLE = parse_game_id("4_0022_2130_0010_120")

@@ -35,7 +35,7 @@ from games.einstein.engine.puzzle import (
 )
 from games.einstein.engine.table import RULES, RulesName, Setting, Table, advance, bits, closure, start_table
 from games.einstein.replay import Verifier, choose, is_valid, verify
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
 from tests.places import ROOT
 
 PUZZLE = parse_game_id("4_0022_2130_0010_120")

@@ -21,7 +21,7 @@ from games.einstein.players.team import ScriptedTeam
 from games.einstein.replay import Samples, replay
 from games.einstein.setup import GameSetup, course_of
 from games.players.course import played_by
-from schemas.errors import BadInputError, UsageError
+from schemas.common.errors import BadInputError, UsageError
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play
 

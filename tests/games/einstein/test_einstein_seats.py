@@ -19,7 +19,7 @@ from games.einstein.setup import ROLES
 from games.players.setup import PlayerSetup
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.seats import ingested, play, seat_server, turns, without_memory
 
 PUZZLES = ("--games", "3", "--turns", "16")

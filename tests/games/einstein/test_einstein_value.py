@@ -21,7 +21,7 @@ from games.einstein.measures import plan
 from games.einstein.value import Distances, hands, values
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play
 

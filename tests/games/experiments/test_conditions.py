@@ -11,7 +11,7 @@ from analytics.query import query
 from analytics.reports import report
 from games.experiments.plan import load
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.games.seats import cotrace, seat_server
 
 FILE = """

@@ -21,8 +21,8 @@ from cotrace.playing import play
 from games.experiments.plan import Changes, forecast, load
 from games.players.running import PlayProgress, run_games
 from ingest.files.run import ingest_paths
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.games import seats
 from tests.games.seats import seat_server, stats, turns
 from tests.places import DOCS, ROOT

@@ -18,7 +18,7 @@ from games.overcooked.engine.validator import OTHER, VALIDATOR_CODES, code_of, r
 from games.overcooked.engine.world import Pot, Rules, World, map_text, start_world
 from games.overcooked.measures import d_max, searched_tes
 from games.overcooked.replay import replay, scenes_of
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 
 def world_of(order: str = "boiled_egg", rules: Rules = "published") -> World:

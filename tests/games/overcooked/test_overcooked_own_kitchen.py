@@ -21,8 +21,8 @@ from games.overcooked.engine.world import start_world
 from games.overcooked.game import Game
 from games.overcooked.text.prompts import Query, prompt_for
 from games.overcooked.value import steps_left
-from schemas.errors import BadInputError, UsageError
-from schemas.store import Store
+from schemas.common.errors import BadInputError, UsageError
+from schemas.store.store import Store
 from tests.games.overcooked.driven import timestep
 from tests.games.seats import cotrace, ingested, play, seat_server, turns
 from tests.ingest.overcooked.overcooked_logs import play_order

@@ -18,8 +18,8 @@ from games.overcooked.text.prompts import PlayerPrompt, Query, prompt_for
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from judges.overcooked.checks import CHECKS
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.games.overcooked.driven import timestep, timesteps
 from tests.ingest.overcooked.overcooked_logs import play_order
 

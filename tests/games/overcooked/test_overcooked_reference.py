@@ -14,7 +14,7 @@ from analytics.installation import ensure_installed
 from analytics.papers import paper_table
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.masters import published_store
 
 pytestmark = pytest.mark.shared

@@ -14,7 +14,7 @@ from games.overcooked.game import Game
 from games.overcooked.setup import GameSetup, Switches, course_of
 from games.overcooked.text.prompts import AGENT_RULES, AgentRules, PlayerPrompt, Query, prompt_for
 from games.players.course import Reply
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.game import Turn
 from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says
 

@@ -18,7 +18,7 @@ from games.players.course import Reply
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START
 from schemas.game import LogWriter, ReplyEntry, Turn
-from schemas.store import Store
+from schemas.store.store import Store
 
 CHEF, HELPER = 0, 1
 

@@ -14,7 +14,7 @@ from games.overcooked.engine.tasks import tasks, time_of
 from games.overcooked.engine.world import start_world
 from games.overcooked.value import steps_left
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
 from tests.masters import published_store
 

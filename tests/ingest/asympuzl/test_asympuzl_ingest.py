@@ -18,8 +18,8 @@ from ingest.asympuzl import adapter as asympuzl
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
 from ingest.reading.adapter_types import Place, Reading
-from schemas.batches import check, to_arrow
-from schemas.store import Store
+from schemas.store.batches import check, to_arrow
+from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import Line, PlayRequest, answer, log_of, play, replace, write
 
 TELL_ORDER = answer("1 crescent, 2 cross, 3 triangle")

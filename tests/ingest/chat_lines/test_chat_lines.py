@@ -12,7 +12,7 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.reports import report
 from ingest.foreign.chat_lines import MappedChat, reader_for
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from tests.ingest.asked import Ingested, ingested, written
 from tests.places import DOCS
 

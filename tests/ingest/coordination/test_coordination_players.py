@@ -15,7 +15,7 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
-from schemas.store import Store
+from schemas.store.store import Store
 
 _STAMP = "gpt-scripted_2024-03-28_16-39-54.csv"
 _Table = list[list[str]]

@@ -11,7 +11,7 @@ import pytest
 
 from analytics.query import query
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import play_kitchen
 
 

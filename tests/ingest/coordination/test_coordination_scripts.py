@@ -10,7 +10,7 @@ from analytics.installation import ensure_installed
 from analytics.query import query
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 
 
 def test_what_scripts_meant_is_known_as_in_the_published_logs(tmp_path: Path) -> None:

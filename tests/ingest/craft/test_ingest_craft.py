@@ -13,7 +13,7 @@ from games.craft.engine.board import ViewKind, director_view, views_json
 from games.craft.engine.rules import Move
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asked import rows
 from tests.ingest.craft.craft_logs import TARGET, published, write
 

@@ -17,7 +17,7 @@ from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.game import Game, GameSettings
 from ingest.files.run import ingest_paths
 from ingest.files.writer import Report
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asked import rows
 
 Log = dict[str, Any]

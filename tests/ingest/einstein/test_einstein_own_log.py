@@ -11,7 +11,7 @@ import pytest
 
 from games.einstein.game import GameSettings
 from ingest.files.run import ingest_paths
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asked import rows
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play

@@ -18,7 +18,7 @@ from games.overcooked.engine.world import Pot, start_world
 from games.overcooked.replay import verified_actions
 from ingest.files.run import ingest_paths
 from ingest.overcooked.records import StepRecord, read_log, read_step
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.overcooked.overcooked_logs import play_order
 from tests.masters import published_store
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ingest.foreign.chat_lines import parquet_rows
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 
 
 def test_a_small_file_that_unpacks_to_gigabytes_is_refused() -> None:

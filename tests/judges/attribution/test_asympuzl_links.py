@@ -10,7 +10,7 @@ import pytest
 
 from analytics.query import query
 from games.asympuzl.game import FeedbackMode, GameSettings
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import Line, answer, log_of, replace, write
 from tests.judges.attribution.test_craft_attribution import attributed
 

@@ -24,8 +24,8 @@ from judges.evidence.transcript import load
 from providers.faults import HopelessError
 from providers.messages import Message
 from providers.provider import ModelSettings
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
 from tests.providers.test_forms import replying
 from tests.servers.dialects import completion, tool_call

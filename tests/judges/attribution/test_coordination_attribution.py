@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analytics.query import query
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
 
 pytestmark = pytest.mark.shared

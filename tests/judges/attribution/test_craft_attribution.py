@@ -19,10 +19,10 @@ from games.craft.text.replies import FAILED_CALL_MESSAGE
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import LINKS
 from judges.attribution.job import attribute_games
-from schemas.batches import to_arrow
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.records import Attribution
-from schemas.store import Store
+from schemas.store.batches import to_arrow
+from schemas.store.store import Store
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 

@@ -12,7 +12,7 @@ from dashboards.address import Address
 from dashboards.pages import game, why
 from dashboards.parts import to_html
 from dashboards.reader import reader
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play

@@ -12,7 +12,7 @@ from analytics.query import query
 from judges.attribution.findings import Finding, Lost
 from judges.evidence.transcript import ActionView, FailureView, Transcript, TurnView, UtteranceView, load
 from judges.overcooked.attribution import attribute, own_turns
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.overcooked.overcooked_logs import PlayRequest, play
 from tests.judges.attribution.test_craft_attribution import attributed
 

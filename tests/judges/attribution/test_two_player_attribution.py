@@ -18,7 +18,7 @@ from games.overcooked import planted as overcooked
 from judges.attribution.findings import LINKS
 from judges.einstein.attribution import played_steps
 from judges.evidence.transcript import load
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import answer, log_of, write
 from tests.judges.attribution.test_craft_attribution import attributed, scripts_of
 from tests.scripted import EinsteinRequest as PlayRequest

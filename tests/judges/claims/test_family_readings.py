@@ -19,7 +19,7 @@ from judges.claims.extraction import read_of, rows_of
 from judges.claims.readers import reading_room
 from judges.claims.texts import texts
 from judges.evidence.transcript import PLANTED, ClaimView, Transcript, UtteranceView, load, reader_named
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest as AsympuzlRequest
 from tests.ingest.asympuzl.asympuzl_logs import play as play_asympuzl
 from tests.scripted import EinsteinRequest

@@ -24,7 +24,7 @@ from judges.craft.reading import TYPES
 from judges.evidence.transcript import PLANTED, load, reader_named
 from providers.provider import ModelSettings
 from research.engine_score import ANSWERS, Judged, score_decisions, total
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader

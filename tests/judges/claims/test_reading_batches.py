@@ -15,8 +15,8 @@ from ingest.files.run import ingest_paths
 from judges.claims.job import collect_readings, read_texts, submit_reading
 from judges.claims.texts import ReadingRequest
 from providers.provider import ModelSettings
-from schemas.errors import CotraceError, UsageError
-from schemas.store import Store
+from schemas.common.errors import CotraceError, UsageError
+from schemas.store.store import Store
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader

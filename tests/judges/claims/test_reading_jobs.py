@@ -18,7 +18,7 @@ from judges.claims.extraction import Example
 from judges.claims.job import ReadingReport, read_texts
 from judges.claims.texts import PromptParts, ReadingRequest, plan_reading
 from providers.provider import ModelSettings
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import store_of
 from tests.places import ROOT
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
@@ -32,7 +32,7 @@ import sys
 from judges.claims.job import read_texts
 from judges.claims.texts import ReadingRequest
 from providers.provider import ModelSettings
-from schemas.store import Store
+from schemas.store.store import Store
 settings = ModelSettings(model="local/stub", base_url=sys.argv[2], max_tokens=100)
 read_texts(ReadingRequest(settings=settings, concurrency=4), Store(sys.argv[1]))
 """

@@ -15,7 +15,7 @@ from judges.coordination.checks import CHECKS, capture_way, kitchen_way
 from judges.coordination.claims import claims
 from judges.evidence.transcript import ActionView, Transcript, TurnView, load
 from judges.rubric_files.reading import check, find, names
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
 from tests.masters import published_store
 

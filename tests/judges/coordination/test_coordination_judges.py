@@ -19,7 +19,7 @@ from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load
 from judges.evidence.units import select, units
 from judges.rubric_files.reading import find
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest as CoordinationRequest
 from tests.ingest.coordination.coordination_logs import play as play_coordination
 from tests.ingest.overcooked.overcooked_logs import PlayRequest as OvercookedRequest

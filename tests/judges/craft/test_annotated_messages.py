@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from cotrace.cli import main
 from judges.craft.messages import annotated_messages, put_messages
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.places import SHARED
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 

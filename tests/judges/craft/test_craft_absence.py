@@ -22,7 +22,7 @@ from judges.claims.readers import read_by_rules, reading_of
 from judges.claims.reading import Read, TextClaims, Unread
 from judges.craft.checks import CHECKS, prepared
 from judges.evidence.transcript import Transcript, UtteranceView, load
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.craft.test_craft_checks import decide, game, turn
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from judges.craft.language import Claim, claims_of, read
 from research.engine import score_all, score_first
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from tests.judges.craft.craft_wordings import BOARD, WORDINGS
 
 WALLS = {"D1": ("(0,0)", "(1,0)", "(2,0)"), "D2": ("(0,0)", "(0,1)", "(0,2)"), "D3": ("(0,2)", "(1,2)", "(2,2)")}

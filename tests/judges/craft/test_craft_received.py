@@ -23,7 +23,7 @@ from judges.engine.checks import find as check
 from judges.evidence.transcript import load
 from judges.rubric_files.reading import find
 from schemas.game import LogWriter
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.ingest.craft.craft_logs import published
 from tests.judges.craft.test_craft_checks import SPANS, TARGET
 from tests.judges.test_visible_evidence import prompts_of

@@ -23,7 +23,7 @@ from judges.evidence.units import units
 from judges.rubric_files.reading import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.scripted import EinsteinRequest as PlayRequest
 from tests.scripted import play
 

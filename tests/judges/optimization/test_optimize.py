@@ -22,9 +22,9 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from providers.faults import HopelessError
 from providers.provider import ModelSettings
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 from schemas.records import Label
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.judged_games import counted, store_of
 from tests.servers.stub_server import stub_server
 from tests.servers.tunable_judge import TunableJudge, tunable_judge
@@ -192,7 +192,7 @@ RUN = """
 import sys
 from pathlib import Path
 from typing import Any
-from schemas.store import Store
+from schemas.store.store import Store
 from tests.judges.optimization.test_optimize import optimize
 optimize(Store(Path(sys.argv[1])), sys.argv[2])
 """

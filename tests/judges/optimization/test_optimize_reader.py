@@ -14,8 +14,8 @@ from judges.claims.texts import prompt_in
 from judges.optimization.cases import reader_cases, split_by_author
 from judges.optimization.reader_search import ReaderOptimization, expected
 from providers.provider import ModelSettings
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 from tests.scripted import CraftRequest as PlayRequest
 from tests.scripted import play
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader

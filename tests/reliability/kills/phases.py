@@ -55,7 +55,7 @@ class Phases:
         return isinstance(path, str | os.PathLike) and os.path.realpath(path).startswith(self._folder)
 
     def _watch_store(self) -> None:
-        from schemas.store import Store
+        from schemas.store.store import Store
 
         writing = Store.writing
 
@@ -69,7 +69,7 @@ class Phases:
         patch.object(Store, "writing", watched).start()
 
     def _watch_lake(self) -> None:
-        from schemas.lake.store import LakeStore
+        from schemas.store.lake.store import LakeStore
 
         committed = LakeStore._committed
 

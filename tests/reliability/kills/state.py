@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import duckdb
 
-from schemas.processes import worker_pool
-from schemas.stores import store_at
+from schemas.common.processes import worker_pool
+from schemas.store.stores import store_at
 from schemas.tables import TABLES
 
 __all__ = ["state_of"]

@@ -26,14 +26,14 @@ from ingest.files.run import ingest_paths
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.batches import to_arrow
-from schemas.errors import StoreError
-from schemas.lake.bucket import bucket_at
-from schemas.lake.remote_files import LakeFiles
-from schemas.lake.store import LakeStore
+from schemas.common.errors import StoreError
 from schemas.records import EpisodeMetric
-from schemas.store import Store, Transaction
-from schemas.stores import state_of, store_at
+from schemas.store.batches import to_arrow
+from schemas.store.lake.bucket import bucket_at
+from schemas.store.lake.remote_files import LakeFiles
+from schemas.store.lake.store import LakeStore
+from schemas.store.store import Store, Transaction
+from schemas.store.stores import state_of, store_at
 from tests.schemas.lake.test_lake import KILLED, contents, logs_in
 from tests.servers.s3_server import BUCKET, asked, s3_server
 from tests.small_disk import on_a_small_disk
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pyte
 PLACE = f"lake:s3://{BUCKET}"
 COUNT_ON = """
 import sys
-from schemas.batches import to_arrow
+from schemas.store.batches import to_arrow
 from schemas.records import EpisodeMetric
 LakeStore(sys.argv[1]).transact(lambda it: it.insert(to_arrow({"episode_metrics": [EpisodeMetric("game", "number", 0.0)]})))
 """

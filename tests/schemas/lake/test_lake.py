@@ -27,15 +27,15 @@ from judges.attribution.job import attribute_games
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.batches import to_arrow
-from schemas.errors import StoreError, UsageError
+from schemas.common.errors import StoreError, UsageError
 from schemas.game_log import GameLog
-from schemas.lake.layout import LAKE_TABLES
-from schemas.lake.store import LakeStore
-from schemas.lake.upkeep import compact, copy_from, copy_to
 from schemas.records import Attribution, EpisodeMetric
-from schemas.store import SCHEMA_VERSION, Store, Transaction
-from schemas.stores import store_at
+from schemas.store.batches import to_arrow
+from schemas.store.lake.layout import LAKE_TABLES
+from schemas.store.lake.store import LakeStore
+from schemas.store.lake.upkeep import compact, copy_from, copy_to
+from schemas.store.store import SCHEMA_VERSION, Store, Transaction
+from schemas.store.stores import store_at
 from tests.ingest.craft.craft_logs import published, write
 from tests.judges.judged_games import ask_model, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
@@ -46,20 +46,20 @@ _BY_CHANCE = {"ingested_at", "started_at", "finished_at", "judge_run_id", "call_
 INGEST = """
 import sys
 from ingest.files import run, writer
-from schemas.stores import store_at
+from schemas.store.stores import store_at
 run._PORTION_FILES = writer._BATCH_ROWS = 1
 run.ingest_paths(sys.argv[2:], store_at(sys.argv[1]), workers=1)
 """
 READS = """
 import sys
-from schemas.stores import store_at
+from schemas.store.stores import store_at
 with store_at(sys.argv[1]).reading():
     print("reading", flush=True)
     sys.stdin.read()
 """
 KILLED = """
 import os, signal
-from schemas.lake.store import LakeStore
+from schemas.store.lake.store import LakeStore
 LakeStore._committed = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -448,9 +448,9 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_line(
 _WITHOUT_RIGHTS = """
 import os, sys
 from pathlib import Path
-from schemas.batches import to_arrow
-from schemas.errors import StoreError
-from schemas.lake.store import LakeStore
+from schemas.store.batches import to_arrow
+from schemas.common.errors import StoreError
+from schemas.store.lake.store import LakeStore
 from schemas.records import EpisodeMetric
 
 def count_on(transaction):

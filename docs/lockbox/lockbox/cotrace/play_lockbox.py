@@ -20,7 +20,7 @@ def command(keepers: tuple[str, ...], games: int, out: Path) -> None:
     """
     from cotrace.options.shared import say
     from lockbox.games.play import KEEPERS, play
-    from schemas.errors import UsageError
+    from schemas.common.errors import UsageError
 
     unknown = [keeper for keeper in keepers if keeper not in KEEPERS]
     if unknown:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from lockbox.games.rules import DIGITS, right_digits
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import End, Header, Turn
 from schemas.records import Failure, LogDisagreement
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from schemas.lake.layout import BENCHMARK, RUN, TABLE, layout_of
+from schemas.common.text import in_sql
+from schemas.store.lake.layout import BENCHMARK, RUN, TABLE, layout_of
 from schemas.tables import Table
-from schemas.text import in_sql
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

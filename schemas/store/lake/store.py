@@ -18,21 +18,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
-from schemas.errors import StoreError, UsageError
-from schemas.extras import needed
-from schemas.lake.files import Snapshot, literal, selection, snapshot_of
-from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
-from schemas.lake.place import Address, Place, Seen
-from schemas.lake.places import place_of
-from schemas.lake.transaction import added, lake_transaction, scratch
-from schemas.store import RENAMES, SCHEMA_VERSION, SEALED, Store, Transaction
-from schemas.text import in_shell, in_sql
+from schemas.common.errors import StoreError, UsageError
+from schemas.common.extras import needed
+from schemas.common.text import in_shell, in_sql
+from schemas.store.lake.files import Snapshot, literal, selection, snapshot_of
+from schemas.store.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
+from schemas.store.lake.place import Address, Place, Seen
+from schemas.store.lake.places import place_of
+from schemas.store.lake.transaction import added, lake_transaction, scratch
+from schemas.store.store import RENAMES, SCHEMA_VERSION, SEALED, Store, Transaction
 
 if TYPE_CHECKING:
     import duckdb
     from deltalake import DeltaTable
 
-    from schemas.lake.transaction import Actions
+    from schemas.store.lake.transaction import Actions
 
 __all__ = ["LakeStore", "rename_values"]
 

@@ -14,8 +14,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.errors import UsageError
-from schemas.store import sealed_memory
+from schemas.common.errors import UsageError
+from schemas.store.store import sealed_memory
 
 if TYPE_CHECKING:
     import duckdb

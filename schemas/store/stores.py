@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl
 
-from schemas.errors import UsageError
-from schemas.store import Store
+from schemas.common.errors import UsageError
+from schemas.store.store import Store
 
 __all__ = ["state_of", "store_at"]
 
@@ -33,7 +33,7 @@ def store_at(name: str | Path) -> Store:
         if _ELSEWHERE.match(text):
             raise UsageError(f"--store {text}: a store is a DuckDB file on this machine, or lake:FOLDER or lake:s3://BUCKET/PREFIX")
         return Store(Path(name))
-    from schemas.lake.store import LakeStore
+    from schemas.store.lake.store import LakeStore
 
     folder, parts = _asked(text)
     if _NOWHERE.fullmatch(folder):
@@ -50,7 +50,7 @@ def state_of(path: Path) -> tuple[object, ...]:
         StoreError: the lake's object store cannot be reached.
     """
     if str(path).startswith(_LAKE):
-        from schemas.lake.places import place_of
+        from schemas.store.lake.places import place_of
 
         return path, *place_of(_asked(str(path))[0]).state()
     stats = [stat for file in (path, path.with_name(f"{path.name}.wal")) if (stat := _stat(file))]

@@ -17,7 +17,7 @@ from multiprocessing.util import Finalize
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from schemas.cluster import ClusterPool, is_used
+from schemas.common.cluster import ClusterPool, is_used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

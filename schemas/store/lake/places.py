@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-from schemas.errors import UsageError
-from schemas.lake.bucket import bucket_at
-from schemas.lake.place import Place
+from schemas.common.errors import UsageError
+from schemas.store.lake.bucket import bucket_at
+from schemas.store.lake.place import Place
 
 __all__ = ["place_of"]
 

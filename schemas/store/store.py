@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 
-from schemas.batches import Columns, insert, insert_columns
-from schemas.errors import StoreError
+from schemas.common.errors import StoreError
+from schemas.common.text import in_shell, in_sql
+from schemas.store.batches import Columns, insert, insert_columns
 from schemas.tables import TABLES, Table
-from schemas.text import in_shell, in_sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,7 +47,7 @@ class Transaction:
         insert(self.connection, batches)
 
     def insert_columns(self, columns: Columns) -> None:
-        """Append rows that `schemas.batches` has checked."""
+        """Append rows that `schemas.store.batches` has checked."""
         insert_columns(self.connection, columns)
 
     def delete(self, table: str, where: str, parameters: Parameters = None) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from schemas.errors import UsageError
-from schemas.text import excerpt
+from schemas.common.errors import UsageError
+from schemas.common.text import excerpt
 
 __all__ = ["NodePath", "YamlLines", "parse_yaml", "read_with_lines", "read_yaml"]
 

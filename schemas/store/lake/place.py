@@ -1,4 +1,4 @@
-"""Where a lake lies: in a folder here; `schemas.lake.bucket` has those in an object store."""
+"""Where a lake lies: in a folder here; `schemas.store.lake.bucket` has those in an object store."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from schemas.errors import StoreError
-from schemas.lake.layout import TABLE
+from schemas.common.errors import StoreError
+from schemas.store.lake.layout import TABLE
 
 if TYPE_CHECKING:
     import duckdb
     from deltalake import DeltaTable
 
-    from schemas.lake.files import DataFile
+    from schemas.store.lake.files import DataFile
 
 __all__ = ["Address", "Place", "Seen", "in_one_line", "version_file"]
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from schemas.errors import BadInputError, StoreError
-from schemas.imports import arrow_without_pandas
+from schemas.common.errors import BadInputError, StoreError
+from schemas.common.imports import arrow_without_pandas
+from schemas.common.secrets import use_secrets_of_environment, without_secrets
+from schemas.common.text import excerpt
 from schemas.records import Json
-from schemas.secrets import use_secrets_of_environment, without_secrets
 from schemas.tables import Column, Table, polars_type, table
-from schemas.text import excerpt
 
 if TYPE_CHECKING:
     import duckdb

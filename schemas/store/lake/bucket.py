@@ -18,15 +18,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from schemas.errors import StoreError, UsageError
-from schemas.extras import needed
-from schemas.lake.place import Place, Seen, in_one_line, version_file
+from schemas.common.errors import StoreError, UsageError
+from schemas.common.extras import needed
+from schemas.store.lake.place import Place, Seen, in_one_line, version_file
 
 if TYPE_CHECKING:
     import duckdb
 
-    from schemas.lake.files import DataFile
-    from schemas.lake.remote_files import LakeFiles
+    from schemas.store.lake.files import DataFile
+    from schemas.store.lake.remote_files import LakeFiles
 
 __all__ = ["KINDS", "Bucket", "bucket_at"]
 
@@ -130,7 +130,7 @@ class Bucket(Place):
 
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Let a connection read the lake's files; threads of a process that open the same database share what is registered."""
-        from schemas.lake.remote_files import LakeFiles
+        from schemas.store.lake.remote_files import LakeFiles
 
         if self._files is None:
             with self.told():

@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 __all__ = ["check_sets", "loaded", "rubric_folders"]
 

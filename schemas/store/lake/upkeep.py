@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from schemas.errors import UsageError
-from schemas.lake.files import DataFile, Snapshot, selection
-from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, is_partitioned
-from schemas.lake.store import LakeStore, rename_values
-from schemas.lake.transaction import removed, scratch, written
-from schemas.store import Store, Transaction
+from schemas.common.errors import UsageError
+from schemas.common.text import in_sql
+from schemas.store.lake.files import DataFile, Snapshot, selection
+from schemas.store.lake.layout import BENCHMARK, LAKE_TABLES, RUN, is_partitioned
+from schemas.store.lake.store import LakeStore, rename_values
+from schemas.store.lake.transaction import removed, scratch, written
+from schemas.store.store import Store, Transaction
 from schemas.tables import Table
-from schemas.text import in_sql
 
 if TYPE_CHECKING:
     import duckdb
 
-    from schemas.lake.transaction import Actions
+    from schemas.store.lake.transaction import Actions
 
 __all__ = ["Compacted", "compact", "copy_from", "copy_to"]
 

@@ -1,8 +1,8 @@
 """Where this process has its work done: here, or on a Ray cluster.
 
-Pools of processes (`schemas.processes`) and connections to models (`providers.endpoints.endpoint`) ask this module. What decides stays
-here, in the process that was started: budget, limits, journal, and all writing to the store. So a job on a cluster is the same job; only
-reading, replaying, checking and asking is done elsewhere.
+Pools of processes (`schemas.common.processes`) and connections to models (`providers.endpoints.endpoint`) ask this module. Budget, limits,
+journal and all writing to the store stay in the process that was started. So a job on a cluster is the same job; only reading, replaying,
+checking and asking is done elsewhere.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from schemas.errors import CotraceError, UsageError
-from schemas.extras import needed
+from schemas.common.errors import CotraceError, UsageError
+from schemas.common.extras import needed
 
 __all__ = ["ClusterPool", "connected", "cores", "is_used", "using"]
 

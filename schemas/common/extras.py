@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final
 
-from schemas.errors import UsageError
+from schemas.common.errors import UsageError
 
 __all__ = ["EXTRAS", "mend", "needed"]
 

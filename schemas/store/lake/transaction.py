@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from schemas.batches import Columns, insert, insert_columns
-from schemas.lake.files import DataFile, Snapshot, selection
-from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, TABLE, is_partitioned, layout_of
-from schemas.lake.place import Place
-from schemas.store import Parameters, Transaction
+from schemas.common.text import in_sql
+from schemas.store.batches import Columns, insert, insert_columns
+from schemas.store.lake.files import DataFile, Snapshot, selection
+from schemas.store.lake.layout import BENCHMARK, LAKE_TABLES, RUN, TABLE, is_partitioned, layout_of
+from schemas.store.lake.place import Place
+from schemas.store.store import Parameters, Transaction
 from schemas.tables import Table, table
-from schemas.text import in_sql
 
 if TYPE_CHECKING:
     import duckdb
