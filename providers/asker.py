@@ -27,7 +27,7 @@ from providers.journal import Journal, ReplyCache
 from providers.messages import Completion, Form, Message, Tool, why_no_probabilities
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
-from providers.server import ModelQuestion, Server, Taken
+from providers.server import CallResult, ModelQuestion, Server
 from schemas.records import Call
 
 Source = Literal["model", "cache", "journal"]
@@ -174,19 +174,19 @@ def shown(asked: bytes) -> str:
     return asked.hex()[:16]
 
 
-def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken, priced: tuple[str, Price | None]) -> Call:
+def call_of(request: Request, prompt_hash: str, asked_at: datetime, result: CallResult, priced: tuple[str, Price | None]) -> Call:
     """The row of `calls`.
 
     Args:
         request: what was asked.
         prompt_hash: of it.
         asked_at: when.
-        taken: what came of it.
+        result: what came of it.
         priced: the model, and what it costs.
     """
-    completion, tokens = taken.completion, taken.tokens
+    completion, tokens = result.completion, result.tokens
     model, price = priced
-    came = completion is not None and taken.attempts > 0
+    came = completion is not None and result.attempts > 0
     return Call(
         call_id=secrets.token_hex(8),
         purpose=request.purpose,
@@ -199,20 +199,20 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
         reply=completion.written if completion else None,
         reasoning=(completion.reasoning or None) if completion else None,
         finish_reason=completion.finish_reason if completion else None,
-        tokens_in=None if taken.uncounted else tokens.input,
-        tokens_out=None if taken.uncounted else tokens.output,
-        tokens_cached=None if taken.uncounted else tokens.cached,
-        tokens_reasoning=None if taken.uncounted else tokens.reasoning,
-        cost=taken.cost if came or price is not None else None,
-        latency_s=taken.latency_s,
-        attempts=taken.attempts,
-        status=taken.status,
-        error=taken.error,
+        tokens_in=None if result.uncounted else tokens.input,
+        tokens_out=None if result.uncounted else tokens.output,
+        tokens_cached=None if result.uncounted else tokens.cached,
+        tokens_reasoning=None if result.uncounted else tokens.reasoning,
+        cost=result.cost if came or price is not None else None,
+        latency_s=result.latency_s,
+        attempts=result.attempts,
+        status=result.status,
+        error=result.error,
         asked_at=asked_at,
         step=request.step,
         served_model=completion.served_model if completion else None,
-        read_as=taken.answer.read_as if taken.answer else None,
-        read=taken.answer.read if taken.answer else None,
+        read_as=result.answer.read_as if result.answer else None,
+        read=result.answer.read if result.answer else None,
     )
 
 
@@ -348,7 +348,7 @@ class Asker:
             found = self._cache.get(key)
             answer = question.answer(found) if found is not None else None
             if answer is not None and answer.counts:
-                call = call_of(request, shown(asked), now(), Taken(status="answered", completion=found, answer=answer), self._priced)
+                call = call_of(request, shown(asked), now(), CallResult(status="answered", completion=found, answer=answer), self._priced)
                 return Reply(call=call, completion=found, answer=answer, source="cache")
             reply = await self._from_model(request, question, asked)
             if reply.answered and reply.completion is not None:
@@ -358,14 +358,14 @@ class Asker:
     async def _from_model(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply:
         async with self._free:
             asked_at = now()
-            taken = await self._least_busy(question)
-        self._unlisted += taken.unlisted
-        call = call_of(request, shown(asked), asked_at, taken, self._priced)
-        if self._journal is not None and taken.status != "unasked":
-            await self._journal.write(JournalEntry(request.key, request.note, call, taken.completion), forced=self._forced)
-        return Reply(call=call, completion=taken.completion, answer=taken.answer, timed_out=taken.timed_out)
+            result = await self._least_busy(question)
+        self._unlisted += result.unlisted
+        call = call_of(request, shown(asked), asked_at, result, self._priced)
+        if self._journal is not None and result.status != "unasked":
+            await self._journal.write(JournalEntry(request.key, request.note, call, result.completion), forced=self._forced)
+        return Reply(call=call, completion=result.completion, answer=result.answer, timed_out=result.timed_out)
 
-    async def _least_busy(self, question: ModelQuestion) -> Taken:
+    async def _least_busy(self, question: ModelQuestion) -> CallResult:
         """Ask the least busy server; where one turns out hopeless, the others go on without it.
 
         Raises:

@@ -17,12 +17,12 @@ import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from providers.answers import read_answer
-from providers.clients.client import Sheet
+from providers.clients.client import ChatRequest
 from providers.faults import ForeignRedirectError, OversizeError, beyond_bounds
 from providers.messages import Completion, UnreadableError
 from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
 from providers.provider import ModelSettings, address_of, key_of, provider_of
-from providers.server import ModelQuestion, Taken
+from providers.server import CallResult, ModelQuestion
 from providers.wire import Counted
 from schemas.common.errors import CotraceError, StoreError, UsageError
 from schemas.common.secrets import strike, strike_bytes
@@ -226,8 +226,8 @@ def _lines(questions: Sequence[ModelQuestion], settings: ModelSettings) -> bytes
     from providers.clients.openai import body_of
 
     mode = settings.form_mode or provider_of(settings).mode or "tools"
-    sheets = (Sheet(question.messages, question.tools, question.form, mode=mode) for question in questions)
-    bodies = (body_of(sheet, settings) for sheet in sheets)
+    requests = (ChatRequest(question.messages, question.tools, question.form, mode=mode) for question in questions)
+    bodies = (body_of(request, settings) for request in requests)
     lines = ({"custom_id": str(number), "method": "POST", "url": _ENDPOINT, "body": body} for number, body in enumerate(bodies))
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
 
@@ -273,7 +273,7 @@ def replies(batch: Batch, settings: ModelSettings, count: int) -> Iterator[Batch
                         yield reply
 
 
-def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | None) -> Taken:
+def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | None) -> CallResult:
     """What a reply out of a batch took, and what it comes to.
 
     Args:
@@ -283,10 +283,10 @@ def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | Non
     """
     completion = reply.completion
     if completion is None:
-        return Taken(attempts=1, status="failed", error=reply.why_not)
+        return CallResult(attempts=1, status="failed", error=reply.why_not)
     answer = read_answer(completion, form)
     refused = "refused" if answer.read_as == "refused: declined" else "no usable reply"
-    return Taken(
+    return CallResult(
         attempts=1,
         tokens=completion.tokens,
         uncounted=not completion.is_counted,

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from providers.answers import Answer, read_answer
-from providers.clients.client import GATE, Sheet, connect
+from providers.clients.client import GATE, ChatRequest, connect
 from providers.faults import (
     BudgetSpentError,
     Fault,
@@ -72,7 +72,7 @@ class ModelQuestion:
 
 
 @dataclass(kw_only=True, slots=True)
-class Taken:
+class CallResult:
     """What one question has taken and brought so far."""
 
     attempts: int = 0
@@ -133,34 +133,34 @@ class Server:
         """Close the connections."""
         await self.client.close()
 
-    async def ask(self, question: ModelQuestion) -> Taken:
+    async def ask(self, question: ModelQuestion) -> CallResult:
         """Ask until the question is answered; a reply that does not fit is shown back with the reason, a bounded number of times.
 
         Raises:
             HopelessError: no request of this run can succeed.
         """
         call = _Call(self, question)
-        taken = call.taken
+        result = call.result
         try:
             async with self._first_alone(question):
                 call.modes = [self.mode]
                 await call.run()
         except RefusedError as refused:
-            taken.error = f"refused: {refused}"
+            result.error = f"refused: {refused}"
         except Fault as fault:
-            if call.times_limit > 1 and taken.error and fault.status in _BAD_REQUEST:
-                taken.error += f"; the server does not allow a longer reply ({fault.reason})"
+            if call.times_limit > 1 and result.error and fault.status in _BAD_REQUEST:
+                result.error += f"; the server does not allow a longer reply ({fault.reason})"
             else:
-                taken.error = fault.reason
+                result.error = fault.reason
                 self._consider_giving_up(fault)
         except BudgetSpentError:
-            taken.error = taken.error or "the budget allows no further request"
-            return taken
+            result.error = result.error or "the budget allows no further request"
+            return result
         else:
-            self._answered = self._answered or taken.status == "answered"
-            return taken
-        taken.status = "failed"
-        return taken
+            self._answered = self._answered or result.status == "answered"
+            return result
+        result.status = "failed"
+        return result
 
     @property
     def learned(self) -> dict[str, Any]:
@@ -195,14 +195,14 @@ class Server:
         async with self.health.turn(), self._crowd.place():
             await call.reserve()
             call.sent_at = await self._gate.wait()
-            call.taken.attempts += 1
+            call.result.attempts += 1
             try:
                 yield
             except Fault as fault:
                 self.failed(call, fault)
                 raise
             finally:
-                call.taken.latency_s = (call.taken.latency_s or 0.0) + time.monotonic() - call.sent_at
+                call.result.latency_s = (call.result.latency_s or 0.0) + time.monotonic() - call.sent_at
 
     def _refuse_too_large(self, length: int) -> None:
         """See that the prompt fits into the server's context, as far as that is known; the estimate errs on the side of asking.
@@ -233,7 +233,7 @@ class Server:
         fault.counted = True
         self.reached = self.reached or fault.came
         if isinstance(fault, TimedOut):
-            call.taken.timed_out += 1
+            call.result.timed_out += 1
             self._crowd.timed_out(call.sent_at)
         if not (isinstance(fault, TimedOut) and self._last_reply_at > call.sent_at):  # it answers others: it is not ill
             self.health.failed(fault)
@@ -247,7 +247,7 @@ class Server:
 
     def came(self, call: _Call, completion: Completion) -> None:
         """A reply came: count what it took, whether it is an answer or not."""
-        taken, cost = call.taken, cost_of(completion, self.price)
+        result, cost = call.result, cost_of(completion, self.price)
         longest, expected = call.times_limit * self.settings.limit, self.estimate.tokens(call.length)
         if self.price is not None and cost is not None and (most := self.price.most(completion.tokens.input or expected, longest)):
             self.dearer = max(self.dearer, cost / most)
@@ -258,11 +258,11 @@ class Server:
         self.reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
         self.estimate.learn(call.length, completion.tokens.input)
         call.failures, call.since = 0, time.monotonic()
-        taken.completion = completion
-        taken.tokens = taken.tokens.plus(completion.tokens)
-        taken.uncounted = taken.uncounted or not completion.is_counted
-        taken.unlisted += completion.unlisted != 0
-        taken.cost = None if taken.cost is None or cost is None else taken.cost + cost
+        result.completion = completion
+        result.tokens = result.tokens.plus(completion.tokens)
+        result.uncounted = result.uncounted or not completion.is_counted
+        result.unlisted += completion.unlisted != 0
+        result.cost = None if result.cost is None or cost is None else result.cost + cost
 
     def out_of_patience(self, call: _Call, error: BaseException | None) -> bool:
         """Whether a call that has met this fault gives up."""
@@ -325,7 +325,7 @@ class _Call:
 
     def __init__(self, server: Server, question: ModelQuestion) -> None:
         self.server, self.question, self.form = server, question, question.form
-        self.taken = Taken()
+        self.result = CallResult()
         self.times_limit = 1
         self.modes: list[Mode] = [server.mode]
         """In which the form was asked for; the last one is in use."""
@@ -369,22 +369,22 @@ class _Call:
         except Exception as error:
             cause = behind(error)
             if isinstance(cause, Unusable):
-                self.taken.status, self.taken.error = "failed", f"{self.taken.error}{self._hint()}"
+                self.result.status, self.result.error = "failed", f"{self.result.error}{self._hint()}"
                 return self._next == "other mode"
             if isinstance(cause, Fault) and self.server.learn(self, cause):
                 return True
             if cause is error:
                 raise
             raise cause from error
-        self.taken.status, self.taken.error = "answered", None
+        self.result.status, self.result.error = "answered", None
         return False
 
     async def _filled(self) -> None:
         """Ask for the form, through instructor."""
         await self.server.client.instructor(self.modes[-1]).create(max_retries=self._policy(), **self.next_arguments())
-        assert self.taken.answer is not None
+        assert self.result.answer is not None
         for name in ("_raw_response", "_total_usage"):  # instructor leaves them in the form
-            self.taken.answer.filled.__dict__.pop(name, None)
+            self.result.answer.filled.__dict__.pop(name, None)
         if not self.server.is_settled:
             self.server.mode, self.server.is_settled = self.modes[-1], True
 
@@ -418,8 +418,8 @@ class _Call:
         messages = [*question.messages, *self._more]
         self.length = sum(map(_bytes, messages)) + sum(len(orjson.dumps(tool.parameters)) for tool in question.tools)
         self.length += form.length if form else 0
-        sheet = Sheet(messages, question.tools, form, self.times_limit, self.modes[-1], self.server.refused)
-        self.sent = self.server.client.arguments(sheet)
+        request = ChatRequest(messages, question.tools, form, self.times_limit, self.modes[-1], self.server.refused)
+        self.sent = self.server.client.arguments(request)
         return {**self.sent, "response_model": form.wrapped if form else None}
 
     def came(self, response: Any) -> None:
@@ -447,14 +447,14 @@ class _Call:
         """
         if self._broken is not None:
             raise self._broken
-        assert self.taken.completion is not None
-        answer = self.taken.answer = self.question.answer(self.taken.completion)
+        assert self.result.completion is not None
+        answer = self.result.answer = self.question.answer(self.result.completion)
         if answer.why_not is None:
             return answer.filled
         if answer.is_declined:
             raise RefusedError(answer.why_not)
-        self.taken.error = f"no usable reply: {answer.why_not}"
-        self._next = self._after(answer, self.taken.completion.written)
+        self.result.error = f"no usable reply: {answer.why_not}"
+        self._next = self._after(answer, self.result.completion.written)
         from providers.clients.gate import NoAnswerError
 
         raise NoAnswerError(answer)
@@ -485,7 +485,7 @@ class _Call:
 
     def _hint(self) -> str:
         """What may help where the last reply was not an answer."""
-        read_as = self.taken.answer.read_as if self.taken.answer else ""
+        read_as = self.result.answer.read_as if self.result.answer else ""
         if read_as == "refused: cut":
             limit = self.server.settings.limit
             longer = f", then {self.times_limit * limit}" if self.times_limit > 1 else ""

@@ -14,7 +14,7 @@ import instructor
 from instructor import AsyncInstructor
 from pydantic import BaseModel
 
-from providers.clients.client import Client, Sheet, Turn
+from providers.clients.client import ChatRequest, Client, Turn
 from providers.clients.gate import (
     HOOKS,
     arguments_of,
@@ -90,21 +90,21 @@ class Connected(Client):
     def _patched(self, mode: Mode) -> AsyncInstructor:
         return instructor.from_anthropic(self._sdk, mode=_MODES[mode], hooks=HOOKS)
 
-    def arguments(self, sheet: Sheet) -> dict[str, Any]:
+    def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`; the client's own time limit never comes first."""
-        settings, system = self._settings, system_text(sheet.messages)
-        tools = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in sheet.tools]
+        settings, system = self._settings, system_text(request.messages)
+        tools = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in request.tools]
         found = {
             "model": settings.model_name,
-            "max_tokens": sheet.times_limit * settings.limit,
+            "max_tokens": request.times_limit * settings.limit,
             "system": [{"type": "text", "text": system, **_CACHED}] if system else None,
-            "messages": merged(sheet.messages, _blocks, assistant="assistant", content="content"),
+            "messages": merged(request.messages, _blocks, assistant="assistant", content="content"),
             "temperature": settings.sampling_temperature,
             "top_p": settings.top_p,
             "timeout": settings.timeout_s * 2,
         }
         more = {**_reasoning(settings), "tools": tools or None, **dict(settings.request_fields)}
-        return given(found, sheet.refused) | {"extra_body": given(more)}
+        return given(found, request.refused) | {"extra_body": given(more)}
 
     @staticmethod
     def completion(response: Any) -> Completion:

@@ -21,7 +21,7 @@ from instructor import AsyncInstructor
 from instructor.v2.core.patch import patch_v2
 from pydantic import BaseModel
 
-from providers.clients.client import Client, Sheet, Turn
+from providers.clients.client import ChatRequest, Client, Turn
 from providers.clients.gate import HOOKS, arguments_of, called, closed_schema, gated, given, in_words, merged, system_text, tool_of
 from providers.faults import Fault
 from providers.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
@@ -111,20 +111,20 @@ class Connected(Client):
             raise Fault("the reply is not a message", came=True)
         return AioAWSResponse(request.url, found.status, dict(found.headers), _Whole(found.body))
 
-    def arguments(self, sheet: Sheet) -> dict[str, Any]:
+    def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""
-        settings, system = self._settings, system_text(sheet.messages)
-        inference = {"maxTokens": sheet.times_limit * settings.limit, "topP": settings.top_p}
-        if "temperature" not in sheet.refused:
+        settings, system = self._settings, system_text(request.messages)
+        inference = {"maxTokens": request.times_limit * settings.limit, "topP": settings.top_p}
+        if "temperature" not in request.refused:
             inference["temperature"] = settings.sampling_temperature
         found = {
             "modelId": settings.model_name,
-            "messages": merged(sheet.messages, _blocks, assistant="assistant", content="content"),
+            "messages": merged(request.messages, _blocks, assistant="assistant", content="content"),
             "system": [{"text": system}] if system else None,
             "inferenceConfig": given(inference),
-            "toolConfig": {"tools": [_spec(tool._asdict()) for tool in sheet.tools]} if sheet.tools else None,
+            "toolConfig": {"tools": [_spec(tool._asdict()) for tool in request.tools]} if request.tools else None,
             "additionalModelRequestFields": _thinking(settings) | dict(settings.request_fields) or None,
-            "in_words": sheet.mode == "json",
+            "in_words": request.mode == "json",
         }
         return given(found)
 

@@ -47,7 +47,7 @@ GATE: Final[ContextVar[Gate | None]] = ContextVar("gate", default=None)
 """The call that this task is asking for; None outside of one."""
 
 
-class Sheet(NamedTuple):
+class ChatRequest(NamedTuple):
     """What one request asks."""
 
     messages: Sequence[Message]
@@ -88,7 +88,7 @@ class Client(ABC):
     def _patched(self, mode: Mode) -> AsyncInstructor: ...
 
     @abstractmethod
-    def arguments(self, sheet: Sheet) -> dict[str, Any]:
+    def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`, without the form."""
 
     @staticmethod

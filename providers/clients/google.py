@@ -18,7 +18,7 @@ from google.genai import types
 from instructor import AsyncInstructor
 from pydantic import BaseModel
 
-from providers.clients.client import Client, Sheet, Turn
+from providers.clients.client import ChatRequest, Client, Turn
 from providers.clients.gate import (
     HOOKS,
     arguments_of,
@@ -103,25 +103,25 @@ class Connected(Client):
         theirs = instructor.Mode.TOOLS if mode == "tools" else instructor.Mode.JSON
         return instructor.from_genai(self._sdk, mode=theirs, use_async=True, hooks=HOOKS)
 
-    def arguments(self, sheet: Sheet) -> dict[str, Any]:
+    def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""
         settings = self._settings
         config = {
-            "max_output_tokens": sheet.times_limit * settings.limit,
+            "max_output_tokens": request.times_limit * settings.limit,
             "temperature": settings.sampling_temperature,
             "top_p": settings.top_p,
             _LOGPROBS: settings.logprobs or None,
             "thinking_config": _thinking(settings),
-            "system_instruction": system_text(sheet.messages) or None,
-            "tools": _declared(tool._asdict() for tool in sheet.tools),
+            "system_instruction": system_text(request.messages) or None,
+            "tools": _declared(tool._asdict() for tool in request.tools),
         }
-        names = {call.id: call.name for message in sheet.messages for call in message.get("tool_calls", ())}
-        contents = merged(sheet.messages, lambda message: _parts(message, names), assistant="model", content="parts")
+        names = {call.id: call.name for message in request.messages for call in message.get("tool_calls", ())}
+        contents = merged(request.messages, lambda message: _parts(message, names), assistant="model", content="parts")
         return {
             "model": settings.model_name.removeprefix("models/"),
             "messages": [types.Content.model_validate_json(orjson.dumps(content)) for content in contents],
-            "config": given(config, frozenset(_LOGPROBS if name == "logprobs" else name for name in sheet.refused)),
-            "in_words": sheet.mode == "json",
+            "config": given(config, frozenset(_LOGPROBS if name == "logprobs" else name for name in request.refused)),
+            "in_words": request.mode == "json",
         }
 
     @staticmethod

@@ -22,7 +22,7 @@ from instructor import AsyncInstructor
 from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
-from providers.clients.client import Client, Sheet, Turn
+from providers.clients.client import ChatRequest, Client, Turn
 from providers.clients.gate import HOOKS, closed_schema, gated, given, http_client, in_words, system_text, tool_of
 from providers.faults import TimedOut, classify
 from providers.messages import (
@@ -102,10 +102,10 @@ for _mode, _write in _FORMS.items():
     gated(instructor.Provider.OPENAI, MODES[_mode], _write, _last)
 
 
-def body_of(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
+def body_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
     """A whole request, as a line of a batch."""
-    found = request_of(sheet, settings)
-    found = _FORMS[sheet.mode](sheet.form.wrapped, found) if sheet.form else found
+    found = request_of(request, settings)
+    found = _FORMS[request.mode](request.form.wrapped, found) if request.form else found
     more = found.pop("extra_body", {})
     return {**found, **more, **dict(settings.request_fields)}
 
@@ -125,9 +125,9 @@ class Connected(Client):
             return instructor.from_openai(self._sdk, mode=MODES[mode], hooks=HOOKS)
         return instructor.from_litellm(self._litellm, mode=MODES[mode], async_client=True, hooks=HOOKS)  # type: ignore[no-any-return,call-overload]
 
-    def arguments(self, sheet: Sheet) -> dict[str, Any]:
+    def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""
-        found = request_of(sheet, self._settings)
+        found = request_of(request, self._settings)
         if self._sdk is None:
             return found | {"api_base": self._settings.base_url} if self._settings.base_url else found
         more = dict(self._settings.request_fields)
@@ -202,22 +202,22 @@ def _litellm(settings: ModelSettings, turn: Turn) -> Callable[..., Any]:
     return completion
 
 
-def request_of(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
+def request_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
     """The request, without the form."""
     newer = settings.reasons or (settings.provider in _NEWER_LIMIT and settings.base_url is None)
     limit = "max_completion_tokens" if newer else "max_tokens"
-    functions = [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in sheet.tools]
+    functions = [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in request.tools]
     found = {
         "model": settings.model_name,
-        "messages": [_written(message) for message in sheet.messages],
-        OTHER_LIMIT[limit] if limit in sheet.refused else limit: sheet.times_limit * settings.limit,
+        "messages": [_written(message) for message in request.messages],
+        OTHER_LIMIT[limit] if limit in request.refused else limit: request.times_limit * settings.limit,
         "temperature": settings.sampling_temperature,
         "top_p": settings.top_p,
         "reasoning_effort": settings.reasoning_effort,
         "logprobs": settings.logprobs or None,
         "tools": [{"type": "function", "function": function} for function in functions] or None,
     }
-    return given(found, sheet.refused - OTHER_LIMIT.keys())
+    return given(found, request.refused - OTHER_LIMIT.keys())
 
 
 def _written(message: Message) -> dict[str, Any]:

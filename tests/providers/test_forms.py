@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from providers.asker import JobTerms, Reply, Request
-from providers.clients.client import Sheet, connect
+from providers.clients.client import ChatRequest, connect
 from providers.journal import ReplyCache
 from providers.messages import NO_TOKENS, Completion
 from providers.provider import ModelSettings
@@ -103,7 +103,7 @@ def test_every_client_asks_for_more_room(model: str, monkeypatch: pytest.MonkeyP
     pytest.importorskip(CLIENTS[model])
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "KEY")
     client = connect(ModelSettings(model=model, base_url="http://127.0.0.1:9/v1", max_tokens=700), nullcontext)
-    once, twice = (str(client.arguments(Sheet(said(1), times_limit=times))) for times in (1, 2))
+    once, twice = (str(client.arguments(ChatRequest(said(1), times_limit=times))) for times in (1, 2))
     assert once.replace("700", "1400") == twice != once
 
 
