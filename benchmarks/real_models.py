@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="of the build")
     parser.add_argument(
-        "--threads", type=int, default=max(1, (os.cpu_count() or 1) - 1), help="of the server; with one a core it stalls beside other work"
+        "--threads", type=int, default=max(1, (os.cpu_count() or 1) - 1), help="of the server; with one a core it stalls when others work"
     )
     parser.add_argument("--step-seconds", type=float, default=75.0, help="a command that takes longer is ended; what it finished counts")
     parser.add_argument("--units", type=int, default=4, help="turns that are judged")
@@ -252,19 +252,19 @@ class Bench:
     def _cotrace(
         self, *arguments: str, store: Path | None = None, timeout_s: float | None = None, ended_by: signal.Signals = signal.SIGTERM
     ) -> str:
-        """A command of cotrace, ended by a signal when its time is over; gives what it said on stderr."""
+        """A command of cotrace, ended by a signal when its time is over; gives what it printed on stderr."""
         command = [sys.executable, "-m", "cotrace", *arguments]
         if store is not None:
             command += ["--store", str(store)]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self._env) as process:
             try:
-                _, said = process.communicate(timeout=timeout_s or self._step_s)
+                _, printed = process.communicate(timeout=timeout_s or self._step_s)
             except subprocess.TimeoutExpired:
                 process.send_signal(ended_by)
-                _, said = process.communicate()
+                _, printed = process.communicate()
         if process.returncode == _WRONG_USE:
-            raise LookupError(said.strip().rpartition("\n")[2])
-        return said
+            raise LookupError(printed.strip().rpartition("\n")[2])
+        return printed
 
     def _asked(self, *arguments: str) -> tuple[str, ...]:
         return (*arguments, "--model", self._model, "--base-url", self._url)
@@ -290,7 +290,7 @@ class Bench:
 
     def server(self) -> Iterator[Row]:
         """`cotrace doctor`."""
-        said = self._cotrace(*self._asked("doctor"), timeout_s=8 * self._step_s)
+        printed = self._cotrace(*self._asked("doctor"), timeout_s=8 * self._step_s)
         written = [*(self._folder / "config" / "servers").glob("*.json")]
         if not written:
             raise LookupError(f"doctor did not end within {8 * self._step_s:.0f} s")
@@ -300,7 +300,7 @@ class Bench:
         yield "reply", f"{profile['reply_speed']:.1f} tokens/s for each of {profile['slots']} calls at once"
         yield "modes that filled in a small form", ", ".join(profile["modes"]) or "none"
         yield "probabilities of tokens", "yes" if profile["logprobs"] else "no"
-        if "to be repaired" in said and "nothing" not in said:
+        if "to be repaired" in printed and "nothing" not in printed:
             yield "doctor", "something to be repaired"
 
     def modes(self) -> Iterator[Row]:
@@ -355,9 +355,10 @@ class Bench:
         number = sum(count for _, count in counts)
         if not number or not requests:
             return "no verdict"
-        told = ", ".join(f"{count} {status}" for status, count in counts)
+        by_status = ", ".join(f"{count} {status}" for status, count in counts)
         return (
-            f"{told}; {requests} requests, {tokens / number:.0f} tokens and {seconds / number:.0f} s of a call a verdict{self._why(chosen)}"
+            f"{by_status}; {requests} requests, {tokens / number:.0f} tokens and {seconds / number:.0f} s of a call a verdict"
+            f"{self._why(chosen)}"
         )
 
     def _why(self, chosen: str) -> str:
@@ -393,9 +394,9 @@ class Bench:
         if not number:
             yield f"{family}: texts", "no reply in time"
             return
-        told = ", ".join(f"{count} {status} ({why[:60]})" for status, why, count, _, _ in calls)
+        by_status = ", ".join(f"{count} {status} ({why[:60]})" for status, why, count, _, _ in calls)
         tokens, seconds = (sum(call[place] or 0 for call in calls) / number for place in (3, 4))
-        yield f"{family}: texts", f"{number}: {told}; {tokens:.0f} tokens and {seconds:.0f} s of a call a text"
+        yield f"{family}: texts", f"{number}: {by_status}; {tokens:.0f} tokens and {seconds:.0f} s of a call a text"
         claims: dict[str, set[tuple[Any, ...]]] = {"rules": set(), "model": set()}
         for reader, *place, kind, claim in self._rows(
             "WITH seen AS (SELECT DISTINCT episode_id, turn, seq FROM claims WHERE reader NOT IN ('rules', 'planted')) "
@@ -436,8 +437,8 @@ class Bench:
             return
         out = self._folder / "qa"
         arguments = ("--take", "2", "--trials", "1", "--max-tokens", "120", "--out", str(out))
-        said = self._cotrace(*self._asked("play", "coordqa", str(file), *arguments))
-        for line in said.splitlines():
+        printed = self._cotrace(*self._asked("play", "coordqa", str(file), *arguments))
+        for line in printed.splitlines():
             if line.startswith("  ") or "questions asked" in line:
                 yield "questions", line.strip()
 
@@ -445,8 +446,8 @@ class Bench:
         """A rubric of one question, on planted labels, with the smallest budget of calls."""
         arguments = ("optimize", "pragmatic_sufficiency", "--labels", "truth", "--question", "PS4", "--optimizer", "bootstrap")
         few = ("--candidates", "2", "--demonstrations", "1", "--out", str(self._folder / "better.yaml"))
-        said = self._cotrace(*self._asked(*arguments, *few), store=self._store, timeout_s=3 * self._step_s)
-        for line in said.splitlines():
+        printed = self._cotrace(*self._asked(*arguments, *few), store=self._store, timeout_s=3 * self._step_s)
+        for line in printed.splitlines():
             if any(sign in line for sign in ("calls,", "no gain", "held-out units", "gain")):
                 yield "optimize", line.strip()
 
@@ -456,10 +457,10 @@ class Bench:
         arguments = ("judge", "--rubric", str(self._folder / "tiny.yaml"), "--where", where, "--concurrency", "1")
         self._cotrace(*self._asked(*arguments), store=self._store, timeout_s=_KILLED_AFTER_S, ended_by=signal.SIGKILL)
         journals = (self._folder / f"{self._store.name}.journal").glob("judge-*.jsonl")
-        kept = sum(max(0, len(one.read_bytes().splitlines()) - 1) for one in journals)
-        yield f"killed after {_KILLED_AFTER_S:.0f} s", f"{kept} replies in the journal"
-        said = self._cotrace(*self._asked(*arguments), store=self._store)
-        yield "started again", "; ".join(line.strip() for line in said.splitlines() if "answered" in line or "journal" in line)
+        stored = sum(max(0, len(one.read_bytes().splitlines()) - 1) for one in journals)
+        yield f"killed after {_KILLED_AFTER_S:.0f} s", f"{stored} replies in the journal"
+        printed = self._cotrace(*self._asked(*arguments), store=self._store)
+        yield "started again", "; ".join(line.strip() for line in printed.splitlines() if "answered" in line or "journal" in line)
         [(calls, different)] = self._rows(
             "SELECT count(*), count(DISTINCT (prompt_hash, step)) FROM calls WHERE purpose = 'judge' AND run IN "
             "(SELECT judge_run_id FROM judge_runs WHERE rubric = 'tiny' ORDER BY started_at DESC LIMIT 1)"
@@ -507,9 +508,9 @@ def page(found: Mapping[str, Mapping[str, Any]]) -> str:
     for model, steps in found.items():
         lines.append(f"## {model}\n")
         lines += ["| step | what | figure |", "|---|---|---|"]
-        for step, kept in steps.items():
-            lines += [f"| {step} | {what} | {_cell(figure)} |" for what, figure in kept["rows"]]
-        machines = sorted({kept["machine"] for kept in steps.values()})
+        for step, stored in steps.items():
+            lines += [f"| {step} | {what} | {_cell(figure)} |" for what, figure in stored["rows"]]
+        machines = sorted({stored["machine"] for stored in steps.values()})
         lines.append(f"\nMachine, at the end of each step: {' / '.join(machines)}.\n")
     return "\n".join(lines)
 
