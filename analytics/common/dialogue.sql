@@ -143,3 +143,137 @@ select
     agent || ' on turns ' || array_to_string(list_sort(list(distinct turn)), ', ') || ' ' || min(evidence) as evidence
 from numbered
 group by episode_id, agent, kind, stretch;
+
+-- contradictions_read: the messages of games without states of which it is known whether they contradict an earlier statement of their author.
+-- One row is (episode_id, turn, agent) with answers yes or no to a question `contradicts_itself`, of whatever rubric. People's labels count
+-- before judges, then the majority; a message whose answers are split is left out. Of any other message nothing is known, which is not a no.
+--   episode_id, turn
+--   agent  text  author of the message
+--   basis  text  labels or judges
+--   raters  count  answers that were counted
+--   contradicts  flag  a message of the turn contradicts an earlier statement of its author
+--   evidence  text  reason of a judge who says so, where there is one
+--   place  number  how many of the known messages of its author it is in the game, from 1
+create or replace view contradictions_read as
+with answers as (
+    select unit_key, episode_id, turn, agent, 'labels' as basis, lower(answer) as answer, null as reason
+    from labels
+    where question = 'contradicts_itself' and not starts_with(annotator, 'llm:')
+    union all
+    select unit_id as unit_key, episode_id, turn, agent, 'judges' as basis, lower(answer) as answer, reason
+    from verdicts_latest
+    where question = 'contradicts_itself' and variant is null
+),
+
+-- a turn can have several messages of an agent, each a unit of its own
+units as (
+    select
+        episode_id, turn, agent, basis,
+        count(*) as raters,
+        count(*) filter (answer = 'yes') * 2 > count(*) as contradicts,
+        min(reason) filter (answer = 'yes') as evidence
+    from answers
+    where answer in ('yes', 'no') and turn is not null and agent is not null
+    group by episode_id, turn, agent, basis, unit_key
+    having count(*) filter (answer = 'yes') * 2 <> count(*)
+),
+
+messages as (
+    select
+        episode_id, turn, agent, basis,
+        sum(raters)::bigint as raters,
+        bool_or(contradicts) as contradicts,
+        min(evidence) filter (contradicts) as evidence
+    from units
+    where (episode_id, turn, agent) in (select (episode_id, turn, agent) from dialogue_messages)
+    group by episode_id, turn, agent, basis
+    qualify row_number() over (partition by episode_id, turn, agent order by basis desc) = 1
+)
+
+select *, row_number() over (partition by episode_id, agent order by turn) as place
+from messages;
+
+-- contradiction_spirals: stretches in which an agent contradicts itself again and again, in games without states.
+-- One row is a maximal stretch of messages of one agent in one game, in which two contradictions lie at most three known messages apart.
+-- These are no part of correction_spirals, since they can be seen in games with labels or verdicts alone.
+--   episode_id
+--   agent  text  who contradicts itself
+--   start_turn, end_turn
+--   turns_wasted  turns  turns of the stretch that contradict; two or more
+create or replace view contradiction_spirals as
+with marked as (
+    select episode_id, agent, turn, coalesce(place - lag(place) over of_agent > 3, true) as opens
+    from contradictions_read
+    where contradicts
+    window of_agent as (partition by episode_id, agent order by turn)
+),
+
+numbered as (
+    select *, sum(opens::int) over (partition by episode_id, agent order by turn) as stretch
+    from marked
+)
+
+select episode_id, agent, min(turn) as start_turn, max(turn) as end_turn, count(*) as turns_wasted
+from numbered
+group by episode_id, agent, stretch
+having count(*) > 1;
+
+-- contradictions: how often agents contradict their own earlier statements, by labels or judges, in games without states.
+-- One row is (benchmark, condition, model, basis). Games without such labels or verdicts are counted as unknown and are in no other number.
+--   benchmark, condition, model
+--   basis  text  labels or judges; null where no message of the group is known
+--   messages  count  messages of which it is known
+--   contradictions  count  those that contradict an earlier statement of their author; null where none is known
+--   share  0..1  contradictions / messages; null where none is known
+--   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
+--   share_high  0..1  upper end
+--   games  count  games with such messages
+--   games_with_spirals  count  games in which an agent contradicts itself again and again (contradiction_spirals); null where none is known
+--   games_unknown  count  games without states of the same group in which no message is known
+-- Report: contradictions, ordered by benchmark, model, condition, basis
+-- Shows: benchmark, model, basis, messages, contradictions, share, games, games_unknown
+create or replace view contradictions as
+with by_game as (
+    select episode_id, basis, count(*) as messages, count(*) filter (contradicts) as contradictions
+    from contradictions_read
+    group by all
+),
+
+unknown as (
+    select games.benchmark, games.condition, games.model, count(*) as games_unknown
+    from (select distinct episode_id from dialogue_messages) as talks
+    inner join games using (episode_id)
+    where talks.episode_id not in (select episode_id from by_game)
+    group by all
+),
+
+groups as (
+    select
+        games.benchmark, games.condition, games.model, by_game.basis,
+        sum(by_game.messages)::bigint as messages,
+        sum(by_game.contradictions)::bigint as contradictions,
+        sum(by_game.contradictions) / sum(by_game.messages) as share,
+        cluster_low(by_game.contradictions, by_game.messages) as share_low,
+        cluster_high(by_game.contradictions, by_game.messages) as share_high,
+        count(*) as games,
+        count(*) filter (by_game.episode_id in (select episode_id from contradiction_spirals)) as games_with_spirals
+    from by_game
+    inner join games using (episode_id)
+    group by all
+)
+
+select
+    coalesce(groups.benchmark, unknown.benchmark) as benchmark,
+    coalesce(groups.condition, unknown.condition) as condition,
+    coalesce(groups.model, unknown.model) as model,
+    basis,
+    coalesce(messages, 0) as messages,
+    contradictions, share, share_low, share_high,
+    coalesce(games, 0) as games,
+    games_with_spirals,
+    coalesce(games_unknown, 0) as games_unknown
+from groups
+full join unknown
+    on groups.benchmark = unknown.benchmark
+    and groups.condition is not distinct from unknown.condition
+    and groups.model is not distinct from unknown.model;

@@ -23,15 +23,17 @@ select
     end as common_before
 from every_family('failure_map')
 union all by name
-select 'dialogue' as taxonomy, category, common, meaning, 'docs/spirals.md' as source, common as common_before
+select taxonomy, category, common, meaning, 'docs/spirals.md' as source, common as common_before
 from (
     values
-    ('none', 'none', 'a message that repeats nothing and leaves no question open'),
-    ('repeated_message', 'redundant_talk', 'the words of one of the agent''s last three messages'),
-    ('similar_message', 'redundant_talk', 'nine tenths of the words of one of the agent''s last three messages'),
-    ('repeated_call', 'no_progress', 'the agent''s last tool call again, with equal arguments'),
-    ('unanswered_question', 'unanswered_request', 'no other agent speaks after the question')
-) as of_dialogues(category, common, meaning);
+    ('dialogue', 'none', 'none', 'a message that repeats nothing and leaves no question open'),
+    ('dialogue', 'repeated_message', 'redundant_talk', 'the words of one of the agent''s last three messages'),
+    ('dialogue', 'similar_message', 'redundant_talk', 'nine tenths of the words of one of the agent''s last three messages'),
+    ('dialogue', 'repeated_call', 'no_progress', 'the agent''s last tool call again, with equal arguments'),
+    ('dialogue', 'unanswered_question', 'unanswered_request', 'no other agent speaks after the question'),
+    ('contradictions', 'none', 'none', 'a message that contradicts no earlier statement of its author, by labels or judges'),
+    ('contradictions', 'contradicts_itself', 'wrong_inference', 'a message that contradicts an earlier statement of its author, by labels or judges')
+) as of_dialogues(taxonomy, category, common, meaning);
 
 -- game_failures: on how many turns of each game each kind of failure occurs, in the same words for every benchmark.
 -- One row is (episode_id, common).
@@ -66,7 +68,7 @@ group by all;
 
 -- failure_turns: the category each turn has in each taxonomy.
 -- One row is a row of `failures`: (turn, agent, taxonomy, category). Games without states have the taxonomy `dialogue` (dialogue_failures), in
--- which a turn without any of its categories is `none`.
+-- which a turn without any of its categories is `none`; where labels or judges tell of contradictions, also `contradictions`.
 --   episode_id, turn
 --   agent  text  whose failure; null for the team
 --   benchmark, condition, model, level, task_id, taxonomy, category
@@ -87,6 +89,9 @@ from (
     from (select distinct episode_id, turn, agent from dialogue_messages) as sent
     inner join dialogue_games using (episode_id)
     where (sent.episode_id, sent.turn, sent.agent) not in (select (episode_id, turn, agent) from dialogue_failures)
+    union all by name
+    select episode_id, turn, agent, 'contradictions' as taxonomy, if(contradicts, 'contradicts_itself', 'none') as category, evidence
+    from contradictions_read
 ) as failures
 inner join games using (episode_id);
 
@@ -146,7 +151,8 @@ from kinds
 inner join groups using (benchmark, condition, model);
 
 -- default_taxonomies: which taxonomy of failures is shown where none is asked for: the published one, else the one that classifies most turns.
--- How replies were read (names that end in _read or _grounding) comes last: that is about the game program.
+-- How replies were read (names that end in _read or _grounding) comes last: that is about the game program. So do contradictions, which are
+-- known only where people or judges have looked.
 -- One row is a benchmark with classified turns.
 --   benchmark, taxonomy
 create or replace view default_taxonomies as
@@ -156,7 +162,7 @@ group by benchmark, taxonomy
 qualify
     row_number() over (
         partition by benchmark
-        order by taxonomy like '%published' desc, regexp_matches(taxonomy, '_(read|grounding)$'), count(*) desc, taxonomy
+        order by taxonomy like '%published' desc, regexp_matches(taxonomy, '_(read|grounding)$|^contradictions$'), count(*) desc, taxonomy
     ) = 1;
 
 -- failure_breakdown: how often each failure category occurs.

@@ -69,7 +69,9 @@ _FAILURES: Final = """
     SELECT turn, agent, taxonomy, category, evidence, meaning
     FROM (
         SELECT episode_id, turn, agent, taxonomy, category, evidence FROM failures UNION ALL BY NAME
-        SELECT episode_id, turn, agent, 'dialogue' AS taxonomy, category, evidence FROM dialogue_failures
+        SELECT episode_id, turn, agent, 'dialogue' AS taxonomy, category, evidence FROM dialogue_failures UNION ALL BY NAME
+        SELECT episode_id, turn, agent, 'contradictions' AS taxonomy, 'contradicts_itself' AS category, evidence
+        FROM contradictions_read WHERE contradicts
     ) INNER JOIN failure_map USING (taxonomy, category)
     WHERE episode_id = $id AND common <> 'none' ORDER BY turn, taxonomy, category, agent
 """

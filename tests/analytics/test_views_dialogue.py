@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ingest.labels.load import import_labels
 from tests.ingest.asked import Ingested, ingested, written
 
 _LONG = "I have looked at the order and it was sent on the third of May by the usual carrier"
@@ -44,7 +45,12 @@ _TALKS: dict[str, list[dict[str, Any]]] = {
     ],
     "calls": [_sent("user", "find it"), *_called(1, 7), *_called(2, 7), *_called(3, 7), *_called(4, 8)],
     "once": [_sent("user", "hello there"), _sent("assistant", "hello")],
+    "changing": [_sent("user" if turn % 2 else "assistant", f"statement of turn {turn}") for turn in range(1, 15)],
+    "steady": [_sent("user" if turn % 2 else "assistant", f"claim of turn {turn}") for turn in range(1, 5)],
 }
+
+_CONTRADICTS = {"changing": {4: "no", 6: "yes", 8: "no", 10: "yes", 14: "unclear"}, "steady": {2: "no", 4: "No"}}
+"""Answers of a person about the assistant: conversation -> turn -> whether the message contradicts an earlier one of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +59,16 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
     folder = tmp_path_factory.mktemp("dialogue")
     for name, talk in _TALKS.items():
         written(folder / "logs" / f"{name}.json", json.dumps(talk))
-    return ingested(folder, folder / "logs")
+    found = ingested(folder, folder / "logs")
+    games = dict(found.rows("SELECT task_id, episode_id FROM episodes"))
+    lines = [
+        f"of_mine,contradicts_itself,ann,{games[name]},{turn},assistant,{answer}"
+        for name, answers in _CONTRADICTS.items()
+        for turn, answer in answers.items()
+    ]
+    path = written(folder / "labels.csv", "rubric,question,annotator,episode_id,turn,agent,answer", *lines)
+    import_labels(path, found.store)
+    return found
 
 
 def test_repetitions_and_open_questions_are_failures(found: Ingested) -> None:
@@ -96,3 +111,32 @@ def test_categories_have_the_common_words_for_failures(found: Ingested) -> None:
     rows = found.rows(f"SELECT DISTINCT common FROM {mapped} WHERE taxonomy = 'dialogue' ORDER BY common")
 
     assert rows == [("no_progress",), ("none",), ("redundant_talk",), ("unanswered_request",)]
+
+
+def test_contradictions_have_a_denominator_of_their_own(found: Ingested) -> None:
+    """Messages that someone has looked at, and no other: the others are unknown, and in no number."""
+    known = found.rows(
+        "SELECT condition, basis, messages, contradictions, share, games_with_spirals FROM contradictions WHERE games > 0 ORDER BY ALL"
+    )
+    others = found.rows(
+        "SELECT basis, contradictions, share, games_with_spirals, sum(games_unknown) FROM contradictions WHERE games = 0 GROUP BY ALL"
+    )
+
+    assert known == [("changing", "labels", 4, 2, 0.5, 1), ("steady", "labels", 2, 0, 0.0, 0)]
+    assert others == [(None, None, None, None, len(_TALKS) - 2)]
+    assert found.rows("SELECT start_turn, end_turn, turns_wasted FROM contradiction_spirals") == [(6, 10, 2)]
+
+
+def test_contradictions_are_failures_beside_the_others(found: Ingested) -> None:
+    """In a taxonomy of their own, so that the denominator of repetitions stays what it was."""
+    numbers = "condition, category, turns, denominator FROM failure_breakdown WHERE taxonomy = 'contradictions'"
+    rows = found.rows(f"SELECT {numbers} ORDER BY ALL")
+    shown = found.rows("SELECT DISTINCT taxonomy FROM default_taxonomies")
+
+    assert rows == [
+        ("changing", "contradicts_itself", 2, 4),
+        ("changing", "none", 2, 4),
+        ("steady", "contradicts_itself", 0, 2),
+        ("steady", "none", 2, 2),
+    ]
+    assert shown == [("dialogue",)]
