@@ -128,6 +128,16 @@ FAMILIES: tuple[Family, ...] = (
             "coordqa single_turn_trials.csv --model openai/gpt-4o-mini --max-cost 1 --out answers/",
         ),
     ),
+    Family(
+        name="avalon",
+        title="Avalon",
+        score="good_wins",
+        score_unit="0 or 1",
+        score_words="good wins",
+        roles=("merlin", "percival", "good", "assassin", "morgana", "mordred", "oberon", "evil"),
+        plays={"avalon": "Five to ten players with hidden roles, good against evil."},
+        examples=("avalon --player all=script:careful --size 5 --games 10 --out logs/",),
+    ),
 )
 """In the order in which pages, reports and menus show them."""
 

@@ -1,0 +1,1 @@
+"""Avalon: games, missions, proposals and votes, and what each player could prove."""

@@ -1,0 +1,136 @@
+-- avalon_games: games of Avalon.
+-- One row is a game. What is about the end is null where it is not known.
+--   episode_id, run_id, model, game
+--   game_id  text  as logged
+--   run  text  folder or experiment
+--   players  count  players
+--   reasoning  text  effort that the model was asked for; null where the log does not say
+--   memory  flag  players remember earlier games; null where it is not known
+--   winner  text  good or evil
+--   won_by  text  missions (three failed), assassination (Merlin was named) or merlin_survived
+--   missions  count  finished missions
+--   results  text  of each mission, joined by |
+--   fails  text  fail cards of each mission, likewise
+--   team_evil  text  evil players on the team of each mission, likewise
+--   proposals  count  proposals
+--   rejected  count  those that were rejected
+--   rejected_by_mission  text  the same by mission, joined by |
+--   auto_approved  count  teams that went through unvoted
+--   evil  text  evil players, joined by |
+--   merlin  text  who is Merlin
+--   assassin  text  who named Merlin; null where the game did not come to it
+--   guess  text  whom the assassin named
+--   guess_role  text  that player's role
+--   guess_right  flag  it is Merlin
+--   m4_one_fail  flag  mission 4 failed by one card where the printed rules want two
+--   quests_with_excess_fails  count  quests with more than one fail
+--   good_votes  count  votes of good players
+--   good_votes_right  count  those that approve a team without evil or reject one with evil
+--   evil_votes  count  votes of evil players
+--   evil_votes_right  count  those that do the reverse
+--   good_votes_on_proven_bad  count  votes of good players on a team that is proven bad for the voter
+--   proven_mistake_votes  count  those that approve
+--   proven_mistake_votes_as_told  count  the same if Percival was told only that not both are evil
+--   proven_mistake_votes_merlin  count  of proven_mistake_votes those of Merlin, who may do it as cover
+--   proven_mistake_proposals  count  proposals of good leaders that are proven bad for them
+--   proven_mistake_proposals_merlin  count  those of Merlin
+--   clean_rejected_votes  count  good players reject a team that is proven clean for them
+--   merlin_sole_rejects  count  proposals that Merlin alone of the good rejects (avalon_proposals)
+--   public_evil_worlds_end  count  evil sets that are possible for everybody after the last mission
+--   public_role_worlds_end  count  the ways to deal the roles over them
+create or replace view avalon_games as
+with played as (
+    select
+        episode_id,
+        count(*) as missions,
+        string_agg(result, '|' order by mission) as results,
+        string_agg(fails::varchar, '|' order by mission) as fails,
+        string_agg(team_evil::varchar, '|' order by mission) as team_evil,
+        string_agg(rejected::varchar, '|' order by mission) as rejected_by_mission,
+        count(*) filter (excess_fails > 0) as quests_with_excess_fails,
+        coalesce(bool_or(mission = 4 and fails_needed_documented = 2 and fails = 1), false)::int as m4_one_fail,
+        max_by(public_evil_worlds_after, mission) as public_evil_worlds_end,
+        max_by(public_role_worlds_after, mission) as public_role_worlds_end
+    from avalon_missions
+    group by all
+),
+
+proposed as (
+    select
+        episode_id,
+        count(*) as proposals,
+        count(*) filter (result = 'rejected') as rejected,
+        sum(auto)::bigint as auto_approved,
+        sum(proven_mistake)::bigint as proven_mistake_proposals,
+        count(*) filter (proven_mistake = 1 and leader_role = 'merlin') as proven_mistake_proposals_merlin,
+        sum(merlin_sole_reject)::bigint as merlin_sole_rejects
+    from avalon_proposals
+    group by all
+),
+
+voted as (
+    select
+        episode_id,
+        count(*) filter (side = 'good') as good_votes,
+        count(*) filter (side = 'good' and vote_right = 1) as good_votes_right,
+        count(*) filter (side = 'evil') as evil_votes,
+        count(*) filter (side = 'evil' and vote_right = 1) as evil_votes_right,
+        count(*) filter (side = 'good' and proven_bad = 1) as good_votes_on_proven_bad,
+        sum(proven_mistake)::bigint as proven_mistake_votes,
+        sum(proven_mistake_as_told)::bigint as proven_mistake_votes_as_told,
+        count(*) filter (proven_mistake = 1 and role = 'merlin') as proven_mistake_votes_merlin,
+        sum(clean_rejected)::bigint as clean_rejected_votes
+    from avalon_votes
+    group by all
+),
+
+seated as (
+    select
+        episode_id,
+        count(*) as players,
+        string_agg(player, '|' order by seat) filter (side = 'evil') as evil,
+        max(player) filter (role = 'merlin') as merlin
+    from avalon_players
+    group by all
+),
+
+named as (
+    select
+        episode_id,
+        done ->> 'assassin' as assassin,
+        done ->> 'guess' as guess,
+        done ->> 'role' as guess_role,
+        (done ->> 'right')::boolean::int as guess_right
+    from avalon_turns
+    where stage = 'assassination'
+)
+
+select
+    episodes.episode_id, episodes.run_id, episodes.model,
+    regexp_replace(episodes.file, '\.jsonl?$', '') as game,
+    episodes.task_id as game_id,
+    runs.name as run,
+    seated.players,
+    runs.condition ->> 'reasoning' as reasoning,
+    (runs.condition ->> 'memory')::boolean::int as memory,
+    case when episodes.success then 'good' when not episodes.success then 'evil' end as winner,
+    episodes.stop_reason as won_by,
+    coalesce(played.missions, 0) as missions,
+    played.results, played.fails, played.team_evil,
+    coalesce(proposed.proposals, 0) as proposals,
+    coalesce(proposed.rejected, 0) as rejected,
+    played.rejected_by_mission,
+    coalesce(proposed.auto_approved, 0) as auto_approved,
+    seated.evil, seated.merlin, named.assassin, named.guess, named.guess_role, named.guess_right, played.m4_one_fail,
+    played.quests_with_excess_fails, voted.good_votes, voted.good_votes_right, voted.evil_votes, voted.evil_votes_right,
+    voted.good_votes_on_proven_bad, voted.proven_mistake_votes, voted.proven_mistake_votes_as_told, voted.proven_mistake_votes_merlin,
+    proposed.proven_mistake_proposals, proposed.proven_mistake_proposals_merlin, voted.clean_rejected_votes, proposed.merlin_sole_rejects,
+    played.public_evil_worlds_end, played.public_role_worlds_end
+from episodes
+inner join runs on episodes.run_id = runs.run_id
+inner join seated on episodes.episode_id = seated.episode_id
+left join played on episodes.episode_id = played.episode_id
+left join proposed on episodes.episode_id = proposed.episode_id
+left join voted on episodes.episode_id = voted.episode_id
+left join named on episodes.episode_id = named.episode_id
+where episodes.benchmark = 'avalon';

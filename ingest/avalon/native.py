@@ -1,0 +1,97 @@
+"""Avalon games in cotrace's own log: made once more by the rules, with what each player could prove, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from games.avalon.rules import side
+from games.avalon.setup import table_of
+from games.avalon.table import Table, again
+from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived
+from ingest.reading.text import dumps
+from schemas.errors import BadInputError
+from schemas.game import End, Header, Turn
+from schemas.records import EpisodeMetric, Failure, LogDisagreement, TurnMetric
+
+TAXONOMY = "avalon"
+
+
+def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
+    """Make a game once more; see `ingest.cotrace_log.derivation.Derivation`."""
+    table = table_of(header)
+    made: list[Turn] = []
+    for index, turn in enumerate(turns):
+        try:
+            made += again(table, [turn])
+        except BadInputError as error:
+            raise BadTurnError(error, index) from error
+    rows: dict[str, list[Any]] = {
+        "failures": [row for turn in made for row in failures(table, turn, episode)],
+        "turn_metrics": [TurnMetric(episode, turn.turn, f"avalon.{name}", value) for turn in turns for name, value in turn.metrics.items()],
+        "episode_metrics": list(_episode_metrics(table, episode)),
+        "log_disagreements": [
+            LogDisagreement(episode, found.turn, found.field, dumps(found.logged), dumps(found.recomputed)) for found in table.differences
+        ],
+    }
+    return derived((header, turns, end), header, Again(made, table.end()), episode, rows)
+
+
+def _episode_metrics(table: Table, episode: str) -> Iterator[EpisodeMetric]:
+    if table.winner is not None:
+        yield EpisodeMetric(episode, "avalon.good_wins", float(table.winner == "good"))
+        yield EpisodeMetric(episode, "avalon.missions_succeeded", float(table.successes))
+    if table.guess is not None and table.guess["right"] is not None:
+        yield EpisodeMetric(episode, "avalon.guess_right", float(table.guess["right"]))
+
+
+def failures(table: Table, turn: Turn, episode: str) -> Iterator[Failure]:
+    """What went wrong in a turn, or right: formats, section 6.
+
+    Args:
+        table: of the game.
+        turn: made by the rules.
+        episode: its id.
+    """
+    after: dict[str, Any] = turn.state_after
+
+    def row(agent: str | None, category: str, evidence: str | None = None) -> Failure:
+        return Failure(episode, turn.turn, agent, TAXONOMY, category, evidence)
+
+    for action in turn.actions:
+        if action.verb == "vote" and side(table.role(action.agent)) == "good":
+            yield row(action.agent, *_vote(after["on_table"], action.agent))
+        elif action.verb == "propose" and side(table.role(action.agent)) == "good":
+            found = after["on_table"]["verdicts"][action.agent]
+            if found is not None:
+                wrong = found["bad"] and found["open_teams"]
+                yield row(action.agent, "proposes_proven_bad" if wrong else "proposal_not_refuted", found["basis"])
+        elif action.verb == "guess" and after["guess"]["right"] is not None:
+            right = after["guess"]["right"]
+            yield row(action.agent, "right_guess" if right else "wrong_guess", f"{after['guess']['guess']} is {after['guess']['role']}")
+    if turn.state_before["stage"] == "proposal":
+        yield from _of_team(table, turn, row)
+    if turn.state_before["stage"] == "quest":
+        last = after["missions"][-1]
+        if last["fails"] is not None:
+            yield row(None, "excess_fails" if last["fails"] > 1 else "no_excess", f"{last['fails']} fails")
+
+
+def _vote(placed: dict[str, Any], voter: str) -> tuple[str, str | None]:
+    found, vote = placed["verdicts"][voter], placed["votes"].get(voter)
+    if found is None or vote is None:
+        return "vote_undecided", None
+    if vote == "approve" and found["bad"] and found["open_teams"]:
+        return "approves_proven_bad", f"{found['basis']}: evil on the team in all {found['worlds']} evil sets that were possible"
+    if vote == "reject" and found["clean"]:
+        return "rejects_proven_clean", f"nobody of the team is evil in the {found['worlds']} evil sets that were possible"
+    return "vote_not_refuted", f"evil on the team in {found['bad_worlds']} of {found['worlds']} evil sets"
+
+
+def _of_team(table: Table, turn: Turn, row: Any) -> Iterator[Failure]:
+    placed = turn.state_after["on_table"]
+    if placed["auto"]:
+        yield row(None, "forced_team", "the fifth proposal goes through unvoted")
+    if placed["sole_reject"]:
+        merlin = next(name for name in table.names if table.role(name) == "merlin")
+        yield row(merlin, "merlin_sole_reject", "the only good reject, of a team with evil that no other good player could prove")
