@@ -41,7 +41,7 @@ answers as materialized (
         hash(jobs.job, v.question, v.unit_id, v.unit_hash) as unit,
         v.episode_id as game,
         v.answer,
-        -- the order of the rows in the table means nothing: a lake keeps them by run; replies out of a cache are older than all calls
+        -- the order of the rows in the table means nothing: a lake stores them by run; replies out of a cache are older than all calls
         row_number() over (order by calls.asked_at nulls first, v.unit_id, v.repeat) as place
     from verdicts as v
     inner join jobs using (judge_run_id)

@@ -30,7 +30,7 @@
 --   evil_votes_right  count  those that do the reverse
 --   good_votes_on_proven_bad  count  votes of good players on a team that is proven bad for the voter
 --   proven_mistake_votes  count  those that approve
---   proven_mistake_votes_as_told  count  the same if Percival was told only that not both are evil
+--   proven_mistake_votes_as_told  count  the same if Percival only knows that not both are evil
 --   proven_mistake_votes_merlin  count  of proven_mistake_votes those of Merlin, who may do it as cover
 --   proven_mistake_proposals  count  proposals of good leaders that are proven bad for them
 --   proven_mistake_proposals_merlin  count  those of Merlin
@@ -84,11 +84,11 @@ voted as (
     group by all
 ),
 
-seated as (
+players_of as (
     select
         episode_id,
         count(*) as players,
-        string_agg(player, '|' order by seat) filter (side = 'evil') as evil,
+        string_agg(player, '|' order by position) filter (side = 'evil') as evil,
         max(player) filter (role = 'merlin') as merlin
     from avalon_players
     group by all
@@ -110,7 +110,7 @@ select
     regexp_replace(episodes.file, '\.jsonl?$', '') as game,
     episodes.task_id as game_id,
     runs.name as run,
-    seated.players,
+    players_of.players,
     runs.condition ->> 'reasoning' as reasoning,
     (runs.condition ->> 'memory')::boolean::int as memory,
     case when episodes.success then 'good' when not episodes.success then 'evil' end as winner,
@@ -121,14 +121,14 @@ select
     coalesce(proposed.rejected, 0) as rejected,
     played.rejected_by_mission,
     coalesce(proposed.auto_approved, 0) as auto_approved,
-    seated.evil, seated.merlin, named.assassin, named.guess, named.guess_role, named.guess_right, played.m4_one_fail,
+    players_of.evil, players_of.merlin, named.assassin, named.guess, named.guess_role, named.guess_right, played.m4_one_fail,
     played.quests_with_excess_fails, voted.good_votes, voted.good_votes_right, voted.evil_votes, voted.evil_votes_right,
     voted.good_votes_on_proven_bad, voted.proven_mistake_votes, voted.proven_mistake_votes_as_told, voted.proven_mistake_votes_merlin,
     proposed.proven_mistake_proposals, proposed.proven_mistake_proposals_merlin, voted.clean_rejected_votes, proposed.merlin_sole_rejects,
     played.public_evil_worlds_end, played.public_role_worlds_end
 from episodes
 inner join runs on episodes.run_id = runs.run_id
-inner join seated on episodes.episode_id = seated.episode_id
+inner join players_of on episodes.episode_id = players_of.episode_id
 left join played on episodes.episode_id = played.episode_id
 left join proposed on episodes.episode_id = proposed.episode_id
 left join voted on episodes.episode_id = voted.episode_id

@@ -34,25 +34,25 @@ from staged;
 -- avalon_players: who sat at the tables of Avalon.
 -- One row is a player of a game.
 --   episode_id, player
---   seat  number  from 0, in the order of speaking, voting and leading
+--   position  number  from 0, in the order of speaking, voting and leading
 --   role, side, model
 create or replace view avalon_players as
-with seated as (
+with players_of as (
     select
         episodes.episode_id,
         unnest(json_keys(episodes.goal, '$.roles')) as player,
-        unnest(range(len(json_keys(episodes.goal, '$.roles')))) as seat
+        unnest(range(len(json_keys(episodes.goal, '$.roles')))) as position
     from episodes
     where episodes.benchmark = 'avalon'
 )
 
 select
-    seated.episode_id, seated.player, seated.seat,
+    players_of.episode_id, players_of.player, players_of.position,
     nullif(agents.role, 'player') as role,
     agents.private_view ->> 'side' as side,
     agents.model
-from seated
-inner join agents on seated.episode_id = agents.episode_id and seated.player = agents.agent;
+from players_of
+inner join agents on players_of.episode_id = agents.episode_id and players_of.player = agents.agent;
 
 -- avalon_votes: votes on teams of Avalon, against what the voter could prove.
 -- One row is a vote; the fifth proposal of a mission has none.
@@ -62,14 +62,14 @@ inner join agents on seated.episode_id = agents.episode_id and seated.player = a
 --   team_has_evil  flag  somebody of the team is evil; null where a role is not known
 --   vote_right  flag  good approves a team without evil, evil one with evil, and both reject the others
 --   evil_worlds, role_worlds, evil_worlds_bad, proven_bad, basis
---   proven_clean  flag  nobody of the team is evil in any world of the voter
+--   proven_clean  flag  no one of the team is evil in any world of the voter
 --   proven_mistake  flag  a good player approves a team that is proven bad, while some team of its size is not
 --   proven_mistake_as_told, proven_mistake_documented
 --   clean_rejected  flag  a good player rejects a team that is proven clean
 create or replace view avalon_votes as
 with cast_votes as (
     select
-        stages.episode_id, stages.turn, stages.game, stages.mission, stages.proposal, players.player, players.seat, players.role, players.side,
+        stages.episode_id, stages.turn, stages.game, stages.mission, stages.proposal, players.player, players.position, players.role, players.side,
         cast(stages.done -> 'votes' as map(varchar, varchar))[players.player] as vote,
         (stages.done ->> 'team_evil')::int > 0 as has_evil,
         cast(stages.done -> 'verdicts' as map(varchar, json))[players.player] as verdict
@@ -87,7 +87,7 @@ judged as (
         (verdict ->> 'bad')::boolean as bad,
         (verdict ->> 'clean')::boolean as clean,
         (verdict ->> 'open_teams')::int > 0 as is_open,
-        (verdict ->> 'bad_as_told')::boolean as bad_as_told,
+        (verdict ->> 'bad_as_informed')::boolean as bad_as_informed,
         (verdict ->> 'bad_documented')::boolean as bad_documented
     from cast_votes
 )
@@ -101,11 +101,11 @@ select
     verdict ->> 'basis' as basis,
     clean::int as proven_clean,
     (side = 'good' and vote = 'approve' and bad and is_open)::int as proven_mistake,
-    (side = 'good' and vote = 'approve' and bad_as_told and is_open)::int as proven_mistake_as_told,
+    (side = 'good' and vote = 'approve' and bad_as_informed and is_open)::int as proven_mistake_as_told,
     (side = 'good' and vote = 'approve' and bad_documented and is_open)::int as proven_mistake_documented,
     (side = 'good' and vote = 'reject' and clean)::int as clean_rejected
 from judged
-order by game, turn, seat;
+order by game, turn, position;
 
 -- avalon_proposals: teams that leaders proposed, against what leader and public could prove.
 -- One row is a proposal.
@@ -172,7 +172,7 @@ select
     (verdict ->> 'clean')::boolean::int as leader_proven_clean,
     open_teams as teams_not_proven_bad,
     (could_do_better and (verdict ->> 'bad')::boolean)::int as proven_mistake,
-    (could_do_better and (verdict ->> 'bad_as_told')::boolean)::int as proven_mistake_as_told,
+    (could_do_better and (verdict ->> 'bad_as_informed')::boolean)::int as proven_mistake_as_told,
     (could_do_better and (verdict ->> 'bad_documented')::boolean)::int as proven_mistake_documented,
     (done ->> 'sole_reject')::boolean::int as merlin_sole_reject
 from judged
@@ -197,16 +197,16 @@ order by game, turn;
 --   public_certain_good  text  players who are good in all of them, joined by |
 --   public_certain_evil  text  players who are evil in all of them, likewise
 create or replace view avalon_missions as
-with seated as (
+with players_of as (
     select episode_id, count(*) as players, list(player) filter (side = 'evil') as evil, bool_and(side is not null) as known
     from avalon_players
     group by all
 ),
 
 quests as (
-    select stages.*, (done -> 'team')::varchar[] as team, seated.players, seated.evil, seated.known
+    select stages.*, (done -> 'team')::varchar[] as team, players_of.players, players_of.evil, players_of.known
     from avalon_turns as stages
-    inner join seated using (episode_id)
+    inner join players_of using (episode_id)
     where stages.stage = 'quest'
 )
 
@@ -251,7 +251,7 @@ with known as (
 ),
 
 each as (
-    select known.*, players.player, players.seat, players.role, players.side, cast(known.knowledge as map(varchar, json))[players.player] as known
+    select known.*, players.player, players.position, players.role, players.side, cast(known.knowledge as map(varchar, json))[players.player] as known
     from known
     inner join avalon_players as players using (episode_id)
 )
@@ -264,4 +264,4 @@ select
     array_to_string((known -> 'good')::varchar[], '|') as certain_good,
     array_to_string((known -> 'evil')::varchar[], '|') as certain_evil
 from each
-order by game, after_mission, seat;
+order by game, after_mission, position;

@@ -48,7 +48,7 @@ with ceilings as (
     where metric like '%.progress_share_of_ceiling'
 ),
 
--- what the harness chose or tried too early is no attempt of the team
+-- what the harness chose or tried too early is not an attempt of the team
 by_harness as (
     select distinct failures.episode_id, failures.turn, failures.agent
     from failures

@@ -39,7 +39,7 @@ where turn_values.measure in ('coordination.hanabi_bound', 'coordination.capture
 --   episode
 --   scenario  text  state of door 1-2, then of door 3-4, at the start
 --   turn, policy_alice, policy_bob
---   d_before  turns  fewest turns to the capture, both players steered freely; inf if there is no way
+--   d_before  turns  fewest turns to the capture, both players steered freely; inf if it cannot be reached
 --   d_after  turns  the same after the turn; 0 after the capture
 --   cost  turns  1 + d_after - d_before; null where there was no way before
 --   lost_after

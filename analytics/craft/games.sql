@@ -86,7 +86,7 @@ inner join episodes using (episode_id);
 --   failed_rate_attempted  0..1  n_failed / n_attempted; null without attempts
 --   failed_rate_all_turns  0..1  n_failed / n_turns; null without turns
 --   failed_last_turn  flag  the last turn's move was refused; null if it has no move
---   failed_turn_20  flag  turn 20's move was refused (the paper's "Failed"); null if there is no move at turn 20
+--   failed_turn_20  flag  turn 20's move was refused (the paper's "Failed"); null without a move at turn 20
 --   n_oracle_turns
 --   n_no_oracle_turns  count  the other turns, clarifications included
 --   n_followed_logged  count  turns with the logged flag that a candidate was followed

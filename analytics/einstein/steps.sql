@@ -195,8 +195,8 @@ inner join limits on facts.episode_id = limits.episode_id;
 --   total_steps  count  steps of the scope
 --   pct_of_total  percent  count / total_steps
 --   relevant_action_type  text  the actions that the second rate is taken over; null for categories that concern every step
---   relevant_count  count  such actions, refused ones included; null where there is no second rate
---   pct_of_relevant  percent  count / relevant_count; null if that is 0, and where there is no second rate
+--   relevant_count  count  such actions, refused ones included; null without a second rate
+--   pct_of_relevant  percent  count / relevant_count; null if that is 0, and without a second rate
 -- Report: einstein-errors, ordered by scope, verifier, action_mode, count desc, category
 -- Shows: action_mode, verifier, category, count, pct_of_total
 create or replace view einstein_errors as

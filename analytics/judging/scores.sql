@@ -155,7 +155,7 @@ from found;
 --   repeat  number  which of several askings of the same question, from 1
 --   episode_id, turn, agent
 --   answer  text  one of the rubric's answers; null unless answered
---   verdict_score  0..1  the rubric's number for the answer; null for N/A and where there is no answer
+--   verdict_score  0..1  the rubric's number for the answer; null for N/A and without an answer
 --   verdict_status  text  answered, undecided, failed or skipped
 --   verdict_reason  text  the judge's reason, or what failed; null if it gave none
 --   benchmark, team_name, condition

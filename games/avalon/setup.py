@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from games.avalon.rules import ROLES, Beliefs, side
 from games.avalon.table import Table
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import AgentEntry, Header
 
 UNKNOWN: Final = "player"
@@ -15,7 +15,7 @@ UNKNOWN: Final = "player"
 
 
 def view_of(role: str | None, of_side: str | None, shown: Sequence[str] | None) -> dict[str, Any] | None:
-    """What a player was told at the start; None where nothing is known of it."""
+    """What a player knew at the start; None where nothing is known of it."""
     return None if role is None and of_side is None and shown is None else {"role": role, "side": of_side, "sees": shown}
 
 
@@ -25,8 +25,8 @@ def header_of_game(
     """The first line of a game's log; ``more`` are further fields of it."""
     beliefs = table.beliefs
     agents = []
-    for seat, name in enumerate(table.names):
-        role, shown = beliefs.roles[seat], beliefs.shown[seat]
+    for position, name in enumerate(table.names):
+        role, shown = beliefs.roles[position], beliefs.shown[position]
         seen = None if shown is None else [table.names[other] for other in sorted(shown)]
         agents.append(AgentEntry(agent=name, role=role or UNKNOWN, model=models[name], private_view=view_of(role, side(role), seen)))
     return Header(
@@ -42,10 +42,10 @@ def table_of(header: Header) -> Table:
     """The table of a header, before the first turn.
 
     Raises:
-        BadInputError: a role is none of Avalon, or a condition is no object.
+        BadInputError: a role is none of Avalon, or the team sizes are missing.
     """
     names = [agent.agent for agent in header.agents]
-    seats = {name: seat for seat, name in enumerate(names)}
+    positions = {name: position for position, name in enumerate(names)}
     condition = header.run.get("condition") or {}
     sizes = condition.get("sizes") if isinstance(condition, Mapping) else None
     if not isinstance(sizes, list) or not all(isinstance(size, int) for size in sizes):
@@ -57,5 +57,5 @@ def table_of(header: Header) -> Table:
         view = agent.private_view if isinstance(agent.private_view, Mapping) else {}
         sees = view.get("sees")
         roles.append(None if agent.role == UNKNOWN else agent.role)
-        shown.append(frozenset(seats[name] for name in sees if name in seats) if isinstance(sees, list) else None)
+        shown.append(frozenset(positions[name] for name in sees if name in positions) if isinstance(sees, list) else None)
     return Table(names, Beliefs(tuple(roles), tuple(shown)), sizes, (header.task.get("goal") or {}).get("leader"))

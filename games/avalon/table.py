@@ -21,10 +21,10 @@ from games.avalon.rules import (
     Verdict,
     assassin_role,
     mask,
-    seats_of,
+    positions_of,
     side,
 )
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import ActionEntry, End, Turn, UtteranceEntry
 
 LIMIT: Final = 5
@@ -38,7 +38,7 @@ WORDS: Final[Mapping[str, str]] = {
 """How a game was won, in words."""
 
 
-class Said(NamedTuple):
+class Message(NamedTuple):
     """A text of a player."""
 
     agent: str
@@ -48,7 +48,7 @@ class Said(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Where a log says otherwise than the rules."""
+    """Where a log does otherwise than the rules."""
 
     turn: int | None
     field: str
@@ -63,7 +63,7 @@ class Table:
         names: of the players, in the order in which they speak, vote and lead.
         beliefs: their roles and what they were shown.
         sizes: team size of each mission.
-        leader: who proposes first; None: not known before somebody does.
+        leader: who proposes first; None: not known before the first proposal.
     """
 
     def __init__(self, names: Sequence[str], beliefs: Beliefs, sizes: Sequence[int], leader: str | None = None) -> None:
@@ -82,7 +82,7 @@ class Table:
         self.won_by: str | None = None
         self.differences: list[Difference] = []
         self._turns = 0
-        self._seats = {name: seat for seat, name in enumerate(self.names)}
+        self._places = {name: position for position, name in enumerate(self.names)}
         self._knowledge = self._everybodys()
 
     @property
@@ -102,7 +102,7 @@ class Table:
 
     @property
     def winner(self) -> str | None:
-        """``good`` or ``evil``; None while nobody has won."""
+        """``good`` or ``evil``; None while the game runs."""
         return None if self.won_by is None else "good" if self.won_by == "merlin_survived" else "evil"
 
     @property
@@ -118,7 +118,7 @@ class Table:
 
     def role(self, name: str) -> str | None:
         """The role of a player; None where it is not known."""
-        return self.beliefs.roles[self._seats[name]] if name in self._seats else None
+        return self.beliefs.roles[self._places[name]] if name in self._places else None
 
     def evil(self) -> list[str]:
         """The evil players, as far as roles are known."""
@@ -128,12 +128,12 @@ class Table:
         """A team as a bit mask.
 
         Raises:
-            BadInputError: a name is no player's.
+            BadInputError: a name is not a player's.
         """
-        strangers = [name for name in names if name not in self._seats]
+        strangers = [name for name in names if name not in self._places]
         if strangers:
-            raise BadInputError(f"{strangers[0]!r} is no player of this game: the players are {', '.join(self.names)}")
-        return mask({self._seats[name] for name in names})
+            raise BadInputError(f"{strangers[0]!r} is not a player of this game: the players are {', '.join(self.names)}")
+        return mask({self._places[name] for name in names})
 
     def state(self) -> dict[str, Any]:
         """The game as logs hold it, with what everybody can prove."""
@@ -150,33 +150,33 @@ class Table:
         }
 
     def _everybodys(self) -> dict[str, Any]:
-        return {"public": self._known(None), "knowledge": {name: self._known(seat) for seat, name in enumerate(self.names)}}
+        return {"public": self._known(None), "knowledge": {name: self._known(position) for position, name in enumerate(self.names)}}
 
-    def _known(self, seat: int | None) -> dict[str, Any] | None:
-        known = None if self.quests is None else self.beliefs.knowledge(seat, self.quests)
+    def _known(self, position: int | None) -> dict[str, Any] | None:
+        known = None if self.quests is None else self.beliefs.knowledge(position, self.quests)
         return None if known is None else self._written(known)
 
     def _written(self, known: Knowledge) -> dict[str, Any]:
         return known._asdict() | {"good": self._names(known.good), "evil": self._names(known.evil)}
 
-    def _names(self, seats: int) -> list[str]:
-        return [self.names[seat] for seat in seats_of(seats)]
+    def _names(self, positions: int) -> list[str]:
+        return [self.names[position] for position in positions_of(positions)]
 
     # -- stages ---------------------------------------------------------------------------------------------------------------------------
 
-    def discuss(self, said: Sequence[Said], metrics: Mapping[str, float] | None = None) -> Turn:
+    def discuss(self, messages: Sequence[Message], metrics: Mapping[str, float] | None = None) -> Turn:
         """The talk before the first proposal of a mission."""
         before = self._begin("discussion")
         self.stage = "proposal"
-        return self._turn(before, self._utterances(said), (), metrics)
+        return self._turn(before, self._utterances(messages), (), metrics)
 
     def propose(  # noqa: PLR0913 - what a log has of a proposal
         self,
-        reason: Said,
+        reason: Message,
         team: Sequence[str],
         votes: Mapping[str, str | None],
         *,
-        comments: Sequence[Said] = (),
+        comments: Sequence[Message] = (),
         actions: Sequence[ActionEntry] = (),
         logged: str | None = None,
         metrics: Mapping[str, float] | None = None,
@@ -184,12 +184,12 @@ class Table:
         """A proposal and the votes on it.
 
         Args:
-            reason: the leader, and what is said of the team.
+            reason: the leader, and what is messages of the team.
             team: as proposed.
-            votes: player -> approve, reject, or None of a vote that cannot be read, which counts as reject; empty: nobody was asked.
+            votes: player -> approve, reject, or None of a vote that cannot be read, which counts as reject; empty: there was no vote.
             comments: what voters wrote for themselves.
             actions: as the log holds them.
-            logged: approved or rejected, where a log says it.
+            logged: approved or rejected, where it is logged.
             metrics: further numbers of the turn.
 
         Raises:
@@ -208,7 +208,7 @@ class Table:
             self._differs("leader", reason.agent, self.leader)
         if self.size is not None and len(team) != self.size:
             self._differs("team_size", len(team), self.size)
-        verdicts = {name: self._verdict(seat, masked) for seat, name in enumerate(self.names)}
+        verdicts = {name: self._verdict(position, masked) for position, name in enumerate(self.names)}
         self.on_table = {
             "leader": reason.agent,
             "team": list(team),
@@ -225,7 +225,7 @@ class Table:
         self.on_table["sole_reject"] = self._sole_reject(self.on_table)
         self.attempt += 1
         self.rejected += result == "rejected"
-        self.leader = self.names[(self._seats[reason.agent] + 1) % len(self.names)]
+        self.leader = self.names[(self._places[reason.agent] + 1) % len(self.names)]
         self.stage = "quest" if result == "approved" else "proposal" if result else None
         spoken = [*self._utterances([reason]), *self._utterances(comments, private=True)]
         return self._turn(before, spoken, actions, metrics)
@@ -243,14 +243,14 @@ class Table:
             return False
         if merlin is None or any(votes.get(name) is None or verdicts[name] is None for name in good):
             return None
-        seen = {self.names[seat] for seat in self.beliefs.shown[self._seats[merlin]] or ()}
+        seen = {self.names[position] for position in self.beliefs.shown[self._places[merlin]] or ()}
         alone = [name for name in good if votes[name] == "reject"] == [merlin]
         return alone and not seen.isdisjoint(placed["team"]) and not any(verdicts[name]["bad"] for name in good if name != merlin)
 
-    def _verdict(self, seat: int | None, team: int) -> dict[str, Any] | None:
+    def _verdict(self, position: int | None, team: int) -> dict[str, Any] | None:
         if self.quests is None:
             return None
-        found: Verdict | None = self.beliefs.verdict(seat, self.quests, team, self.mission)
+        found: Verdict | None = self.beliefs.verdict(position, self.quests, team, self.mission)
         return None if found is None else found._asdict() | {"bad": found.bad, "clean": found.clean}
 
     def quest(
@@ -262,7 +262,7 @@ class Table:
         actions: Sequence[ActionEntry] = (),
         metrics: Mapping[str, float] | None = None,
     ) -> Turn:
-        """The cards of the team that was approved; ``fails`` and ``logged`` (success or fail) as a log says them."""
+        """The cards of the team that was approved; ``fails`` and ``logged`` (success or fail) as logged."""
         before = self._begin("quest")
         team = self.on_table["team"] if self.on_table else list(cards)
         masked, whole = self.team(team), set(cards) == set(team)
@@ -306,15 +306,15 @@ class Table:
 
     def assassinate(  # noqa: PLR0913 - what a log has of it
         self,
-        said: Sequence[Said],
-        reason: Said,
+        messages: Sequence[Message],
+        reason: Message,
         guess: str | None,
         *,
         logged: bool | None = None,
         actions: Sequence[ActionEntry] = (),
         metrics: Mapping[str, float] | None = None,
     ) -> Turn:
-        """Evil's talk, and the guess; None: nobody was named. ``logged``: whether it was right, where a log says it."""
+        """Evil's talk, and the guess; None: no player was named. ``logged``: whether it was right, where it is logged."""
         before = self._begin("assassination")
         role = None if guess is None else self.role(guess)
         due = False if guess is None else None if role is None else role == "merlin"
@@ -324,17 +324,19 @@ class Table:
         self.guess = {"assassin": reason.agent, "guess": guess, "role": role, "right": right}
         self.won_by = None if right is None else "assassination" if right else "merlin_survived"
         self.stage = "reflection"
-        spoken = [*self._utterances(said, audience=[*dict.fromkeys([*self.evil(), *(one.agent for one in said)])])]
+        spoken = [*self._utterances(messages, audience=[*dict.fromkeys([*self.evil(), *(one.agent for one in messages)])])]
         return self._turn(before, [*spoken, *self._utterances([reason], private=True)], actions, metrics)
 
-    def reflect(self, said: Sequence[Said], *, actions: Sequence[ActionEntry] = (), metrics: Mapping[str, float] | None = None) -> Turn:
+    def reflect(
+        self, messages: Sequence[Message], *, actions: Sequence[ActionEntry] = (), metrics: Mapping[str, float] | None = None
+    ) -> Turn:
         """What players note for themselves after the game."""
         before = self._begin("reflection")
         self.stage = None
-        return self._turn(before, self._utterances(said, private=True), actions, metrics)
+        return self._turn(before, self._utterances(messages, private=True), actions, metrics)
 
     def end(self) -> End | None:
-        """How the game ended; None where nobody has won."""
+        """How the game ended; None while the game runs."""
         if self.winner is None:
             return None
         won = self.winner == "good"
@@ -355,9 +357,11 @@ class Table:
     def _differs(self, field: str, logged: Any, due: Any) -> None:
         self.differences.append(Difference(self._turns, field, logged, due))
 
-    def _utterances(self, said: Sequence[Said], *, private: bool = False, audience: Sequence[str] | None = None) -> list[UtteranceEntry]:
+    def _utterances(
+        self, messages: Sequence[Message], *, private: bool = False, audience: Sequence[str] | None = None
+    ) -> list[UtteranceEntry]:
         found = []
-        for agent, text, thought in said:
+        for agent, text, thought in messages:
             if thought:
                 found.append(UtteranceEntry(agent=agent, channel="private", text=thought))
             if text:
@@ -388,11 +392,11 @@ def again(table: Table, turns: Sequence[Turn]) -> list[Turn]:
     """The turns of a log made once more out of their texts, actions and outcomes.
 
     Args:
-        table: of the game before its first turn; afterwards it stands at the end, with all `Table.differences`.
+        table: of the game before its first turn; afterwards it is at the end, with all `Table.differences`.
         turns: as logged.
 
     Raises:
-        BadInputError: a turn names somebody who is no player; the locator is relative to its line.
+        BadInputError: a turn names somebody who is not a player; the locator is relative to its line.
     """
     return [_again(table, turn) for turn in turns]
 
@@ -405,7 +409,7 @@ def _again(table: Table, turn: Turn) -> Turn:
         (proposal, *_), placed = done["propose"], after.get("on_table") or {}
         votes = {vote.agent: vote.arguments.get("vote") for vote in done["vote"]}
         made = table.propose(
-            Said(proposal.agent, ""), proposal.arguments.get("team") or [], votes, actions=turn.actions, logged=placed.get("result")
+            Message(proposal.agent, ""), proposal.arguments.get("team") or [], votes, actions=turn.actions, logged=placed.get("result")
         )
     elif done["quest"] or (after.get("missions") and len(after["missions"]) > len(table.missions)):
         cards = {card.agent: str(card.arguments.get("card")) for card in done["quest"]}
@@ -414,7 +418,7 @@ def _again(table: Table, turn: Turn) -> Turn:
     elif done["guess"]:
         (guess, *_) = done["guess"]
         right = (after.get("guess") or {}).get("right")
-        made = table.assassinate([], Said(guess.agent, ""), guess.arguments.get("guess"), logged=right, actions=turn.actions)
+        made = table.assassinate([], Message(guess.agent, ""), guess.arguments.get("guess"), logged=right, actions=turn.actions)
     elif done["reflect"]:
         made = table.reflect([], actions=turn.actions)
     else:

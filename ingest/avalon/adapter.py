@@ -1,7 +1,7 @@
 """Reads the logs of Avalon games that the published code of multi-round agents writes: JSON, one game a file, or all games of a session.
 
 Format: docs/avalon.md. A game becomes a game of cotrace's own log, and is read as one. Which games were played with memory only their
-folders say. `all_games.json` repeats the games beside it without the players' reflections, so it is read only where they are absent.
+folders say. `all_games.json` repeats the games next to it without the players' reflections, so it is read only where they are absent.
 """
 
 from __future__ import annotations
@@ -17,20 +17,18 @@ from pydantic import BaseModel, ConfigDict
 
 from games.avalon.rules import SIZES, Beliefs, side
 from games.avalon.setup import header_of_game, view_of
-from games.avalon.table import Said, Table
+from games.avalon.table import Message, Table
 from ingest.cotrace_log import adapter as own
 from ingest.reading.adapter_types import FileKind, Place, Reading, validated
 from ingest.reading.text import loads
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import ActionEntry, End, Turn, end_line, header_line, turn_line
 
 FORMAT: Final = "avalon"
 VERSION: Final = 1
 PATH_PARTS: Final = 0
 
-KINDS: Final = (
-    FileKind("what the players of Avalon games remember: it stands in the games too", (rb'"player_memories"', rb'"reflections"')),
-)
+KINDS: Final = (FileKind("what the players of Avalon games remember: the games have it too", (rb'"player_memories"', rb'"reflections"')),)
 
 KEYS: Final = (
     frozenset({"game_id", "players", "missions"}),
@@ -152,9 +150,9 @@ def read(data: bytes, place: Place) -> Reading:
     if games is None:
         return _read(document, place)
     if not isinstance(games, list):
-        raise BadInputError("`games` is no list: write a list of games", locator="games")
+        raise BadInputError("`games` is not a list: write a list of games", locator="games")
     if _stand_alone(Path(place.path)):
-        return Reading(note="the same games stand beside it, with what their players noted")
+        return Reading(note="the same games are in files of their own, with the players' notes")
     found = Reading()
     for index, game in enumerate(games):
         where = f"games[{index}]"
@@ -163,7 +161,7 @@ def read(data: bytes, place: Place) -> Reading:
 
 
 def _stand_alone(path: Path) -> bool:
-    """Whether the games of a session have files of their own beside it."""
+    """Whether the games of a session have files of their own next to it."""
     return any(next(folder.glob("game_*.json"), None) is not None for folder in (path.parent / _GAMES_FOLDER, path.parent))
 
 
@@ -185,9 +183,11 @@ class _Log:
         if len(set(self.names)) < len(self.names) or not self.names:
             raise BadInputError("give players, each with a name of its own", locator="players")
         self.folders = PurePath(place.path).parts[:-1]
-        seats = {name: seat for seat, name in enumerate(self.names)}
+        positions = {name: position for position, name in enumerate(self.names)}
         shown = [
-            None if player.special_knowledge is None else frozenset(seats[name] for name in player.special_knowledge if name in seats)
+            None
+            if player.special_knowledge is None
+            else frozenset(positions[name] for name in player.special_knowledge if name in positions)
             for player in game.players
         ]
         self.beliefs = Beliefs(tuple(player.role for player in game.players), tuple(shown))
@@ -213,8 +213,8 @@ class _Log:
 
     def _run_name(self) -> str:
         folders = [folder for folder in self.folders if folder != _GAMES_FOLDER]
-        kept = folders[-2:] if folders and _SUBFOLDER.fullmatch(folders[-1]) else folders[-1:]
-        return "/".join(kept) or FORMAT
+        shown = folders[-2:] if folders and _SUBFOLDER.fullmatch(folders[-1]) else folders[-1:]
+        return "/".join(shown) or FORMAT
 
     def _header(self) -> Any:
         game, config = self.game, self.game.config
@@ -252,9 +252,9 @@ class _Log:
         phase = self.game.assassin_phase
         if phase is not None:
             guess = _action(phase.assassin, "guess", phase, guess=phase.guess)
-            reason = Said(phase.assassin, phase.reasoning or "", phase.reasoning_content or "")
+            reason = Message(phase.assassin, phase.reasoning or "", phase.reasoning_content or "")
             yield self.table.assassinate(
-                self._said(phase.evil_discussion),
+                self._messages(phase.evil_discussion),
                 reason,
                 phase.guess,
                 logged=phase.correct,
@@ -267,15 +267,15 @@ class _Log:
     def _mission(self, mission: _Mission, *, last: bool) -> Iterator[Turn]:
         table = self.table
         if mission.discussion or not mission.proposals:
-            yield table.discuss(self._said(mission.discussion), _times(mission.discussion))
+            yield table.discuss(self._messages(mission.discussion), _times(mission.discussion))
         elif table.stage == "discussion":
             table.stage = "proposal"
         for number, proposal in enumerate(mission.proposals):
             votes = {vote.player: vote.vote for vote in proposal.votes}
-            comments = [Said(vote.player, vote.comment or "", vote.reasoning_content or "") for vote in proposal.votes]
+            comments = [Message(vote.player, vote.comment or "", vote.reasoning_content or "") for vote in proposal.votes]
             team = _action(proposal.leader, "propose", proposal, team=proposal.team_members, mission=table.mission, proposal=number)
             yield table.propose(
-                Said(proposal.leader, proposal.reasoning or "", proposal.reasoning_content or ""),
+                Message(proposal.leader, proposal.reasoning or "", proposal.reasoning_content or ""),
                 proposal.team_members,
                 votes,
                 comments=comments,
@@ -294,17 +294,17 @@ class _Log:
             raise BadInputError("has no result, but a mission follows it: correct it where the log is written", locator=".mission_result")
 
     def _reflections(self) -> Turn:
-        actions, said, times = [], [], {}
+        actions, messages, times = [], [], {}
         for noted in self.game.post_game_reflections:
             facts = {"game_number": noted.game_number, "role_played": noted.role_played, "game_result": noted.game_result}
             actions.append(_action(noted.player_name, "reflect", noted, **facts))
-            said.append(Said(noted.player_name, noted.self_assessment or ""))
+            messages.append(Message(noted.player_name, noted.self_assessment or ""))
             actions += [
                 ActionEntry(agent=noted.player_name, verb="remember", arguments={"about": about}, raw=text)
                 for about, text in noted.player_observations.items()
             ]
             times[f"thinking_s.{noted.player_name}"] = noted.thinking_time or 0.0
-        return self.table.reflect(said, actions=actions, metrics=times)
+        return self.table.reflect(messages, actions=actions, metrics=times)
 
     def _end(self, turns: int) -> End | None:
         if self.game.winner is None:
@@ -312,9 +312,9 @@ class _Log:
         good = self.game.winner == "good"
         return End(success=good, score=float(good), stop_reason=self.table.won_by, turns_taken=turns)
 
-    def _said(self, messages: Sequence[_Message]) -> list[Said]:
+    def _messages(self, messages: Sequence[_Message]) -> list[Message]:
         self.table.team([message.player for message in messages])
-        return [Said(message.player, message.content or "", message.reasoning_content or "") for message in messages]
+        return [Message(message.player, message.content or "", message.reasoning_content or "") for message in messages]
 
 
 def _action(agent: str, verb: str, part: Any, **arguments: Any) -> ActionEntry:

@@ -10,7 +10,7 @@ from games.avalon.setup import table_of
 from games.avalon.table import Table, again
 from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived
 from ingest.reading.text import dumps
-from schemas.errors import BadInputError
+from schemas.common.errors import BadInputError
 from schemas.game import End, Header, Turn
 from schemas.records import EpisodeMetric, Failure, LogDisagreement, TurnMetric
 
@@ -84,7 +84,7 @@ def _vote(placed: dict[str, Any], voter: str) -> tuple[str, str | None]:
     if vote == "approve" and found["bad"] and found["open_teams"]:
         return "approves_proven_bad", f"{found['basis']}: evil on the team in all {found['worlds']} evil sets that were possible"
     if vote == "reject" and found["clean"]:
-        return "rejects_proven_clean", f"nobody of the team is evil in the {found['worlds']} evil sets that were possible"
+        return "rejects_proven_clean", f"no one of the team is evil in the {found['worlds']} evil sets that were possible"
     return "vote_not_refuted", f"evil on the team in {found['bad_worlds']} of {found['worlds']} evil sets"
 
 

@@ -1,0 +1,39 @@
+"""The Avalon views equal the reference tables, which an independent solver made: every row, every column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from analytics.query import query
+from schemas.store.store import Store
+from tests.analytics.test_views_reference import reference
+from tests.masters import held_open, published_store
+
+
+@pytest.fixture(scope="module")
+def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store with all published Avalon games."""
+    yield from held_open(published_store(shared, tmp_path_factory.mktemp("avalon"), "avalon"))
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["games", "missions", "proposals", "votes", "knowledge"])
+def test_views_equal_the_reference(published: Store, shared: Path, name: str) -> None:
+    """Rows as text; an empty cell is an empty list, or not known."""
+    expected = [tuple(row.values()) for row in reference(shared, f"avalon_expected_{name}.csv")]
+    columns = list(reference(shared, f"avalon_expected_{name}.csv")[0])
+    found = query(published, f"select {', '.join(columns)} from avalon_{name}")
+    rows = [tuple("" if cell is None else str(cell) for cell in row) for row in found.iter_rows()]
+    assert sorted(rows) == sorted(expected)
+
+
+@pytest.mark.shared
+def test_every_text_of_the_published_games_is_in(published: Store) -> None:
+    """No part is rejected, no text is missing, and nothing in the logs contradicts the rules."""
+    (lost,) = query(published, "select count(*) from receipts where stored is distinct from counted").row(0)
+    (texts,) = query(published, "select sum(counted)::bigint from receipts where kind = 'keys'").row(0)
+    (bad,) = query(published, "select (select count(*) from rejects) + (select count(*) from log_disagreements)").row(0)
+    assert (lost, bad, texts > 0) == (0, 0, True)
