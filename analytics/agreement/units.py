@@ -79,7 +79,7 @@ _OF_SEVERAL: Final = f"""
         PARTITION BY question, {_LABEL_RATER}, annotator, {_UNIT} ORDER BY imported_at DESC NULLS LAST, source
     ) = 1"""
 _COUNTED: Final = "coalesce(try_cast(sum(1::BIGINT << (slot % $a_word * $width)){of_word} AS BIGINT), 0) AS w{word}"
-# verdicts whose turn is no longer in the store do not count (`verdicts_latest`); a unit's are looked for once
+# verdicts whose turn is not in the store any more do not count (`verdicts_latest`); a unit's are looked for once
 _MATCHED: Final = f"""
 WITH judged AS (
     SELECT list_position($raters, {_VERDICT_RATER}) - 1 AS rater, hash(unit_id) AS unit, hash(episode_id) AS game, turn,
