@@ -314,7 +314,7 @@ def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
         name: {*macros, *_read_by(statements[name].sql), found.get("Columns as in:", "").rstrip(".")} & statements.keys() - {name}
         for name, found in sections.items()
     }
-    return list(TopologicalSorter({name: set() if name in macros else wanted for name, wanted in after.items()}).static_order())
+    return list(TopologicalSorter({name: [] if name in macros else sorted(wanted) for name, wanted in after.items()}).static_order())
 
 
 def _load_all() -> tuple[ViewFile, ...]:

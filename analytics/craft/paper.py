@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from analytics.papers import Note, PaperItem, TableCell, units
+import numpy as np
+
+from analytics.papers import Note, PaperItem, TableCell, given, units
 from analytics.query import query
 from schemas.store.store import Store
 
@@ -18,17 +22,17 @@ _JUDGED: Final = "judge spatial_grounding, mind_modeling and pragmatic_sufficien
 _RUBRICS: Final = "CASE rubric WHEN 'spatial_grounding' THEN 'SG' WHEN 'mind_modeling' THEN 'MM' WHEN 'pragmatic_sufficiency' THEN 'PS' END"
 
 
-def _of_games(**columns: str) -> str:
+def _of_games(row: str = _TEAM, **columns: str) -> str:
     return " UNION ALL ".join(
-        f'SELECT {_TEAM} AS "row", \'{name.replace("_", " ")}\' AS col, structure_id AS "cluster", {sql}::DOUBLE AS value FROM '
+        f'SELECT {row} AS "row", \'{name.replace("_", " ")}\' AS col, structure_id AS "cluster", {sql}::DOUBLE AS value FROM '
         "craft_game_facts"
         for name, sql in columns.items()
     )
 
 
-def _of_turns(where: str = "true", **columns: str) -> str:
+def _of_turns(where: str = "true", row: str = _TEAM, **columns: str) -> str:
     return " UNION ALL ".join(
-        f'SELECT {_TEAM} AS "row", \'{name.replace("_", " ")}\' AS col, structure_id AS "cluster", ({sql})::INT::DOUBLE AS value '
+        f'SELECT {row} AS "row", \'{name.replace("_", " ")}\' AS col, structure_id AS "cluster", ({sql})::INT::DOUBLE AS value '
         f"FROM craft_turn_facts WHERE {where}"
         for name, sql in columns.items()
     )
@@ -46,14 +50,14 @@ _VERDICTS: Final = f"""
 
 
 def _features(store: Store) -> list[TableCell]:
-    """Table 7: features of a model against its progress, one point a model."""
+    """Table 7: features of a model against its progress, one point a model, and unique perspective (MM5) by way of the remove gap."""
     from scipy import stats
 
     table = query(
         store,
         f"""
-        SELECT "row", avg(value) FILTER (name = 'progress') AS progress, name, avg(value) AS value FROM (
-            SELECT {_TEAM} AS "row", 'remove gap' AS name, remove_gap_share AS value FROM craft_game_facts
+        SELECT "row", name, avg(value) AS value FROM (
+            SELECT {_TEAM} AS "row", 'remove gap' AS name, remove_gap_any AS value FROM craft_game_facts
             UNION ALL SELECT {_TEAM}, 'progress', overall_progress FROM craft_game_facts
             UNION ALL SELECT "row", question, value FROM ({_VERDICTS}) WHERE question IN ('MM1', 'MM5', 'MM6', 'MM7', 'SG3', 'SG5')
             UNION ALL SELECT "row", rubric_name, value FROM ({_VERDICTS}) WHERE rubric_name IN ('MM', 'SG')
@@ -64,19 +68,116 @@ def _features(store: Store) -> list[TableCell]:
         """,
     )
     values: dict[str, dict[str, float]] = {}
-    for row, _, name, value in table.iter_rows():
+    for row, name, value in table.iter_rows():
         values.setdefault(name, {})[row] = value
     progress, cells = values.pop("progress", {}), []
     for name, by_team in values.items():
-        teams = sorted(by_team.keys() & progress.keys())
-        x, y = [by_team[team] for team in teams], [progress[team] for team in teams]
-        if len(teams) < 4 or len(set(x)) == 1 or len(set(y)) == 1:  # noqa: PLR2004 - an interval needs four points
+        x, y = _paired(by_team, progress)
+        if len(x) < _POINTS or len(set(x)) == 1 or len(set(y)) == 1:
             continue
         pearson, rho = stats.pearsonr(x, y), float(stats.spearmanr(x, y).statistic)
         ends = pearson.confidence_interval(0.95)
-        cells.append(TableCell(name, "Pearson r", float(pearson.statistic), None, float(ends.low), float(ends.high), len(teams)))
-        cells.append(TableCell(name, "Spearman rho", rho, None, None, None, len(teams)))
-    return cells
+        cells.append(TableCell(name, "Pearson r", float(pearson.statistic), None, float(ends.low), float(ends.high), len(x)))
+        cells.append(TableCell(name, "Spearman rho", rho, None, None, None, len(x)))
+    return cells + list(_mediation(*_paired(values.get("MM5", {}), values.get("remove gap", {}), progress)))
+
+
+_POINTS: Final = 4
+"""Models of which a correlation is given: an interval needs four."""
+
+
+def _paired(*features: Mapping[str, float]) -> list[list[float]]:
+    teams = sorted(set.intersection(*map(set, features)))
+    return [[feature[team] for team in teams] for feature in features]
+
+
+def _mediation(x: Sequence[float], mediator: Sequence[float], y: Sequence[float]) -> Iterator[TableCell]:
+    """R2 of either and both, partial correlation, and the standardised paths of x over the mediator to y (Baron and Kenny 1986).
+
+    The interval of the partial correlation is Fisher's with n - 4 degrees of freedom; a model is a point, so few models show little.
+    """
+    n = len(x)
+    if n < _POINTS + 1 or any(len(set(one)) == 1 for one in (x, mediator, y)):
+        return
+    (_, xm, xy), (_, _, my), _ = np.corrcoef([x, mediator, y])
+    if 1 - abs(xm) < 1e-9 or 1 - abs(my) < 1e-9:  # noqa: PLR2004 - one is the other: no part of it is left over
+        return
+    direct, by_mediator = (xy - xm * my) / (1 - xm**2), (my - xm * xy) / (1 - xm**2)
+    both, partial = direct * xy + by_mediator * my, (xy - xm * my) / ((1 - xm**2) * (1 - my**2)) ** 0.5
+    half = 1.959964 / (n - _POINTS) ** 0.5
+    low, high = np.tanh(np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12)) + np.array([-half, half]))
+    for row, column, value in (
+        ("MM5", "R2", xy**2),
+        ("remove gap", "R2", my**2),
+        ("MM5 + remove gap", "R2", both),
+        ("MM5 + remove gap", "R2 added by MM5", both - my**2),
+        ("MM5 -> remove gap -> progress", "path to the mediator", xm),
+        ("MM5 -> remove gap -> progress", "path from the mediator", by_mediator),
+        ("MM5 -> remove gap -> progress", "indirect", xm * by_mediator),
+        ("MM5 -> remove gap -> progress", "direct", direct),
+    ):
+        yield TableCell(row, column, float(value), n=n)
+    yield TableCell("MM5 | remove gap", "partial r", float(partial), None, float(low), float(high), n)
+
+
+_GROUP: Final = "CASE model_group WHEN 'frontier' THEN 'Frontier Avg' ELSE 'Open-Weight Avg' END"
+
+
+def _judged_means(store: Store) -> list[TableCell]:
+    """Table 6: means of each model, then of the models of a group, with the paper's standard error (ddof 0) over models."""
+    teams = units(
+        f'SELECT "row", rubric_name AS col, "cluster", value FROM ({_VERDICTS}) UNION ALL {_of_games(progress="overall_progress")}'
+    )(store)
+    known = query(store, f"SELECT model, {_GROUP} AS model_group, reasoning FROM craft_model_groups").rows()
+    names = {model: (group, *(["Reasoning Avg"] if reasons else ["Not reasoning Avg"])) for model, group, reasons in known}
+    by_group: dict[tuple[str, str], list[float]] = {}
+    for cell in teams:
+        for group in names.get(re.sub(r"[^a-z0-9]", "", cell.row.rpartition("/")[2].lower()), ()):
+            if cell.value is not None:
+                by_group.setdefault((group, cell.column), []).append(cell.value)
+    return teams + [
+        TableCell(
+            group, column, float(np.mean(values)), float(np.std(values) / len(values) ** 0.5) if len(values) > 1 else None, n=len(values)
+        )
+        for (group, column), values in by_group.items()
+    ]
+
+
+_ADHERENCE: Final = "Turn-level Spearman with full adherence"
+
+
+def _remove_rates(store: Store) -> list[TableCell]:
+    """Table 8: rates and gap of each model, what its directors instruct, all models together, and the tests over turns."""
+    from scipy import stats
+
+    oracle, attempted = "oracle_available", "attempted_remove IS NOT NULL"
+    cells = units(
+        " UNION ALL ".join(
+            [
+                *(_of_turns(oracle, row, oracle_remove_rate="oracle_remove_any") for row in (_TEAM, "'Overall'")),
+                *(_of_turns(attempted, row, attempted_remove_rate="attempted_remove") for row in (_TEAM, "'Overall'")),
+                *(_of_games(row, gap="remove_gap_any") for row in (_TEAM, "'Overall'")),
+            ]
+        ),
+        with_sem=False,
+    )(store)
+    instructed = f"""
+        SELECT {_TEAM} AS "row", name || ' (' || reader || ')' AS col, value, NULL AS sem, low, high, turns AS n FROM remove_gap_instructed,
+        LATERAL (VALUES ('instructed remove rate', instructed_rate, NULL, NULL), ('gap as instructed', gap, gap_low, gap_high))
+            AS kinds (name, value, low, high)
+        WHERE value IS NOT NULL
+    """
+    turns = query(
+        store,
+        "SELECT attempted_remove::INT, attempted_remove::INT - oracle_remove_any::INT, followed_full::INT FROM craft_turn_facts "
+        "WHERE oracle_available AND attempted_remove IS NOT NULL AND oracle_remove_any IS NOT NULL ORDER BY episode_id, turn",
+    ).to_numpy()
+    tests = [
+        TableCell(_ADHERENCE, column, float(stats.spearmanr(turns[:, place], turns[:, 2]).statistic), n=len(turns))
+        for place, column in enumerate(("attempted remove rate", "gap"))
+        if len(turns) >= _POINTS and turns[:, place].std() and turns[:, 2].std()
+    ]
+    return cells + given(instructed)(store) + tests
 
 
 _TAXONOMY: Final = {
@@ -96,14 +197,10 @@ _BY_TURN: Final = (
     "WHERE attempted_remove IS NOT NULL"
 )
 _PERSONAS: Final = (
-    'SELECT persona AS "row", agent AS col, count(*)::DOUBLE AS value, NULL::DOUBLE AS sem, NULL::DOUBLE AS low, NULL::DOUBLE AS high, '
-    "count(*) AS n FROM agents INNER JOIN games USING (episode_id) WHERE benchmark = 'craft' AND role = 'director' AND persona IS "
-    "NOT NULL GROUP BY ALL"
+    "SELECT coalesce(persona, 'total') AS \"row\", coalesce(agent, 'all directors') AS col, count(*)::DOUBLE AS value, "
+    "NULL AS sem, NULL AS low, NULL AS high, count(*) AS n FROM agents INNER JOIN games USING (episode_id) WHERE benchmark = 'craft' "
+    "AND role = 'director' AND persona IS NOT NULL GROUP BY CUBE (persona, agent)"
 )
-
-
-def _personas(store: Store) -> list[TableCell]:
-    return [TableCell(str(row), str(agent), float(n), n=int(n)) for row, agent, n, *_ in query(store, _PERSONAS).iter_rows()]
 
 
 _PEOPLE: Final = (
@@ -139,9 +236,13 @@ ITEMS: Final = (
             )
         ),
     ),
-    PaperItem(kind="table", number="2", title="Picked failures", needs="it is a choice of cases; read them on the page Games"),
+    PaperItem(kind="table", number="2", title="Picked failures", needs="it is a choice of cases: --notes has one of each failure"),
     PaperItem(
-        kind="table", number="3", title="Archetypes of the directors, games", needs="logs with personas of directors", cells=_personas
+        kind="table",
+        number="3",
+        title="Archetypes of the directors, games",
+        needs="logs with personas of directors",
+        cells=given(_PERSONAS),
     ),
     PaperItem(
         kind="table",
@@ -156,24 +257,15 @@ ITEMS: Final = (
         number="6",
         title="Judges' means of each model next to its progress",
         needs=_JUDGED,
-        cells=units(
-            f'SELECT "row", rubric_name AS col, "cluster", value FROM ({_VERDICTS}) UNION ALL {_of_games(progress="overall_progress")}'
-        ),
+        cells=_judged_means,
     ),
     PaperItem(kind="table", number="7", title="Features of models against progress, one point a model", needs=_JUDGED, cells=_features),
     PaperItem(
         kind="table",
         number="8",
-        title="Oracle and attempted remove rate over turns, and their gap (reading `any`)",
-        needs=_GAMES,
-        cells=units(
-            _of_turns("oracle_available", oracle_remove_rate="oracle_remove_any")
-            + " UNION ALL "
-            + _of_turns("attempted_remove IS NOT NULL", attempted_remove_rate="attempted_remove")
-            + " UNION ALL "
-            + _of_games(gap="remove_gap_any"),
-            with_sem=False,
-        ),
+        title="Oracle and attempted remove rate over turns, and their gap (reading `any`), executed and as instructed",
+        needs=f"{_GAMES}; for what directors instruct cotrace claims",
+        cells=_remove_rates,
     ),
     PaperItem(kind="table", number="9", title="Picked failures of directors", needs="it is a choice of cases; read them on the page Games"),
     PaperItem(kind="table", number="10", title="Trace of a game (tables 10 to 14)", needs="it is one game; read it on its page"),
@@ -192,18 +284,28 @@ ITEMS: Final = (
         title="Judges' means by question, and by whether a candidate was followed",
         needs=_JUDGED,
         cells=units(
-            f"SELECT judge || ': ' || question AS \"row\", coalesce(outcome, 'no turn') AS col, \"cluster\", value FROM ({_VERDICTS})"
+            f"SELECT judge || ': ' || question AS \"row\", coalesce(outcome, 'no turn') AS col, \"cluster\", value FROM ({_VERDICTS}) "
+            f"UNION ALL SELECT judge || ': ' || question, model_group, \"cluster\", value FROM ({_VERDICTS}) AS one INNER JOIN "
+            'craft_model_groups AS groups ON model_key(one."row") = groups.model'
         ),
     ),
     *(
         PaperItem(
             kind="figure",
             number=number,
-            title="Oracle and attempted remove rate by turn",
+            title=f"Oracle and attempted remove rate by turn{of}",
             needs=_GAMES,
-            cells=units(_BY_TURN, with_sem=False),
+            cells=units(
+                f'SELECT one.* FROM ({_BY_TURN}) AS one LEFT JOIN craft_model_groups AS groups ON model_key(one."row") = groups.model '
+                f"WHERE {where}",
+                with_sem=False,
+            ),
         )
-        for number in ("5", "16", "17")
+        for number, of, where in (
+            ("5", "", "true"),
+            ("16", ", open-weight models", "model_group = 'open-weight'"),
+            ("17", ", frontier models", "model_group = 'frontier'"),
+        )
     ),
     PaperItem(
         kind="figure",
@@ -230,6 +332,14 @@ ITEMS: Final = (
 )
 
 NOTES: Final = (
+    Note(
+        title="A case of each failure (Table 2)",
+        text="The first director turn of each failure of the bounded pragmatic speaker, with the message; the truth table is in "
+        "docs/pragmatic_failures.md, all cases are in bps_failures.",
+        sql="SELECT mode, judge, model, structure_id, turn, agent, text[:160] AS message FROM (SELECT * FROM bps_failures WHERE mode NOT "
+        "IN ('none', 'undecided') QUALIFY row_number() OVER (PARTITION BY mode ORDER BY judge, episode_id, turn, agent) = 1) INNER JOIN "
+        "utterances USING (episode_id, turn, agent) WHERE channel = 'public' AND NOT superseded ORDER BY mode",
+    ),
     Note(
         title="Most targets cannot be completed",
         text="The engine cannot build what 14 of the 20 published targets need, and the highest mean progress that any team could reach is "
@@ -268,7 +378,7 @@ NOTES: Final = (
         "SELECT lower(replace(\"row\", 'Son.', 'Sonnet')) AS model, max(value) FILTER (\"column\" = 'gap') AS gap, "
         "max(value) FILTER (\"column\" = 'attempted remove rate') AS attempted, "
         "max(value) FILTER (\"column\" = 'oracle remove rate') AS oracle, max(value) FILTER (\"column\" = 'progress') AS progress "
-        "FROM printed WHERE \"row\" <> 'Overall' GROUP BY ALL) WHERE gap IS NOT NULL",
+        "FROM printed WHERE \"row\" <> 'Overall' AND \"row\" NOT LIKE 'Turn-level%' GROUP BY ALL) WHERE gap IS NOT NULL",
         printed=("table 1", "table 8"),
     ),
 )

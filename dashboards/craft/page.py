@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from dash import html
 
 from dashboards.address import GAME
-from dashboards.figures import OUTCOMES, plain, styled
+from dashboards.figures import OTHER, OUTCOMES, SERIES, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader, TeamName, team_names
@@ -51,6 +51,10 @@ _TEAMS = """
         ON gaps.model = progress.model AND gaps.condition = progress.condition AND gaps.builder IS NOT DISTINCT FROM progress.builder
     ORDER BY progress.progress DESC NULLS LAST, gaps.model, gaps.condition
 """
+_PROFILES = """
+    SELECT * FROM bps_profiles WHERE {filters} AND unit = 'director turn' AND decided > 0 ORDER BY model, condition, builder, judge, mode
+"""
+_MODES: Final = {"limited_search": SERIES[3], "inefficient_inference": SERIES[1], "flawed_pragmatics": SERIES[0], "none": OTHER}
 
 
 def content(read: Reader) -> Part:
@@ -86,8 +90,46 @@ def _body(read: Reader, _: str) -> Part:
                 "Right of zero: the team takes away what it should keep.",
             ),
             _turns_card(read, teams, turns),
+            _speaker_card(read),
         ]
     )
+
+
+def _speaker_card(read: Reader) -> Part:
+    rows = read.rows(_PROFILES, filter_on=("condition", "model"))
+    if rows.is_empty():
+        return note("Failures of the directors: none is decided. Judge spatial_grounding and mind_modeling first.")
+    return card(
+        "Why directors fail",
+        figure("bps", by_mode(read, rows), label="failures of director turns by team"),
+        hint="Limited search: the reasoning names no missing block. Inefficient inference: the message drops what the reasoning came to. "
+        "Flawed pragmatics: it does not fit what the others know. Shares of director turns that are decided (cotrace report bps).",
+    )
+
+
+def by_mode(read: Reader, rows: pl.DataFrame) -> go.Figure:
+    """A bar a team and judge, shared out among the failures of the bounded pragmatic speaker."""
+    import plotly.graph_objects as go
+
+    keys = ["model", "condition", "builder", "judge"]
+    teams = rows.select(keys).unique(maintain_order=True)
+    names = [f"{name.model}, {row['judge']}" for name, row in zip(team_names(read, teams.to_dicts()), teams.to_dicts(), strict=True)]
+    drawn = go.Figure()
+    for mode, color in _MODES.items():
+        found = teams.join(rows.filter(mode=mode), on=keys, how="left", nulls_equal=True, maintain_order="left")
+        drawn.add_bar(
+            x=found["share"].to_list(),
+            y=[plain(name) for name in names],
+            orientation="h",
+            name=mode.replace("_", " "),
+            marker={"color": color},
+            customdata=found.select("turns", "decided", "undecided").rows(),
+            hovertemplate="%{x:.0%}: %{customdata[0]} of %{customdata[1]}, %{customdata[2]} undecided<extra>%{fullData.name}</extra>",
+        )
+    drawn.update_layout(barmode="stack")
+    drawn.update_xaxes(range=[0, 1], tickformat=".0%", title="director turns")
+    drawn.update_yaxes(autorange="reversed")
+    return styled(drawn, height=130 + 32 * len(names))
 
 
 def _reading(read: Reader) -> str:

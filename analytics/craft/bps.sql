@@ -1,0 +1,193 @@
+-- craft_model_groups: which published models are frontier, which are open-weight, and which reason before they answer; a table of data.
+-- One row is a model of the paper.
+--   model  text  name in small letters and digits alone, without a provider in front
+--   model_group  text  frontier or open-weight, as the paper's Table 6 has it
+--   reasoning  flag  it reasons before it answers by default; our reading of the vendors' pages, the paper gives no list
+create or replace view craft_model_groups as
+select model, model_group, reasoning::boolean as reasoning from rows_of('model_groups.csv');
+
+-- model_key: a model's name without provider, blanks and signs, in small letters.
+-- Macros: model_key(name).
+--   model_key(name)  text  openai/gpt-4o-mini is gpt4omini
+create or replace macro model_key(name) as regexp_replace(lower(split_part(name, '/', -1)), '[^a-z0-9]', '', 'g');
+
+-- bps_failures: which part of CRAFT's bounded pragmatic speaker failed: a director's search, its inference, or its pragmatics (section 3.1).
+-- The truth table (docs/pragmatic_failures.md): a reasoning without ground is limited_search (F1); grounded and not transferred is inefficient_inference
+-- (F3); grounded, transferred and not modelled is flawed_pragmatics (F2); all three hold is none. What an unknown part leaves open is undecided.
+-- One row is (episode_id, turn, agent, judge): a turn of a director, by a judge who was asked about it in both rubrics.
+--   episode_id, turn
+--   agent  text  the director
+--   judge  text  whose answers count: a judge of verdicts, or `label: ` and the annotator of labels
+--   condition, model, builder, structure_id
+--   grounded  flag  spatial grounding: SG1, the reasoning names a block that is missing on its wall; null if not answered with yes or no
+--   transferred  flag  MM4: the message asks for what the reasoning comes to; null likewise
+--   modelled  flag  mind modeling: at least half of the other MM questions that apply are yes (unclear counts half); null if none applies, or
+--                   the answers that are missing could turn it
+--   possible  text  the modes that the known parts leave, as a list
+--   mode  text  limited_search (F1), flawed_pragmatics (F2), inefficient_inference (F3), none, or undecided where more than one is possible
+--   divergence  flag  the released code's other reading of F3: SG4 yes, MM6 no; null where either is not answered
+create or replace view bps_failures as
+with given as (
+    select episode_id, turn, agent, judge, rubric, question, answer, score, status = 'answered' as is_answered
+    from verdicts_latest
+    where variant is null and agent is not null
+    union all
+    select episode_id, turn, agent, 'label: ' || annotator as judge, rubric, question, answer, score, true as is_answered
+    from labels
+    where episode_id is not null and agent is not null
+),
+
+answers as (
+    select
+        episode_id, turn, agent, judge, question,
+        -- the mean of repeats: a half, such as one yes and one no, decides nothing
+        avg(case when is_answered and lower(answer) not in ('na', 'n/a') then coalesce(score, 0.5) end) as score,
+        bool_and(is_answered and lower(answer) in ('na', 'n/a')) as is_na
+    from given
+    where rubric in ('spatial_grounding', 'mind_modeling')
+    group by all
+),
+
+parts as (
+    select
+        episode_id, turn, agent, judge,
+        max(case when score > 0.5 then true when score < 0.5 then false end) filter (question = 'SG1') as grounded,
+        max(case when score > 0.5 then true when score < 0.5 then false end) filter (question = 'MM4') as transferred,
+        max(score) filter (question = 'SG4') as listed,
+        max(score) filter (question = 'MM6') as specified,
+        count(*) filter (is_other) as applying,
+        coalesce(sum(score) filter (is_other), 0) as least,
+        count(*) filter (is_other and score is null) as missing
+    from (select *, question in ('MM1', 'MM2', 'MM3', 'MM5', 'MM6', 'MM7', 'MM8') and not is_na as is_other from answers)
+    group by all
+    having count(*) filter (question = 'SG1') > 0 and count(*) filter (question = 'MM4') > 0
+),
+
+judged as (
+    select
+        *,
+        case when applying > 0 and least >= applying / 2 then true when least + missing < applying / 2 then false end as modelled,
+        list_filter(
+            [
+                case when not coalesce(grounded, false) then 'limited_search' end,
+                case when coalesce(grounded and transferred, true) and not coalesce(modelled, false) then 'flawed_pragmatics' end,
+                case when coalesce(grounded, true) and not coalesce(transferred, false) then 'inefficient_inference' end,
+                case when coalesce(grounded and transferred and modelled, true) then 'none' end
+            ],
+            lambda one: one is not null
+        ) as possible
+    from parts
+)
+
+select
+    judged.episode_id, judged.turn, judged.agent, judged.judge, run_conditions.condition, episodes.model,
+    episodes.team ->> 'builder' as builder,
+    episodes.task_id as structure_id,
+    grounded, transferred, modelled, possible,
+    case when len(possible) = 1 then possible[1] else 'undecided' end as mode,
+    listed = 1 and specified = 0 as divergence
+from judged
+inner join episodes using (episode_id)
+inner join run_conditions using (run_id)
+where episodes.benchmark = 'craft';
+
+-- bps_turns: the turns of CRAFT by its Definition 4.1: an action of the oracle was available and not taken, and whether messages sufficed.
+-- One row is (episode_id, turn, judge): a turn, by a judge of pragmatic sufficiency; a turn without verdicts has one row without a judge.
+--   episode_id, turn
+--   judge  text  whose answers count, as in bps_failures; null if no one judged the turn
+--   condition, model, builder, structure_id
+--   communication_failure  flag  candidates were listed and the builder selected none of them (the log's flag: action, position and layer); null
+--                                without listed candidates
+--   sufficient  flag  PS3, a sensible builder could choose a candidate from the messages; null if not answered with yes or no
+--   cause  text  followed; of a communication failure messages (they did not suffice), builder (they did) or undecided; null without candidates
+create or replace view bps_turns as
+with given as (
+    select episode_id, turn, judge, rubric, question, case when status = 'answered' then answer end as answer, score
+    from verdicts_latest
+    where variant is null
+    union all
+    select episode_id, turn, 'label: ' || annotator as judge, rubric, question, answer, score from labels
+),
+
+sufficiency as (
+    select episode_id, turn, judge, avg(case when lower(answer) not in ('na', 'n/a') then coalesce(score, 0.5) end) as score
+    from given
+    where rubric = 'pragmatic_sufficiency' and question = 'PS3'
+    group by all
+)
+
+select
+    facts.episode_id, facts.turn, sufficiency.judge, facts.condition, facts.model, facts.builder, facts.structure_id,
+    not facts.followed_logged as communication_failure,
+    case when sufficiency.score > 0.5 then true when sufficiency.score < 0.5 then false end as sufficient,
+    case
+        when facts.followed_logged then 'followed'
+        when facts.followed_logged is null then null
+        else case sufficient when true then 'builder' when false then 'messages' else 'undecided' end
+    end as cause
+from craft_turn_facts as facts
+left join sufficiency using (episode_id, turn);
+
+-- bps_profiles: the profile of failures of each team of CRAFT: how often each part of the pragmatic speaker fails, and each cause of its turns.
+-- One row is (condition, model, builder, judge, unit, mode): every team has all modes, so that a zero is seen as a zero.
+--   condition, model, builder
+--   model_group  text  frontier or open-weight, of models that the paper played; null of others
+--   reasoning  flag  likewise
+--   judge  text  whose answers count, as in bps_failures
+--   unit  text  director turn (modes of bps_failures) or turn (causes of bps_turns, of turns with candidates)
+--   mode  text  limited_search, flawed_pragmatics, inefficient_inference, none; messages, builder, followed
+--   turns  count  director turns, or turns, of this mode
+--   decided  count  those whose mode is decided: the denominator
+--   undecided  count  those whose mode is not
+--   structures  count  targets of the decided ones
+--   share  0..1  turns / decided; null if that is 0
+--   share_low  0..1  lower end of its 95 % interval over targets (cluster_low); null below two targets
+--   share_high  0..1  upper end
+--   least  0..1  share of all, decided or not, if no undecided one is of this mode; modes are not decided equally often, so only least and most
+--                hold for all turns
+--   most  0..1  the same if all undecided ones are that can be
+-- Report: bps, ordered by unit, model, condition, builder, judge, mode
+-- Shows: model, judge, unit, mode, decided, undecided, share, share_low, share_high, least, most
+create or replace view bps_profiles as
+with units as (
+    select condition, model, builder, judge, structure_id, 'director turn' as unit, possible from bps_failures
+    union all
+    select
+        condition, model, builder, judge, structure_id, 'turn' as unit,
+        case cause when 'undecided' then ['messages', 'builder'] else [cause] end as possible
+    from bps_turns
+    where judge is not null and cause is not null
+),
+
+modes (unit, mode) as (
+    values
+    ('director turn', 'limited_search'), ('director turn', 'flawed_pragmatics'), ('director turn', 'inefficient_inference'),
+    ('director turn', 'none'), ('turn', 'messages'), ('turn', 'builder'), ('turn', 'followed')
+),
+
+targets as (
+    select
+        condition, model, builder, judge, unit, mode, structure_id,
+        count(*) filter (possible = [mode]) as k,
+        count(*) filter (len(possible) = 1) as n,
+        count(*) filter (list_contains(possible, mode)) as could_be,
+        count(*) as all_
+    from units
+    inner join modes using (unit)
+    group by all
+)
+
+select
+    targets.condition, targets.model, targets.builder, groups.model_group, groups.reasoning, targets.judge, targets.unit, targets.mode,
+    sum(k)::bigint as turns,
+    sum(n)::bigint as decided,
+    sum(all_ - n)::bigint as undecided,
+    count(*) filter (n > 0) as structures,
+    sum(k) / nullif(sum(n), 0) as share,
+    cluster_low(k, n) as share_low,
+    cluster_high(k, n) as share_high,
+    sum(k) / sum(all_) as least,
+    sum(could_be) / sum(all_) as most
+from targets
+left join craft_model_groups as groups on model_key(targets.model) = groups.model
+group by all;
