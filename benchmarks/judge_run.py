@@ -28,8 +28,8 @@ from judges.rubric import answer_model
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from providers.messages import Message
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 from schemas.records import Agent, Episode, Json, Run, Turn, Utterance
 from schemas.store import batches
 from schemas.store.store import Store

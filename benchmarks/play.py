@@ -23,7 +23,7 @@ from benchmarks.workload import scratch
 from games.experiments.plan import Changes, Experiment, load
 from games.players.player import Observation, Player, PlayerReply, ScriptPlayer
 from games.players.running import Job, run_games
-from providers.messages import Message
+from schemas.chat.messages import Message
 
 __all__ = ["run"]
 

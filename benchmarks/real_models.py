@@ -386,7 +386,7 @@ class Bench:
 
     def _readings(self, store: Path, family: str) -> Iterator[Row]:
         calls = self._rows(
-            "SELECT status, coalesce(read_as, error, ''), count(*), sum(tokens_in + tokens_out), sum(latency_s) FROM calls "
+            "SELECT calls.status, coalesce(read_as, calls.error, ''), count(*), sum(calls.tokens_in + calls.tokens_out), sum(latency_s) FROM calls "
             f"INNER JOIN episodes USING (episode_id) WHERE purpose = 'reader' AND benchmark = '{family}' GROUP BY ALL ORDER BY ALL",
             store,
         )

@@ -118,7 +118,7 @@ def demonstrations_of(options: Mapping[str, Any]) -> int:
 
 def cache_of(options: Mapping[str, Any], store: Store) -> Path:
     """Where answers are kept: beside the store, unless the user says otherwise."""
-    from providers.journal import made
+    from schemas.store.journal import made
 
     if options["cache"]:
         return Path(options["cache"])

@@ -19,8 +19,8 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from providers.answers import CONTRADICTION
-from providers.messages import Form
+from providers.forms import Form
+from schemas.chat.answers import CONTRADICTION
 from schemas.common.errors import UsageError
 from schemas.replies import is_echo
 

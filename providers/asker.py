@@ -21,14 +21,16 @@ from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 import orjson
 from pydantic import BaseModel
 
-from providers.answers import Answer
+from providers.cache import ReplyCache
 from providers.faults import HopelessError
-from providers.journal import Journal, ReplyCache
-from providers.messages import Completion, Form, Message, Tool, why_no_probabilities
+from providers.forms import Form
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
 from providers.server import CallResult, ModelQuestion, Server
+from schemas.chat.answers import Answer
+from schemas.chat.messages import Completion, Message, Tool, why_no_probabilities
 from schemas.records import Call
+from schemas.store.journal import Journal
 
 Source = Literal["model", "cache", "journal"]
 _Number = TypeVar("_Number", int, float)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from providers.faults import BudgetSpentError
-from providers.messages import Completion, Tokens
 from providers.provider import PROVIDERS, ModelSettings, is_at_own_server
+from schemas.chat.messages import Completion, Tokens
 from schemas.common.errors import UsageError
 from schemas.common.extras import needed
 from schemas.common.yaml_lines import read_yaml

@@ -19,7 +19,6 @@ import orjson
 from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
-from providers.answers import Answer, read_answer
 from providers.clients.client import GATE, ChatRequest, connect
 from providers.faults import (
     BudgetSpentError,
@@ -36,10 +35,12 @@ from providers.faults import (
     refused_field,
     wait_after,
 )
-from providers.messages import NO_TOKENS, Completion, ErrorCameError, Form, Message, Tokens, Tool, UnreadableError, reask
+from providers.forms import Form, reask
 from providers.pacing import Crowd, Gate, Health, MinuteLimit
 from providers.prices import Budget, Price, TokenEstimate, cost_of
 from providers.provider import LONGER, Mode, ModelSettings, provider_of
+from schemas.chat.answers import Answer, read_answer
+from schemas.chat.messages import NO_TOKENS, Completion, ErrorCameError, Message, Tokens, Tool, UnreadableError
 
 _LOG: Final = logging.getLogger(__name__)
 

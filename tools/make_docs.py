@@ -354,7 +354,7 @@ reply is asked for once more with twice the tokens, and a reply that comes a sec
 
 ## What counts as an answer
 
-One rule holds for judges, readers, players, attribution by models, CoordinationQA and optimisation (`providers/answers.py`). Every protocol hands over
+One rule holds for judges, readers, players, attribution by models, CoordinationQA and optimisation (`schemas/chat/answers.py`). Every protocol hands over
 the final text, the thoughts, the tool calls, and how the reply ended. A finished reply with exactly one form counts. `calls.read_as` names the rule:
 
 | `read_as` | meaning |

@@ -24,7 +24,8 @@ from schemas.common.extras import EXTRAS
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
-    from providers.profile import Measured, Profile
+    from cotrace.measure_server import Measured
+    from providers.profile import Profile
     from providers.provider import ModelSettings
 
 _NEEDED: Final = ("duckdb", "polars", "pyarrow", "pandera", "pydantic", "orjson")
@@ -109,9 +110,9 @@ def of_server(settings: ModelSettings, store: Store, rubrics: tuple[str, ...]) -
     """Measure a server, store its profile, and say what it can do and what that means for runs."""
     import asyncio
 
+    from cotrace.measure_server import measure
     from providers import profile
     from providers.faults import HopelessError
-    from providers.profile import measure
 
     try:
         measured = asyncio.run(measure(settings, lambda step: say(f"asking: {step}")))

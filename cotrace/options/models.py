@@ -14,8 +14,8 @@ from cotrace.terminal import echo
 from schemas.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from providers.messages import Message
     from providers.provider import ModelSettings
+    from schemas.chat.messages import Message
 
 F = TypeVar("F", bound=Callable[..., Any])
 

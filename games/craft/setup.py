@@ -34,7 +34,7 @@ from games.craft.text.replies import (
 from games.players.course import Course, Reply, Step, ask, played_by
 from games.players.player import Observation, Round, ToolUse
 from games.players.setup import DEFAULT_START
-from providers.messages import Message
+from schemas.chat.messages import Message
 from schemas.game import ActionEntry, AgentEntry, End, Header, OracleEntry, Turn, UtteranceEntry
 from schemas.replies import ReadReply
 

@@ -12,7 +12,7 @@ from games.einstein.engine.actions import Action, Share
 from games.einstein.engine.puzzle import BINS, REACH, ActionMode, Item, Player
 from games.einstein.engine.table import Table, bin_contents
 from games.players.player import texts_of
-from providers.messages import Message
+from schemas.chat.messages import Message
 from schemas.common.errors import BadInputError
 
 Side = Literal["bottom", "top"]

@@ -21,7 +21,7 @@ from games.einstein.prompts import form_last
 from games.players.course import Course, played_by
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START
-from providers.messages import Message
+from schemas.chat.messages import Message
 from schemas.game import AgentEntry, Header
 
 ROLES: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")

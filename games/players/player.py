@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from providers.asker import Asker, Request, now
-from providers.messages import Completion, Message, Tool, ToolCall
+from schemas.chat.messages import Completion, Message, Tool, ToolCall
 from schemas.common.errors import CotraceError
 from schemas.common.packaged import packaged_yaml
 from schemas.game import CallEntry

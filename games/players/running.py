@@ -23,7 +23,6 @@ from games.players.player import ModelPlayer, Observation, OutOfBudgetError, Per
 from games.players.setup import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JournalEntry, Usage, run_to_end
 from providers.asker import JobTerms as AskerTerms
-from providers.journal import Journal
 from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings, is_at_own_server
 from schemas.common.cluster import cores, is_used
@@ -31,6 +30,7 @@ from schemas.common.errors import UsageError
 from schemas.common.processes import worker_pool
 from schemas.game import Header, state_of_file
 from schemas.replies import NOT_READ, Read
+from schemas.store.journal import Journal
 
 
 class Contradiction(NamedTuple):

@@ -26,13 +26,14 @@ from judges.rubric import asked_in, own_words
 from judges.runs.job import RunStatus
 from judges.runs.outcomes import Progressed, save
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, now, run_to_end
-from providers.journal import Journal, ReplyCache, made
-from providers.messages import Message
+from providers.cache import ReplyCache
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 from schemas.common.errors import StoreError, UsageError
 from schemas.common.text import excerpt
 from schemas.records import Call, Json, JudgeRun, Verdict
+from schemas.store.journal import Journal, made
 from schemas.store.store import Store
 
 _WINDOW: Final = 30

@@ -25,7 +25,7 @@ from judges.claims.reading import Read, ReadClaim, Unread
 from judges.evidence.pieces import Entry, fenced
 from judges.evidence.transcript import ClaimView, UtteranceView
 from judges.rubric import own_words
-from providers.messages import Message
+from schemas.chat.messages import Message
 from schemas.claims import kind_of, read_claim, text_hash, written
 from schemas.common.errors import BadInputError
 from schemas.common.packaged import packaged_yaml

@@ -23,18 +23,19 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from judges import batches
+from judges.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
 from judges.claims.extraction import read_reply, rows_of
 from judges.claims.texts import PromptParts, ReadingQuestion, ReadingRequest, open_texts, put
-from providers import batches
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, call_of, fingerprint, now, run_to_end, shown
-from providers.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
-from providers.journal import Journal, ReplyCache, made, starting
-from providers.messages import Form
+from providers.cache import ReplyCache
+from providers.forms import Form
 from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion
 from schemas.common.errors import UsageError
 from schemas.records import Call, Claim
+from schemas.store.journal import Journal, made, starting
 from schemas.store.store import Store
 
 _QUESTIONS_A_TRANSACTION = 200
@@ -266,7 +267,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
     """
     store.update()
     settings, price = request.settings, price_of(request.settings, request.prices)
-    with batch_client(settings, batches.MOST_BYTES_TOLD) as client, starting(store):
+    with batch_client(settings, batches.MOST_BYTES_LISTED) as client, starting(store):
         refuse_if_reading(request, store)
         found, texts, before = open_texts(request, store)
         lengths = (sum(len(message["content"]) for message in one.messages) for one in found)

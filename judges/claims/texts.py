@@ -16,9 +16,9 @@ from judges.claims.readers import read_by, reading_room
 from judges.evidence.transcript import Reader, Transcript, UtteranceView, load, reader_named
 from judges.evidence.units import games_where
 from judges.rubric import ANY_BENCHMARK, Rubric
-from providers.messages import Message
 from providers.prices import TokenEstimate, price_of
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 from schemas.common.errors import UsageError
 from schemas.common.yaml_lines import read_yaml
 from schemas.records import Call, Claim

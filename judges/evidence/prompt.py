@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from judges.evidence.pieces import Entry, Viewer, clean, doc, fenced, settled
 from judges.evidence.units import Unit
 from judges.rubric import EXAMPLE, NONE_CHOSEN, Demonstration, Group, Question, Rubric, answer_model, asked_in
-from providers.messages import Message
+from schemas.chat.messages import Message
 
 _LOOKED_AT: Final = 20_000
 """Characters of a text that a judge is shown, and so that are looked at."""

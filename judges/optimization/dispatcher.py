@@ -19,10 +19,10 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel, Field
 
 from providers.asker import Asker, JobTerms, Reply, Request
-from providers.journal import ReplyCache
-from providers.messages import Message
+from providers.cache import ReplyCache
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 from schemas.common.errors import CotraceError
 
 T = TypeVar("T")

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from judges.optimization.dispatcher import Conditions, Dispatcher, Halted, Manner, Priced, dispatching
 from providers.asker import Usage
 from providers.faults import HopelessError
-from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of, refuse_unpriced
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 from schemas.common.errors import UsageError
 
 LONGER_INSTRUCTIONS: Final = 4_000

@@ -20,8 +20,8 @@ from judges.evidence.pieces import clean
 from judges.optimization.cases import Answers, Case, RubricDispatcher
 from judges.optimization.dispatcher import Dispatcher
 from judges.rubric import Demonstration, RightAnswer, Rubric, ShownEntry
-from providers.messages import Message
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 
 _BRACES: Final = re.compile(r"\{([a-z][a-z_]*)\}")
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 from pydantic import TypeAdapter
 
+from judges import batches
+from judges.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
 from judges.evidence.prompt import PromptMaker
 from judges.rubric import Rubric
 from judges.runs.job import JudgeRequest, OpenCalls, new_run
@@ -30,16 +32,14 @@ from judges.runs.outcomes import (
     take_up,
     verdicts_of,
 )
-from providers import batches
 from providers.asker import Request, call_of, fingerprint, now, shown
-from providers.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
-from providers.journal import starting
-from providers.messages import Form
+from providers.forms import Form
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
 from providers.server import ModelQuestion
 from schemas.common.errors import UsageError
 from schemas.records import JudgeRun
+from schemas.store.journal import starting
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
     store.update()
     maker, price = PromptMaker(request.rubric), price_of(settings, request.prices)
     run, outcomes = new_run(request, price)._replace(status="submitted"), Outcomes(request.rubric)
-    with batch_client(settings, batches.MOST_BYTES_TOLD) as client, starting(store) as folder:
+    with batch_client(settings, batches.MOST_BYTES_LISTED) as client, starting(store) as folder:
         take_up(store, folder, run)
         refuse_if_pending(folder, run)
         calls = list(OpenCalls(request, maker, store, found_answers(store, run)))

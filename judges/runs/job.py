@@ -20,9 +20,9 @@ from judges.evidence.units import Unit, select
 from judges.rubric import Rubric
 from judges.runs.outcomes import KnownCalls, found_answers
 from providers.asker import now
-from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 from schemas.records import Json, JudgeRun
 from schemas.store.store import Store
 

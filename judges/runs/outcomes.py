@@ -1,6 +1,6 @@
 """What is stored of a call: its answers, or why there are none; first in the run's journal, then in the store.
 
-A run writes `<store>.journal/<judge_run_id>.jsonl` (`providers.journal`): a line about the run, then a line a call. The store gets the
+A run writes `<store>.journal/<judge_run_id>.jsonl` (`schemas.store.journal`): a line about the run, then a line a call. The store gets the
 verdicts in batches; when all of them are in, the journal is deleted. A journal that is found without its process is what a killed run left
 behind: `leftovers` gives it out to be stored. One that cannot be read, or stored, is set aside: it does not stop other runs.
 """
@@ -21,15 +21,15 @@ from judges.evidence.pieces import CONDITIONS
 from judges.evidence.prompt import Prompt
 from judges.evidence.units import Unit
 from judges.rubric import Group, Rubric, answer_model, given
-from providers.answers import read_answer
 from providers.asker import JournalEntry, Reply, summed
-from providers.journal import is_held, read
-from providers.messages import Completion, probability_of
+from schemas.chat.answers import read_answer
+from schemas.chat.messages import Completion, probability_of
 from schemas.common.errors import UsageError
 from schemas.common.text import excerpt
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.replies import read_of_rule
 from schemas.store.batches import BadRowsError, checked
+from schemas.store.journal import is_held, read
 from schemas.store.store import Store, Transaction
 
 if TYPE_CHECKING:

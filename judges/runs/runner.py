@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from judges.batches import RECORD_ENDING
 from judges.evidence.prompt import PromptMaker
 from judges.rubric import Rubric
 from judges.runs.batch import refuse_if_pending
@@ -37,11 +38,11 @@ from judges.runs.outcomes import (
     verdicts_of,
 )
 from providers.asker import Asker, JobTerms, JournalEntry, Request, Usage, added, now, run_to_end
-from providers.batches import RECORD_ENDING
-from providers.journal import Journal, ReplyCache, starting
+from providers.cache import ReplyCache
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
 from schemas.records import Call, Json, JudgeRun
+from schemas.store.journal import Journal, starting
 from schemas.store.store import Store
 
 

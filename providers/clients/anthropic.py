@@ -15,21 +15,10 @@ from instructor import AsyncInstructor
 from pydantic import BaseModel
 
 from providers.clients.client import ChatRequest, Client, Turn
-from providers.clients.gate import (
-    HOOKS,
-    arguments_of,
-    called,
-    closed_schema,
-    gated,
-    given,
-    http_client,
-    in_words,
-    merged,
-    system_text,
-    tool_of,
-)
-from providers.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, text_or_none
+from providers.clients.gate import HOOKS, arguments_of, called, gated, given, http_client, merged, system_text
+from providers.forms import closed_schema, in_words, tool_of
 from providers.provider import Mode, ModelSettings, address_of, key_of
+from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, text_or_none
 
 _STOPPED: Final = {
     "end_turn": "stop",

@@ -22,11 +22,12 @@ from instructor.v2.core.patch import patch_v2
 from pydantic import BaseModel
 
 from providers.clients.client import ChatRequest, Client, Turn
-from providers.clients.gate import HOOKS, arguments_of, called, closed_schema, gated, given, in_words, merged, system_text, tool_of
+from providers.clients.gate import HOOKS, arguments_of, called, gated, given, merged, system_text
 from providers.faults import Fault
-from providers.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
+from providers.forms import closed_schema, in_words, tool_of
 from providers.provider import Mode, ModelSettings, address_of, key_in
 from providers.wire import Wire
+from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
 from schemas.common.errors import UsageError
 from schemas.common.secrets import use_secret
 

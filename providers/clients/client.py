@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from pydantic import BaseModel
 
-from providers.messages import Completion, Form, Message, Tool
+from providers.forms import Form
 from providers.provider import Mode, ModelSettings, provider_of
+from schemas.chat.messages import Completion, Message, Tool
 from schemas.common.extras import needed
 
 if TYPE_CHECKING:

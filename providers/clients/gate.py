@@ -1,4 +1,4 @@
-"""instructor's modes, with `providers.answers` as the step that decides what counts as an answer, and what all clients share.
+"""instructor's modes, with `schemas.chat.answers` as the step that decides what counts as an answer, and what all clients share.
 
 instructor prepares the request of a mode, calls the provider's client and its hooks, and asks again. For a call of cotrace (`GATE`), its
 parser hands the reply to the gate, and the re-ask shows the form with places to be filled in. Other users of instructor in the process
@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, Final
 
 import httpx
 import orjson
 from instructor import Mode, Provider
-from instructor.processing.schema import generate_openai_schema
 from instructor.v2.core.errors import ResponseParsingError
 from instructor.v2.core.hooks import Hooks
 from instructor.v2.core.registry import mode_registry
 from pydantic import BaseModel
 
-from providers.answers import Answer
 from providers.clients.client import GATE, Turn
 from providers.faults import Unusable
-from providers.messages import Message, ToolCall
 from providers.provider import ModelSettings
 from providers.wire import Wire
+from schemas.chat.answers import Answer
+from schemas.chat.messages import Message, ToolCall
 
 
 class NoAnswerError(Unusable, ResponseParsingError):
@@ -96,50 +94,6 @@ def gated(
     register: Any = mode_registry.register
     extract, extract_later = usual.stream_extractor, usual.stream_extractor_async
     register(provider, mode, prepare, reask, parse, extract, extract_later, convert, usual.template_handler)
-
-
-# -- forms: built once a class, since a request would take longer to write than to send --------------------
-
-
-@cache
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a form."""
-    return model.model_json_schema()
-
-
-@cache
-def closed_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema with all properties of each object required and no others allowed, as servers want it that hold replies to it."""
-    found: dict[str, Any] = _closed(schema_of(model))
-    return found
-
-
-def _closed(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_closed(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    found = {name: _closed(part) for name, part in schema.items()}
-    if isinstance(schema.get("properties"), Mapping):
-        found |= {"additionalProperties": False, "required": list(schema["properties"])}
-    return found
-
-
-@cache
-def tool_of(model: type[BaseModel]) -> dict[str, Any]:
-    """A form as a tool: name, description and parameters."""
-    return generate_openai_schema(model)
-
-
-def in_words(head: str, model: type[BaseModel]) -> str:
-    """A system text that asks last for the form's JSON."""
-    return f"{head}\n\n{_wish(model)}" if head else _wish(model)
-
-
-@cache
-def _wish(model: type[BaseModel]) -> str:
-    schema = orjson.dumps(schema_of(model)).decode()
-    return f"Reply with one JSON object and nothing else, no text around it. It has to fit this JSON schema:\n{schema}"
 
 
 # -- messages, tools and replies of several providers -----------------------------------------------------

@@ -19,21 +19,10 @@ from instructor import AsyncInstructor
 from pydantic import BaseModel
 
 from providers.clients.client import ChatRequest, Client, Turn
-from providers.clients.gate import (
-    HOOKS,
-    arguments_of,
-    called,
-    gated,
-    given,
-    http_client,
-    in_words,
-    merged,
-    schema_of,
-    system_text,
-    tool_of,
-)
-from providers.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, probabilities_in, text_or_none
+from providers.clients.gate import HOOKS, arguments_of, called, gated, given, http_client, merged, system_text
+from providers.forms import in_words, schema_of, tool_of
 from providers.provider import Mode, ModelSettings, address_of, key_of
+from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, probabilities_in, text_or_none
 
 _VERSION: Final = "v1beta"
 _STOPPED: Final = {"STOP": "stop", "MAX_TOKENS": "length"}

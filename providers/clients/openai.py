@@ -23,9 +23,11 @@ from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
 from providers.clients.client import ChatRequest, Client, Turn
-from providers.clients.gate import HOOKS, closed_schema, gated, given, http_client, in_words, system_text, tool_of
+from providers.clients.gate import HOOKS, gated, given, http_client, system_text
 from providers.faults import TimedOut, classify
-from providers.messages import (
+from providers.forms import closed_schema, in_words, tool_of
+from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, provider_of
+from schemas.chat.messages import (
     Completion,
     ErrorCameError,
     Message,
@@ -36,7 +38,6 @@ from providers.messages import (
     probabilities_in,
     text_or_none,
 )
-from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, provider_of
 from schemas.common.errors import CotraceError, UsageError
 from schemas.common.extras import needed
 from schemas.common.secrets import use_secret

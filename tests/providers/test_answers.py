@@ -16,12 +16,13 @@ from typing import Any, Final, Literal
 import pytest
 from pydantic import BaseModel, Field, create_model
 
+from judges.batches import read_replies, taken_of
 from judges.rubric import Group, answer_model
 from judges.rubric_files.reading import find
-from providers.answers import Answer, read_answer
-from providers.batches import read_replies, taken_of
 from providers.clients.openai import read_body
-from providers.messages import NO_TOKENS, Completion, Form, probability_of
+from providers.forms import Form
+from schemas.chat.answers import Answer, read_answer
+from schemas.chat.messages import NO_TOKENS, Completion, probability_of
 
 
 def _anthropic(body: bytes) -> Completion:

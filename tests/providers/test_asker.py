@@ -14,14 +14,15 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
-from providers import journal as journal_module
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request
+from providers.cache import ReplyCache
 from providers.faults import HopelessError
-from providers.journal import Journal, ReplyCache
-from providers.messages import Message, Tool
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message, Tool
 from schemas.common.errors import StoreError, UsageError
+from schemas.store import journal as journal_module
+from schemas.store.journal import Journal
 from tests.judges.judged_games import counted
 from tests.servers.stub_server import stub_server
 
@@ -271,7 +272,7 @@ def test_replies_that_wait_together_are_forced_to_disk_together(tmp_path: Path, 
 FULL = """
 import asyncio, resource, sys
 from pathlib import Path
-from providers.journal import Journal
+from schemas.store.journal import Journal
 from schemas.common.errors import StoreError
 
 async def write():

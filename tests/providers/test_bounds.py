@@ -12,7 +12,7 @@ import pytest
 
 from games.coordination.qa.ask import AskRequest, ask_questions
 from games.coordination.qa.questions import QUESTION_FILE
-from providers.batches import bound
+from judges.batches import bound
 from providers.faults import ForeignRedirectError, HopelessError, OversizeError
 from providers.provider import ModelSettings
 from tests.games.coordination.test_coordination_ask import question_file

@@ -14,10 +14,10 @@ import pytest
 from aiohttp import web
 
 from providers.asker import JobTerms, Reply, Request
+from providers.cache import ReplyCache
 from providers.clients.client import ChatRequest, connect
-from providers.journal import ReplyCache
-from providers.messages import NO_TOKENS, Completion
 from providers.provider import ModelSettings
+from schemas.chat.messages import NO_TOKENS, Completion
 from tests.providers.test_asker import Verdict, ask_all, said, settings
 from tests.servers.dialects import completion, tool_call
 from tests.servers.serving import application, json_reply, served

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 
 from providers.asker import JobTerms, Request
-from providers.messages import Tokens
 from providers.prices import Budget, Price
+from schemas.chat.messages import Tokens
 from tests.providers.test_answers import PROTOCOLS
 from tests.providers.test_asker import ask_all, said, settings
 from tests.providers.test_forms import replying, text

@@ -10,9 +10,9 @@ import pytest
 
 from providers.asker import Asker, Reply, Request
 from providers.faults import HopelessError
-from providers.messages import Message
 from providers.prices import Price
 from providers.provider import PROVIDERS, ModelSettings
+from schemas.chat.messages import Message
 from schemas.common.errors import UsageError
 from tests.judges.judged_games import counted
 from tests.providers.test_asker import LOOK, Sheet, said

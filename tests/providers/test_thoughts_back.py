@@ -14,8 +14,8 @@ import pytest
 from aiohttp import web
 
 from providers.asker import Asker, JobTerms, JournalEntry, Request
-from providers.journal import Journal
-from providers.messages import Message
+from schemas.chat.messages import Message
+from schemas.store.journal import Journal
 from tests.games.seats import ingested, play
 from tests.providers.test_asker import LOOK, said, settings
 from tests.servers.dialects import completion

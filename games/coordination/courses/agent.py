@@ -15,7 +15,7 @@ from games.coordination.players import KINDS, Player, Read, named_action, partne
 from games.players.course import Reply, Step, ask
 from games.players.player import Observation, texts_of
 from games.settings import Settings
-from providers.messages import Message
+from schemas.chat.messages import Message
 from schemas.game import UtteranceEntry
 from schemas.replies import Read as ReadKind
 from schemas.replies import Reading, is_echo

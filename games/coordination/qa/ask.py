@@ -30,9 +30,9 @@ from games.coordination.qa.questions import (
 from games.players.player import ModelPlayer, Observation, OutOfBudgetError, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.setup import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JobTerms, run_to_end, summed
-from providers.messages import Message
 from providers.prices import Budget, price_of
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 from schemas.common.errors import UsageError
 
 ACKNOWLEDGEMENT: Final = "Got it!"

@@ -20,7 +20,7 @@ from games.craft.engine.board import DIRECTORS, WALLS, Board, Director, View, vi
 from games.craft.engine.rules import Move, Outcome
 from games.craft.text.replies import NO_MESSAGE, DirectorAnswer
 from games.players.player import texts_of
-from providers.messages import Message
+from schemas.chat.messages import Message
 
 Archetype = Literal["assertive", "cautious", "observant", "skeptical", "synthesizer"]
 ARCHETYPES: Final[tuple[Archetype, ...]] = get_args(Archetype)

@@ -41,7 +41,7 @@ from games.craft.engine.board import Board
 from games.craft.engine.rules import Move, execute, placement_flags
 from games.craft.measures import progress
 from games.players.player import texts_of
-from providers.messages import Tool, ToolCall
+from schemas.chat.messages import Tool, ToolCall
 from schemas.common.text import replace_lone_surrogates
 from schemas.replies import Reading, is_echo
 

@@ -24,7 +24,7 @@ from games.players.course import Reply
 from games.players.player import Observation, written_out
 from games.players.setup import PlayerSetup
 from ingest.files.run import ingest_paths
-from providers.messages import NO_TOKENS, Completion, ToolCall
+from schemas.chat.messages import NO_TOKENS, Completion, ToolCall
 from schemas.common.errors import UsageError
 from schemas.game import Turn
 from schemas.store.store import Store

@@ -22,8 +22,8 @@ from judges.attribution.asking import MANNERS, Ask, AskingRequest, ask_games
 from judges.attribution.thumb import RULES, Guess
 from judges.evidence.transcript import load
 from providers.faults import HopelessError
-from providers.messages import Message
 from providers.provider import ModelSettings
+from schemas.chat.messages import Message
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed

@@ -82,7 +82,7 @@ class Phases:
         patch.object(LakeStore, "_committed", watched).start()
 
     def _watch_journals(self) -> None:
-        from providers.journal import Journal
+        from schemas.store.journal import Journal
 
         append = Journal._append
 

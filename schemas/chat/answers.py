@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from providers.messages import Completion
+from schemas.chat.messages import Completion
 from schemas.common.text import excerpt
 from schemas.replies import Read, read_of_rule
 

@@ -16,14 +16,14 @@ import msgspec
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from providers.answers import read_answer
 from providers.clients.client import ChatRequest
 from providers.faults import ForeignRedirectError, OversizeError, beyond_bounds
-from providers.messages import Completion, UnreadableError
 from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
 from providers.provider import ModelSettings, address_of, key_of, provider_of
 from providers.server import CallResult, ModelQuestion
 from providers.wire import Counted
+from schemas.chat.answers import read_answer
+from schemas.chat.messages import Completion, UnreadableError
 from schemas.common.errors import CotraceError, StoreError, UsageError
 from schemas.common.secrets import strike, strike_bytes
 from schemas.common.text import excerpt
@@ -156,8 +156,8 @@ class _Body(httpx.SyncByteStream):
 
 UNDER_WAY: Final = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
 """States in which there are no replies yet."""
-MOST_BYTES_TOLD: Final = 16 * 2**20
-"""Of what a provider tells about its batches."""
+MOST_BYTES_LISTED: Final = 16 * 2**20
+"""Of what a provider reports about its batches."""
 _ENDPOINT: Final = "/v1/chat/completions"
 _RUN_KEY: Final = "cotrace_run"
 
@@ -203,8 +203,8 @@ def send(client: openai.OpenAI, run_id: str, questions: Sequence[ModelQuestion],
     """Upload and submit; gives the provider's name of the batch.
 
     Raises:
-        BatchRefusedError: the provider says no.
-        CotraceError: it says nothing, and may have taken the batch.
+        BatchRefusedError: the provider refuses it.
+        CotraceError: it does not answer, and may have taken the batch.
     """
     import openai
 
@@ -214,10 +214,10 @@ def send(client: openai.OpenAI, run_id: str, questions: Sequence[ModelQuestion],
         metadata = {_RUN_KEY: run_id}
         return once.batches.create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h", metadata=metadata).id
     except openai.APIStatusError as error:
-        raise BatchRefusedError(f"the provider does not take the batch: {_told(error)}; ask without --batch instead") from error
+        raise BatchRefusedError(f"the provider does not take the batch: {_reason(error)}; ask without --batch instead") from error
     except openai.OpenAIError as error:
         raise CotraceError(
-            f"the provider cannot be reached ({_told(error)}): cotrace judge --collect finds out whether it has the batch"
+            f"the provider cannot be reached ({_reason(error)}): cotrace judge --collect finds out whether it has the batch"
         ) from error
 
 
@@ -233,8 +233,8 @@ def _lines(questions: Sequence[ModelQuestion], settings: ModelSettings) -> bytes
 
 
 def find(sent: Sent) -> Batch | None:
-    """The batch as the provider now tells of it; None: it never got it."""
-    with batch_client(sent.settings, MOST_BYTES_TOLD) as client:
+    """The batch as the provider now has it; None: it never got it."""
+    with batch_client(sent.settings, MOST_BYTES_LISTED) as client:
         if sent.batch_id is not None:
             return client.batches.retrieve(sent.batch_id)
         return next((batch for batch in client.batches.list() if (batch.metadata or {}).get(_RUN_KEY) == sent.run_id), None)
@@ -242,17 +242,17 @@ def find(sent: Sent) -> Batch | None:
 
 @contextmanager
 def within_reach() -> Iterator[None]:
-    """Say in one line that the provider does not tell of a batch.
+    """Say in one line that the provider does not report a batch.
 
     Raises:
-        CotraceError: it cannot be reached, or what it says is longer than any answer.
+        CotraceError: it cannot be reached, or what it sends is longer than any answer.
     """
     import openai
 
     try:
         yield
     except (openai.OpenAIError, OversizeError) as error:
-        raise CotraceError(f"the provider cannot tell of the batch ({_told(error)}): try again later") from error
+        raise CotraceError(f"the provider cannot tell of the batch ({_reason(error)}): try again later") from error
 
 
 def done_of(batch: Batch) -> int:
@@ -298,8 +298,8 @@ def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | Non
     )
 
 
-def _told(error: Exception) -> str:
-    """What a provider's error says, in one line."""
+def _reason(error: Exception) -> str:
+    """What a provider's error holds, in one line."""
     return excerpt(strike(str(beyond_bounds(error) or error)))
 
 
