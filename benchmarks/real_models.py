@@ -387,7 +387,8 @@ class Bench:
     def _readings(self, store: Path, family: str) -> Iterator[Row]:
         calls = self._rows(
             "SELECT calls.status, coalesce(read_as, calls.error, ''), count(*), sum(calls.tokens_in + calls.tokens_out), sum(latency_s) "
-            f"FROM calls INNER JOIN episodes USING (episode_id) WHERE purpose = 'reader' AND benchmark = '{family}' GROUP BY ALL ORDER BY ALL",
+            f"FROM calls INNER JOIN episodes USING (episode_id) WHERE purpose = 'reader' AND benchmark = '{family}' "
+            "GROUP BY ALL ORDER BY ALL",
             store,
         )
         number = sum(count for _, _, count, _, _ in calls)
