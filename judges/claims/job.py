@@ -1,6 +1,6 @@
 """Has a model read texts, at once, in a provider's batch or elsewhere, and puts what it understood into the table `claims`.
 
-One call a text; equal texts in equal frames are read once. What an earlier start has read is not asked again: it stands in the store or,
+One call a text; equal texts in equal frames are read once. What an earlier start has read is not asked again: it is in the store or,
 if that was killed, in the journal.
 
 Between submitting and collecting a batch, cotrace stores the request and the prompts' hashes in
@@ -196,7 +196,7 @@ class CollectedReading(NamedTuple):
     batch_id: str | None
     """None: it had never reached the provider."""
     status: str
-    """As the provider says; `lost` if it does not know the batch."""
+    """As the provider reports; `lost` if it does not know the batch."""
     done: int
     """Requests that the provider is through with."""
     calls: int
@@ -300,7 +300,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
 
 
 def collect_readings(store: Store) -> list[CollectedReading]:
-    """Store the claims of every batch that is done; those under way are only told of.
+    """Store the claims of every batch that is done; those under way are only reported.
 
     Raises:
         CotraceError: the provider cannot be reached.
