@@ -28,9 +28,9 @@ class Address:
 
     @classmethod
     def parse(cls, path: str | None, search: str | None) -> Address:
-        """Read what the browser's location holds."""
+        """Read what the browser's location holds: a proxy may serve the pages under a path of its own, and only the last part names one."""
         values = parse_qs(_whole(search or "").lstrip("?"))
-        return cls(_whole(path or "/"), {key: tuple(found) for key, found in values.items()})
+        return cls(f"/{_whole(path or '').rpartition('/')[2]}", {key: tuple(found) for key, found in values.items()})
 
     def all(self, key: str) -> tuple[str, ...]:
         """Every value of the key; empty if it is not in the address."""

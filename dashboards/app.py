@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import dash
 from dash import ALL, MATCH, Dash, Input, Output, State, html
+from flask import Flask, Response, abort, request
 
 from dashboards import grid
 from dashboards.address import Address
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Access = LOCAL) -> Dash:
+def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Access = LOCAL, base_path: str = "") -> Dash:
     """The dashboard over one store; the store is opened afresh for every page, so runs under way show up.
 
     Args:
         store: what to show.
         rubric_folders: folders with rubrics of the user's own, for the labelling page.
         access: who may use it.
+        base_path: path under which browsers reach it, such as `/cotrace`; the WSGI server takes it off.
     """
     app = Dash(
         "dashboards",
@@ -39,7 +41,9 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         suppress_callback_exceptions=True,
         assets_folder="assets",
         assets_ignore=r"theme\.js",
-        index_string=INDEX,
+        index_string=INDEX.replace("/assets/", f"{base_path}/assets/"),
+        requests_pathname_prefix=f"{base_path}/",
+        routes_pathname_prefix="/",
     )
     guard(app.server, access)
     answer_faults(app.server)
@@ -81,7 +85,7 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
     )
     @checked
     def follow(clicks: list[Click | None]) -> Any:
-        return next((target for click in clicks if (target := _target(click))), dash.no_update)
+        return next((f".{target}" for click in clicks if (target := _target(click))), dash.no_update)
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         "(drawn) => { cotrace.await(drawn); return dash_clientside.no_update; }",
@@ -89,14 +93,28 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         Input("title", "data"),
     )
 
-    @app.server.get("/-/state")  # type: ignore[untyped-decorator]
+    _add_routes(app.server, store, rubric_folders)
+    grid.register(app, opened, {table.name: table for page in pages() for table in getattr(page, "TABLES", ())})
+    for page in pages():
+        if hasattr(page, "register"):
+            page.register(app, store, rubric_folders)
+    return app
+
+
+def _add_routes(server: Flask, store: Store, rubric_folders: Sequence[Path]) -> None:
+    """What browsers ask for beside pages: the state of the store, and pages as files."""
+
+    @server.before_request
+    def refuse_deeper_pages() -> None:
+        if request.endpoint == "/<path:path>" and "/" in request.path[1:]:
+            abort(404)
+
+    @server.get("/-/state")
     def state() -> str:
         return state_told(store)
 
-    @app.server.get("/-/page.html")  # type: ignore[untyped-decorator]
+    @server.get("/-/page.html")
     def file_of_page() -> Any:
-        from flask import Response, request
-
         path, _, search = request.args.get("at", "/").partition("?")
         prints = bool(request.args.get("print"))
         text = page_file(store, Address.parse(path, search), rubric_folders, prints=prints)
@@ -104,12 +122,6 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
             return Response(text, mimetype="text/html")
         name = f"cotrace{path.replace('/', '-').rstrip('-')}.html" if _is_ours(path) else "cotrace.html"
         return Response(text, mimetype="text/html", headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-    grid.register(app, opened, {table.name: table for page in pages() for table in getattr(page, "TABLES", ())})
-    for page in pages():
-        if hasattr(page, "register"):
-            page.register(app, store, rubric_folders)
-    return app
 
 
 def _target(click: Click | None) -> str | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _VOID: Final = frozenset({"br", "hr", "img", "input", "wbr"})
 _ATTRIBUTES: Final = {"className": "class", "tabIndex": "tabindex", "colSpan": "colspan", "rowSpan": "rowspan", "htmlFor": "for"}
+_ADDRESSES: Final = frozenset({"href", "action"})
 _LEFT_OUT: Final = frozenset({"children", "key", "n_clicks", "n_clicks_timestamp", "disable_n_clicks", "refresh"})
 _LENGTH: Final = re.compile(r"(?<!^)(?=[A-Z])")
 _TAG: Final = re.compile(r"[a-z][a-z0-9]*")
@@ -81,6 +82,8 @@ def compact(part: Static) -> Any:
         return part
     if is_static(part):
         return Fragment(to_html(part))
+    for name in _ADDRESSES & vars(part).keys():
+        setattr(part, name, _relative(getattr(part, name)))
     if type(part).__module__.startswith("dash.html") and not isinstance(getattr(part, "children", None), str | int | float | None):
         part.children = compact(part.children)
     return part
@@ -135,11 +138,17 @@ def _element(tag: str, properties: Mapping[str, Any], children: Static) -> Itera
         if value is None or value is False:
             continue
         text = "" if value is True else _style(value) if name == "style" else str(value)
+        text = _relative(text) if name in _ADDRESSES else text
         yield f' {_ATTRIBUTES.get(name, name)}="{escape_html.escape(without_control(text))}"'
     yield ">"
     if tag not in _VOID:
         yield from _pieces(children)
         yield f"</{tag}>"
+
+
+def _relative(address: str) -> str:
+    """All pages are one level deep: so written, links hold under whatever path a proxy serves them."""
+    return f".{address}" if address.startswith("/") else address
 
 
 def _properties(part: Component) -> dict[str, Any]:

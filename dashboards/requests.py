@@ -48,7 +48,7 @@ class Access:
             return f"This dashboard answers to localhost only, not to {request.host[:100]!r}.", HTTPStatus.FORBIDDEN
         origin = request.headers.get("Origin")
         if origin is not None and _place(origin) != request.host.lower():
-            return "Requests of other pages are not answered.", HTTPStatus.FORBIDDEN
+            return "Requests of other pages are not answered (a proxy has to pass the header Host on).", HTTPStatus.FORBIDDEN
         if request.method not in _READING and request.headers.get("Sec-Fetch-Site", "none") not in {"same-origin", "none"}:
             return "Requests of other pages are not answered.", HTTPStatus.FORBIDDEN
         if self.token is not None and not self.is_token(request.cookies.get(self.cookie)):
@@ -100,8 +100,8 @@ def guard(server: Flask, access: Access, *, free: tuple[str, ...] = ()) -> None:
 def _with_cookie(name: str, token: str) -> Response:
     """The same page again, with the token in a cookie instead of the address, where it would be seen and sent on."""
     rest = urlencode([(key, value) for key, value in request.args.items(multi=True) if key != "token"])
-    answer = make_response(redirect(f"/{request.path.lstrip('/')}{'?' if rest else ''}{rest}", HTTPStatus.SEE_OTHER))
-    answer.set_cookie(name, token, httponly=True, samesite="Lax")
+    answer = make_response(redirect(f"{request.script_root}/{request.path.lstrip('/')}{'?' if rest else ''}{rest}", HTTPStatus.SEE_OTHER))
+    answer.set_cookie(name, token, path=request.script_root or "/", httponly=True, samesite="Lax")
     return answer
 
 

@@ -182,7 +182,9 @@ class ServedAt(NamedTuple):
     port: int
     """0: any free one."""
     token: str | None = None
-    """What a browser has to bring; None: nothing on this machine's own address, elsewhere a new one."""
+    """What a browser has to bring; None: nothing on this machine's own address, elsewhere and behind a proxy a new one."""
+    base_path: str = ""
+    """Path under which a proxy serves the dashboard, such as `/cotrace`."""
 
 
 def serve(store: Store, place: ServedAt, rubric_folders: Sequence[Path] = (), *, on_ready: Callable[[str], None]) -> None:
@@ -198,7 +200,7 @@ def serve(store: Store, place: ServedAt, rubric_folders: Sequence[Path] = (), *,
         CotraceError: the address is taken or not ours.
     """
     with keeping_ahead(store, rubric_folders):
-        _serve(place, lambda access: create_app(store, rubric_folders, access=access).server, on_ready)
+        _serve(place, lambda access: create_app(store, rubric_folders, access=access, base_path=place.base_path).server, on_ready)
 
 
 def serve_tables(tables: Tables, place: ServedAt, *, on_ready: Callable[[str], None]) -> None:
@@ -211,23 +213,24 @@ def serve_tables(tables: Tables, place: ServedAt, *, on_ready: Callable[[str], N
 
 
 def _serve(place: ServedAt, make: Callable[[Access], Flask], on_ready: Callable[[str], None]) -> None:
-    host, port, token = place
-    local = is_loopback(host)
+    host, port, token, base_path = place
+    local = is_loopback(host) and not base_path
     access = Access(token if local else token or new_token(), any_host=not local)
     app = make(access)
     getLogger("waitress.queue").setLevel(ERROR)  # it warns whenever a page asks for more cards at once than there are threads
     threads = _Threads()
     threads.set_thread_count(_THREADS)
     try:
-        server = create_server(app, host=host, port=port, _dispatcher=threads, ident="cotrace", max_request_body_size=_MOST_BYTES)
+        settings: dict[str, Any] = {"ident": "cotrace", "max_request_body_size": _MOST_BYTES, "url_prefix": base_path}
+        server = create_server(app, host=host, port=port, _dispatcher=threads, **settings)
     except (OSError, ValueError) as error:
         raise CotraceError(f"cannot serve on {host}:{port} ({error}): is the port taken? name another with --port") from error
     with closing(server), suppress(KeyboardInterrupt):  # waitress takes it for the ordinary end too, once it runs
-        on_ready(_link(host, server, access.token))
+        on_ready(_link(host, server, base_path, access.token))
         server.run()
 
 
-def _link(host: str, server: Any, token: str | None) -> str:
+def _link(host: str, server: Any, base_path: str, token: str | None) -> str:
     port = server.effective_listen[0][1] if hasattr(server, "effective_listen") else server.effective_port
     name = socket.gethostname() if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{name}:{port}{base_path}/" + (f"?token={token}" if token else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,12 @@ def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> st
     return token
 
 
+def _as_path(_: click.Context, __: click.Parameter, path: str) -> str:
+    if path.strip("/") and not re.fullmatch(r"/?[\w.~-]+(/[\w.~-]+)*/?", path, re.ASCII):
+        raise click.BadParameter(f"{path!r} is no path of letters, digits and - . _ ~, such as /cotrace")
+    return f"/{path.strip('/')}" if path.strip("/") else ""
+
+
 @click.command()
 @store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -45,6 +52,13 @@ def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> st
     envvar="COTRACE_TOKEN",
     callback=_long_enough,
     help="What a browser must bring (or set COTRACE_TOKEN) [default: nothing on this machine, a new one each time elsewhere].",
+)
+@click.option(
+    "--base-path",
+    default="",
+    metavar="PATH",
+    callback=_as_path,
+    help="Path under which a reverse proxy serves the dashboard, such as /cotrace; a token is needed then.",
 )
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own, to label by.")
 @click.option(
@@ -68,6 +82,7 @@ def command(
     host: str,
     port: int,
     token: str | None,
+    base_path: str,
     folders: tuple[Path, ...],
     out: Path,
     page: str | None,
@@ -83,12 +98,15 @@ def command(
     \b
     Example:
       cotrace dash --port 8051
+      cotrace dash --base-path /cotrace
       cotrace dash --page "/failures?benchmark=craft&by=level" > failures.html
       cotrace dash --play --partner openai/gpt-4o-mini
     """
     from dashboards.server import ServedAt, serve
 
     if play:
+        if base_path:
+            raise UsageError("--base-path is for the dashboard: leave it or --play out")
         _serve_tables(ServedAt(host, port, token), out, **of_tables)
         return
     for name, option in _OF_TABLES.items():
@@ -102,7 +120,7 @@ def command(
         return
     for clash in clashes(folders):
         say(f"left out: {clash}")
-    serve(store, ServedAt(host, port, token), folders, on_ready=lambda link: announce(store, link))
+    serve(store, ServedAt(host, port, token, base_path), folders, on_ready=lambda link: announce(store, link))
 
 
 def _print_page(store: Store, address: str, folders: tuple[Path, ...]) -> None:

@@ -76,7 +76,7 @@
   });
   document.addEventListener("focusout", (event) => event.target === field && close());
 
-  const queries = window.cotrace.drawer("cotrace-queries", "[data-saved]", "query", (name, query) => "/sql?" + new URLSearchParams({ query, name }));
+  const queries = window.cotrace.drawer("cotrace-queries", "[data-saved]", "query", (name, query) => "./sql?" + new URLSearchParams({ query, name }));
   window.cotrace.showSaved = queries.show;
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-save]");

@@ -25,7 +25,7 @@ window.dashAgGridFunctions.cotraceTheme = (quartz) =>
   });
 
 window.dashAgGridComponentFunctions.CotraceLink = (props) =>
-  props.data && props.data["→ href"] ? React.createElement("a", { href: props.data["→ href"], title: props.data["→ code"] || props.value }, props.value) : props.value || null;
+  props.data && props.data["→ href"] ? React.createElement("a", { href: "." + props.data["→ href"], title: props.data["→ code"] || props.value }, props.value) : props.value || null;
 
 window.dashAgGridComponentFunctions.CotraceCondition = (props) =>
   React.createElement("span", { title: props.data && props.data["→ code"] }, props.value);

@@ -31,7 +31,7 @@
   const look = async () => {
     if (document.hidden || !document.getElementById("news")) return;
     const drawn = known;
-    const answer = await fetch("/-/state").catch(() => null);
+    const answer = await fetch("./-/state").catch(() => null);
     if (!answer || !answer.ok) {
       const why = await refusal(answer);
       if (refused !== why) say("span", why);

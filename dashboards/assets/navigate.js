@@ -125,7 +125,7 @@
 
   const isOurs = (link) =>
     link.origin === location.origin && !link.target && !link.hasAttribute("download") && link.dataset.download === undefined &&
-    !link.pathname.startsWith("/-/");
+    !link.pathname.includes("/-/");
 
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -157,7 +157,7 @@ def _editor(read: Reader, asked: str) -> Part:
         rows=str(max(5, min(asked.count("\n") + 2, 16))),
         spellcheck="false",
         autocomplete="off",
-        data_complete="/-/words.json",
+        data_complete="./-/words.json",
         data_focus="e",
         placeholder="SELECT model, count(*) FROM games GROUP BY ALL",
         aria_label="SQL query",

@@ -65,9 +65,11 @@ def dash(store: Store, *options: str, **variables: str) -> Iterator[_Dash]:
     while not (link := re.search(r"dashboard over .*: (http\S+)", line := process.stderr.readline())):
         before += line
         assert line, before
-    yield _Dash(urlsplit(link[1]).port or 0, link[1], process)
-    process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=30)[1]
+    try:
+        yield _Dash(urlsplit(link[1]).port or 0, link[1], process)
+    finally:
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=30)[1]
     assert "Traceback" not in told
 
 

@@ -20,7 +20,7 @@ def test_texts_and_attributes_are_escaped() -> None:
 
 
 def test_elements_of_every_kind() -> None:
-    """Links, drawings, void elements, lists and nothing."""
+    """Links (written so that they hold under any path), drawings, void elements, lists and nothing."""
     part = [
         dcc.Link("go", href="/a?b=1&c=2"),
         html.Br(),
@@ -30,7 +30,7 @@ def test_elements_of_every_kind() -> None:
         html.Details([html.Summary("s")], open=True),
     ]
     assert to_html(part) == (
-        '<a href="/a?b=1&amp;c=2">go</a><br>3<circle cx="1" stroke-width="2"></circle><details open=""><summary>s</summary></details>'
+        '<a href="./a?b=1&amp;c=2">go</a><br>3<circle cx="1" stroke-width="2"></circle><details open=""><summary>s</summary></details>'
     )
 
 
