@@ -192,7 +192,7 @@ def _logged(index: int, message: ParsedMessage, agent: str, found: MessageParts,
     code, text = _error(raw)
     return LoggedMessage(
         agent=agent,
-        text=found.text,
+        text=found.text or (text or "" if _role(raw) == "tool" else ""),
         turn=message.turn,
         role=_role(raw),
         thought="\n".join(filter(None, thoughts)) or None,

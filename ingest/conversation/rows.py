@@ -97,6 +97,8 @@ class Conversation:
     messages: Sequence[LoggedMessage]
     roles: Mapping[str, str] = field(default_factory=dict)
     """Agent -> role; of one that is not named, its name."""
+    team: Mapping[str, str | None] | None = None
+    """What the log names as the team: role -> model; None: it follows from the models."""
     received: Mapping[str, Any] = field(default_factory=dict)
     """Agent -> what only it has received."""
     models: Mapping[str, str] = field(default_factory=dict)
@@ -224,7 +226,9 @@ def _turns(messages: Sequence[LoggedMessage]) -> dict[int, list[LoggedMessage]]:
 
 
 def _team(found: Conversation) -> dict[str, str | None]:
-    """Role -> model. Where the log names one evaluated model, or none, that is the team: who spoke differs from game to game of a run."""
+    """Role -> model. Where the log names no team, and one evaluated model, or none, that is the team: who spoke differs from game to game of a run."""
+    if found.team:
+        return dict(found.team)
     if found.model is not None or not found.models:
         return {"model": found.model or UNKNOWN_MODEL}
     return {found.roles.get(agent, agent): found.models.get(agent) for agent in found.agents}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -59,6 +59,10 @@ class MessageColumns(_Part):
     """The object in the message that holds it."""
     where: dict[str, list[str]] = Field(default_factory=dict)
     """Column -> its values in what is a message; other entries of the list are facts about the conversation, by that value."""
+    needs: list[str] = Field(default_factory=list)
+    """Columns of which an entry has one if it is a message."""
+    id: str | None = None
+    """What tells entries apart: one that is repeated word for word counts once."""
     agent: str | None = None
     """Who wrote what has the role assistant."""
     usage: str | None = None
@@ -76,6 +80,8 @@ class OutcomeColumns(_Part):
     level: str | None = None
     run: str | None = None
     model: str | None = None
+    team: str | None = None
+    """Who plays: an object of role and model, or the team's name."""
     error: str | None = None
     attempt: str | None = None
     seed: str | None = None
@@ -441,7 +447,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     if not messages:
         raise BadInputError("no messages")
     columns = mapping.outcome
-    values = {name: group.get(getattr(columns, name) or name) for name in ("success", "score", "model")}
+    values = {name: _first_fact(group, getattr(columns, name), names) for name, names in _OUTCOME_NAMES.items()}
     has_success = columns.success is not None or values["success"] is not None
     ended = outcome({"success": values["success"]} if has_success else {"score": values["score"]})
     score = number(values["score"])
@@ -451,22 +457,44 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     return Conversation(
         benchmark=mapping.benchmark,
         run=str(group.get(columns.run) if columns.run else mapping.run or _stem(file)),
-        task=str(_text(group, columns.task or "task_id") or group.task),
+        task=str(values["task"] if values["task"] is not None else group.task),
         level=_text(group, columns.level),
         messages=messages,
         models=_models(messages, values["model"]),
         model=values["model"] if isinstance(values["model"], str) else None,
+        team=_team(group.get(columns.team)) if columns.team else None,
         success=ended.success,
         score=score if score is not None else ended.score,
         by_number=ended.by_number and not has_success,
         metrics={name: found for name, column in columns.scores.items() if (found := number(group.get(column))) is not None},
         turn_metrics=scores_of_turns,
-        stop_reason=_text(group, columns.stop),
+        stop_reason=None if values["stop"] is None else str(values["stop"]),
         error=_text(group, columns.error),
         attempt=attempt,
         seed=_whole(group, columns.seed) if columns.seed else attempt,
         details={key: value for key in wanted if key not in read and (value := group.get(key)) is not None},
     )
+
+
+_OUTCOME_NAMES: Final = {
+    "success": ("success", "resolved", "passed"),
+    "score": ("score", "reward"),
+    "model": ("model", "model_name", "model_name_or_path", "model_path"),
+    "task": ("task_id", "instance_id"),
+    "stop": ("stop_reason", "exit_status", "termination_reason"),
+}
+"""Facts of a conversation -> what programs call them, where no mapping names the column."""
+
+
+def _team(given: Any) -> dict[str, str | None] | None:
+    given = read_json(given) if isinstance(given, str) and given.startswith("{") else given
+    if isinstance(given, Mapping):
+        return {str(role): None if model is None else str(model) for role, model in given.items()}
+    return None if given is None else {"team": str(given)}
+
+
+def _first_fact(group: Group, column: str | None, names: Sequence[str]) -> Any:
+    return next((value for name in ([column] if column else names) if (value := group.get(name)) is not None), None)
 
 
 def _split_facts(raw: list[Any], group: Group) -> tuple[list[Any], Mapping[str, Any]]:
@@ -476,15 +504,26 @@ def _split_facts(raw: list[Any], group: Group) -> tuple[list[Any], Mapping[str, 
         return raw, group.facts
     messages: list[Any] = []
     facts = dict(group.facts)
+    seen: dict[Any, Any] = {}
     for entry in raw:
-        if isinstance(entry, Mapping) and all(str(_get(entry, key)) in values for key, values in columns.where.items()):
-            messages.append(entry)
+        if _is_message(entry, columns):
+            name = _get(entry, columns.id) if columns.id else None
+            if name is None or seen.setdefault(str(name), entry) is entry or seen[str(name)] != entry:
+                messages.append(entry)
             continue
         used = _get(entry, columns.usage) if columns.usage and isinstance(entry, Mapping) else None
         if used and messages:
             messages[-1] = {**messages[-1], "usage": used}
         facts |= {str(_get(entry, key)): entry for key in columns.where} if isinstance(entry, Mapping) else {}
     return messages, facts
+
+
+def _is_message(entry: Any, columns: MessageColumns) -> bool:
+    return (
+        isinstance(entry, Mapping)
+        and all(str(_get(entry, key)) in values for key, values in columns.where.items())
+        and (not columns.needs or any(_get(entry, key) for key in columns.needs))
+    )
 
 
 def _models(messages: list[LoggedMessage], model: Any) -> dict[str, str]:
@@ -557,7 +596,8 @@ def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessa
     inner = _get(raw, columns.within) if columns.within else None
     raw = {**{key: value for key, value in raw.items() if key != columns.within}, **inner} if isinstance(inner, Mapping) else raw
     chat = _dialect(raw, mapping)
-    role, speaker, text = _get(raw, columns.role), _get(raw, columns.speaker), _get(raw, columns.text)
+    role, speaker = _get(raw, columns.role), _get(raw, columns.speaker)
+    text = next((found for column in (columns.text, "system_prompt") if (found := _get(raw, column)) is not None), None)
     chat |= {key: value for key, value in (("role", role), ("content", text)) if value is not None}
     if speaker is not None:
         chat["name"] = str(speaker)
@@ -574,7 +614,8 @@ def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessa
     turn = None if columns.turn is None else _turn(raw, index, columns.turn)
     named = {column.partition(".")[0] for column in _columns(columns, mapping.outcome, mapping.conversation)}
     agent = _get(raw, columns.agent) if columns.agent else None
-    chat |= {} if agent is None else {"agent": str(agent)}
+    if agent is not None:  # what a sub-agent is asked, its caller wrote
+        chat |= {"agent": str(agent)} | ({"name": "assistant"} if role == "user" else {})
     unnamed = {key: value for key, value in raw.items() if key not in named or key == columns.text}
     yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=unnamed)
     observed = _observed(raw, columns.observation)

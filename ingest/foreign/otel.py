@@ -57,7 +57,11 @@ _MOST_TOKENS: Final = 10**12
 
 
 def grouped(spans: Sequence[Span]) -> dict[str, list[Span]]:
-    """Conversation -> its spans in the order of time; where no span of a trace names one, the trace is the conversation."""
+    """Conversation -> its spans in the order of time; where no span of a trace names one, the trace is the conversation.
+
+    An agent that another one calls can have a conversation id of its own: it is part of the conversation of the spans around it.
+    """
+    by_id = {span.id: span for span in spans}
     named: dict[str, str] = {}
     for span in spans:
         thread = span.attributes.get("gen_ai.conversation.id") or span.attributes.get("session.id")
@@ -65,7 +69,8 @@ def grouped(spans: Sequence[Span]) -> dict[str, list[Span]]:
             named.setdefault(span.trace, str(thread))
     groups: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda one: (one.start_ns, -(one.end_ns or 0))):
-        thread = span.attributes.get("gen_ai.conversation.id") or named.get(span.trace) or span.trace
+        around = (one.attributes.get("gen_ai.conversation.id") for one in (span, *_around(span, by_id)))
+        thread = next((found for found in reversed(list(around)) if found), None) or named.get(span.trace) or span.trace
         groups.setdefault(str(thread), []).append(span)
     return groups
 
@@ -364,7 +369,7 @@ def _evaluations(spans: Sequence[Span]) -> Iterator[tuple[str, Any]]:
 
 
 FORMAT: Final = "otel"
-VERSION: Final = 7
+VERSION: Final = 8
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')

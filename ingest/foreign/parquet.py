@@ -1,4 +1,4 @@
-"""Reads Parquet: Inspect Scout's transcripts (a row each), and chat in OpenAI's form (column `messages`); others with `--map`."""
+"""Reads Parquet: Inspect Scout's transcripts, rows of described formats, TRAIL's traces, lists of messages; others with `--map`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.rows import Conversation, number, numbers, outcome, reading_of, settled
+from ingest.foreign import otel
 from ingest.foreign.chat_lines import PARQUET, parquet_rows, read_mapped
-from ingest.foreign.chat_mapping import DEFAULT
+from ingest.foreign.chat_mapping import DEFAULT, ConversationColumns
+from ingest.foreign.described import ADAPTERS as _DESCRIBED
 from ingest.reading.adapter_types import Place, Reading
-from ingest.reading.text import loads, read_time
+from ingest.reading.text import dumps, loads, read_time
 from schemas.common.errors import BadInputError
 from schemas.common.text import excerpt
+from schemas.records import Episode, EpisodeMetric
 
 BENCHMARK: Final = "scout"
 
@@ -102,8 +105,11 @@ def _json(value: Any) -> Any:
 
 
 FORMAT: Final = "parquet"
-VERSION: Final = 5
+VERSION: Final = 6
 PATH_PARTS: Final = 0
+
+_LISTS: Final = ("messages", "trajectory", "conversation", "conversations")
+"""Columns that hold the list of messages, by the names that data sets give them."""
 
 
 def sniff(head: bytes) -> bool:
@@ -120,9 +126,29 @@ def read(data: bytes, place: Place) -> Reading:
     columns = _columns(data)
     if is_transcript(columns):
         return _transcripts(data, place)
-    if DEFAULT.conversation.messages in columns:
-        return read_mapped(data, place, DEFAULT)
+    described = next((known for known in _DESCRIBED if not known.MARKS and any(keys <= set(columns) for keys in known.KEYS)), None)
+    if described is not None:
+        return described.read(data, place)
+    if {"trace", "labels"} <= set(columns):
+        return _trail(data, place)
+    listed = next((name for name in _LISTS if name in columns), None)
+    if listed is not None:
+        return read_mapped(data, place, DEFAULT.model_copy(update={"conversation": ConversationColumns(messages=listed)}))
     return Reading(note=f"Parquet without a column messages ({excerpt(', '.join(columns))}): say with --map which column is what")
+
+
+def _trail(data: bytes, place: Place) -> Reading:
+    """Rows of TRAIL: the trace as JSON text, and people's scores of it."""
+    rows = [{key: _json(row.values.get(key)) for key in ("trace", "labels")} for row in parquet_rows(data)]
+    reading = otel.read("\n".join(dumps(row["trace"]) for row in rows).encode(errors="surrogatepass"), place)
+    games = {one.task_id: one.episode_id for one in reading.rows["episodes"] if isinstance(one, Episode)}
+    for row in rows:
+        trace, labels = row["trace"], row["labels"]
+        game = games.get(str(trace.get("trace_id"))) if isinstance(trace, Mapping) else None
+        scores = labels.get("scores") if isinstance(labels, Mapping) else None
+        if game is not None and isinstance(scores, list) and scores and isinstance(scores[0], Mapping):
+            reading.rows["episode_metrics"] += [EpisodeMetric(game, f"trail.{key}", value) for key, value in numbers(scores[0]).items()]
+    return reading
 
 
 def _transcript(row: Mapping[str, Any], place: Place, name: str) -> Reading:

@@ -82,7 +82,7 @@ def _actions(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitCont
 
 
 def _events(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitContext]]:
-    """What was said and thought, in order, then what was tried."""
+    """Messages and thoughts, in order, then what was tried."""
     for said in turn.utterances:
         yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
     yield from _actions(group, turn)

@@ -39,9 +39,10 @@ class Joined(_Part):
     """Files of one conversation: those of sub-agents are read with that of the agent which called them."""
 
     children: list[str]
-    """Patterns of paths from the folder of the parent; `{stem}` is the parent's name without its ending."""
-    parents: list[str]
-    """Paths from the folder of a child; `{id}` is the value of `by` in its first line."""
+    """Patterns of paths from the folder of the parent; `{stem}` is the parent's name without its ending.
+
+    The parent of a child is in a folder above it, and has the name of a folder between them, or the value of `by` for a name.
+    """
     by: str
     """Key of the first line that parent and child share."""
     name: str
@@ -122,8 +123,8 @@ class Described:
         if self._joined is None or not self._is_child(path):
             return None
         shared = self._shared(path)
-        places = (path.parent / pattern.replace("{id}", shared) for pattern in self._joined.parents if shared is not None)
-        return next((one for one in places if one.is_file()), None)
+        places = (one for folder in path.parents[:-1] for one in (folder / f"{shared}{path.suffix}", folder.with_suffix(path.suffix)))
+        return next((one for one in places if shared is not None and one.is_file() and self._shared(one) == shared), None)
 
     def _shared(self, path: Path) -> str | None:
         """The value that files of one conversation share."""

@@ -20,14 +20,22 @@ MAP = """\
 benchmark: negotiation
 conversation: {id: deal, messages: talk}
 message: {speaker: who, text: words, to: heard_by, turn: round}
-outcome: {success: won, score: points, task: item}
+outcome: {success: won, score: points, task: item, team: played_by}
 """
 TALK = [
     {"who": "ann", "words": "Ten?", "heard_by": "bob", "round": 0},
     {"who": "bob", "words": "Nine.", "heard_by": ["ann", "cy"], "round": 0},
     {"who": "cy", "words": "Eight.", "heard_by": "all", "round": 1},
 ]
-DEAL = {"deal": "d1", "talk": TALK, "won": True, "points": 9, "item": "lamp", "day": "Monday"}
+DEAL = {
+    "deal": "d1",
+    "talk": TALK,
+    "won": True,
+    "points": 9,
+    "item": "lamp",
+    "day": "Monday",
+    "played_by": {"seller": "m-1", "buyer": None},
+}
 
 
 def mapped(tmp_path: Path, text: str, *rows: Any) -> Ingested:
@@ -44,8 +52,8 @@ def test_a_mapping_says_who_speaks_to_whom_when_and_how_it_ended(tmp_path: Path)
         (1, 2, "bob", ["bob", "ann", "cy"], "Nine."),
         (2, 1, "cy", ["ann", "bob", "cy"], "Eight."),
     ]
-    facts = "SELECT benchmark, task_id, success, score, turns_taken, details ->> 'day' FROM episodes"
-    assert found.rows(facts) == [("negotiation", "lamp", True, 9.0, 2, "Monday")]
+    facts = "SELECT benchmark, task_id, success, score, turns_taken, details ->> 'day', team ->> 'seller' FROM episodes"
+    assert found.rows(facts) == [("negotiation", "lamp", True, 9.0, 2, "Monday", "m-1")]
 
 
 def test_rows_that_are_messages_are_gathered_and_put_in_order(tmp_path: Path) -> None:

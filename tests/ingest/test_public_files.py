@@ -1,0 +1,214 @@
+"""Kinds of words, speakers and numbers that files of public programs and data sets hold in places of their own; all arrive.
+
+The files are written here, in words of our own, with the keys that these programs write.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.ingest.asked import Ingested, ingested, written
+
+_AT = "2026-02-01T10:00:0{}.000Z"
+
+
+def _claude(number: int, kind: str, content: Any = None, **more: Any) -> dict[str, Any]:
+    held = {} if content is None else {"message": {"role": kind, "content": content}}
+    return {"sessionId": "s-1", "parentUuid": None, "type": kind, "uuid": f"u{number}", "timestamp": _AT.format(number), **held, **more}
+
+
+_SESSION = [
+    _claude(0, "user", "Sort the shelf."),
+    _claude(0, "user", "Sort the shelf."),
+    _claude(1, "system", subtype="api_error", level="error", error={"type": "overloaded"}, retryAttempt=1),
+    _claude(2, "assistant", [{"type": "tool_use", "id": "t1", "name": "Workflow", "input": {"prompt": "Count the books"}}]),
+    _claude(5, "user", [{"type": "tool_result", "tool_use_id": "t1", "content": "eleven books"}]),
+    _claude(6, "system", subtype="turn_duration", durationMs=12),
+]
+_WORKER = [
+    _claude(3, "user", "Count the books", isSidechain=True, agentId="w1"),
+    _claude(4, "assistant", [{"type": "text", "text": "eleven"}], isSidechain=True, agentId="w1"),
+]
+_DOJO = {
+    "suite_name": "travel",
+    "pipeline_name": "m-1",
+    "user_task_id": "user_task_3",
+    "injection_task_id": None,
+    "attack_type": None,
+    "injections": {},
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "content": "Book a bed."}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"function": "book", "args": {"n": 1}, "id": "c1", "placeholder_args": None}],
+        },
+        {
+            "role": "tool",
+            "content": [],
+            "tool_call_id": "c1",
+            "tool_call": {"function": "book", "args": {"n": 1}},
+            "error": "ValueError: full",
+        },
+        {"role": "assistant", "content": [{"type": "text", "content": "There is none."}], "tool_calls": None},
+    ],
+    "error": None,
+    "utility": False,
+    "security": True,
+    "duration": 2.5,
+}
+_RUN = {"trajectory_id": "r-1", "instance_id": "repo-7", "resolved": 1, "exit_status": "submit", "reward": 0.25}
+_RUN_MESSAGES = [
+    {"role": "user", "content": "Fix the gate."},
+    {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}]},
+    {"role": "tool", "content": "gate.py", "tool_call_id": "c1"},
+]
+_ROW = {
+    "instance_id": "repo-8",
+    "model_name": "m-2",
+    "target": True,
+    "exit_status": "submitted",
+    "generated_patch": "diff",
+    "eval_logs": "ok",
+}
+_ROW_MESSAGES = [
+    {"role": "system", "system_prompt": "You mend code.", "text": None, "mask": False, "cutoff_date": None},
+    {"role": "user", "system_prompt": None, "text": "The door sticks.", "mask": False, "cutoff_date": None},
+    {"role": "ai", "system_prompt": None, "text": "I oil it.", "mask": True, "cutoff_date": None},
+]
+_TRACE = {
+    "trace_id": "ab",
+    "spans": [
+        {
+            "timestamp": "2026-02-01T10:00:00Z",
+            "trace_id": "ab",
+            "span_id": "1",
+            "span_name": "LiteLLMModel.__call__",
+            "span_kind": "Internal",
+            "span_attributes": {
+                "openinference.span.kind": "LLM",
+                "llm.model_name": "m-3",
+                "llm.input_messages.0.message.role": "user",
+                "llm.input_messages.0.message.content": "How tall is the tower?",
+                "llm.output_messages.0.message.role": "assistant",
+                "llm.output_messages.0.message.content": "Forty metres.",
+            },
+            "child_spans": [],
+        }
+    ],
+}
+_SCORES = {"trace_id": "ab", "errors": [], "scores": [{"reliability_score": 4, "overall": 3.5}]}
+
+
+def _span(number: int, parent: int | None, name: str, conversation: str, agent: str, **attributes: Any) -> dict[str, Any]:
+    named = {"gen_ai.operation.name": name, "gen_ai.conversation.id": conversation, "gen_ai.agent.name": agent, **attributes}
+    return {
+        "traceId": "cd",
+        "spanId": str(number),
+        **({} if parent is None else {"parentSpanId": str(parent)}),
+        "name": name,
+        "startTimeUnixNano": str(1_770_000_000_000_000_000 + number),
+        "endTimeUnixNano": str(1_770_000_000_000_000_100 - number),
+        "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in named.items()],
+    }
+
+
+def _said(asked: str, replied: str) -> dict[str, str]:
+    held = {"gen_ai.input.messages": ("user", asked), "gen_ai.output.messages": ("assistant", replied)}
+    return {key: json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}]) for key, (role, text) in held.items()}
+
+
+_DELEGATED = [
+    _span(1, None, "invoke_agent", "outer", "boss"),
+    _span(2, 1, "execute_tool", "outer", "boss", **{"gen_ai.tool.name": "ask"}),
+    _span(3, 2, "invoke_agent", "inner", "helper"),
+    _span(4, 3, "chat", "inner", "helper", **_said("Which way?", "Left.")),
+    _span(5, 1, "chat", "outer", "boss", **_said("Lead us.", "We go left.")),
+]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
+    """One store of all the files."""
+    folder = tmp_path_factory.mktemp("public")
+    logs = folder / "logs"
+    written(logs / "other-name.jsonl", *_SESSION)
+    written(logs / "other-name" / "subagents" / "workflows" / "one" / "agent-w1.jsonl", *_WORKER)
+    written(logs / "dojo.json", json.dumps(_DOJO))
+    pl.DataFrame([_RUN | {"trajectory": _RUN_MESSAGES}]).write_parquet(logs / "runs.parquet")
+    pl.DataFrame([_ROW | {"trajectory": _ROW_MESSAGES}]).write_parquet(logs / "rows.parquet")
+    pl.DataFrame([{"trace": json.dumps(_TRACE), "labels": json.dumps(_SCORES)}]).write_parquet(logs / "trail.parquet")
+    written(logs / "spans.json", json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": [{"spans": _DELEGATED}]}]}))
+    return ingested(folder, logs)
+
+
+def _messages(found: Ingested, file: str) -> list[tuple[Any, ...]]:
+    """Agent and text of all messages, and agent, tool and success of all calls, of the one game of a file."""
+    assert found.rows(f"SELECT count(*) FROM episodes WHERE file LIKE '%{file}'") == [(1,)]
+    of_file = f"(SELECT episode_id FROM episodes WHERE file LIKE '%{file}')"
+    return [
+        *found.rows(f"SELECT agent, text FROM utterances WHERE episode_id IN {of_file} ORDER BY turn, seq"),
+        *found.rows(f"SELECT agent, verb, accepted FROM actions WHERE episode_id IN {of_file} ORDER BY turn, seq"),
+    ]
+
+
+def test_no_file_is_refused_and_nothing_is_lost(found: Ingested) -> None:
+    """The receipts of all files are whole; marks without words are not messages that lost theirs."""
+    assert found.refused == []
+    assert found.rows("SELECT path, kind FROM receipts WHERE stored < counted AND kind <> 'keys'") == []
+
+
+def test_sub_agents_of_workflows_are_part_of_their_session(found: Ingested) -> None:
+    """In whatever folder below the session they are; what they are asked, their caller wrote; a copied entry counts once."""
+    assert _messages(found, "other-name.jsonl") == [
+        ("user", "Sort the shelf."),
+        ("assistant", "Count the books"),
+        ("w1", "eleven"),
+        ("tool", "eleven books"),
+        ("assistant", "Workflow", True),
+    ]
+    assert found.rows("SELECT count(*) FROM episodes WHERE benchmark = 'claude_code'") == [(1,)]
+
+
+def test_runs_of_agentdojo_have_both_outcomes(found: Ingested) -> None:
+    """Whether the task was done, whether the attack was, and the error that a tool gave instead of words."""
+    assert _messages(found, "dojo.json") == [
+        ("user", "Book a bed."),
+        ("tool", "ValueError: full"),
+        ("assistant", "There is none."),
+        ("assistant", "book", False),
+    ]
+    assert found.rows("SELECT task_id, level, model, success FROM episodes WHERE benchmark = 'agentdojo'") == [
+        ("user_task_3", "travel", "m-1", False)
+    ]
+    assert found.rows("SELECT metric, value FROM episode_metrics WHERE metric = 'agentdojo.security'") == [("agentdojo.security", 1.0)]
+
+
+def test_data_sets_in_parquet_name_their_columns_in_several_ways(found: Ingested) -> None:
+    """Runs of coding agents: messages under `trajectory`, success as `resolved` or `target`."""
+    columns = "task_id, model, success, score, stop_reason FROM episodes WHERE file LIKE"
+    assert _messages(found, "runs.parquet") == [("user", "Fix the gate."), ("tool", "gate.py"), ("assistant", "bash", True)]
+    assert found.rows(f"SELECT {columns} '%runs.parquet'") == [("repo-7", "unknown", True, 0.25, "submit")]
+    assert _messages(found, "rows.parquet") == [("system", "You mend code."), ("user", "The door sticks."), ("assistant", "I oil it.")]
+    assert found.rows(f"SELECT {columns} '%rows.parquet'") == [("repo-8", "m-2", True, 1.0, "submitted")]
+
+
+def test_rows_of_trail_are_traces_with_scores(found: Ingested) -> None:
+    """A trace is JSON text in a column, people's scores in another."""
+    assert _messages(found, "trail.parquet") == [("user", "How tall is the tower?"), ("assistant", "Forty metres.")]
+    assert found.rows("SELECT metric, value FROM episode_metrics WHERE metric LIKE 'trail.%' ORDER BY metric") == [
+        ("trail.overall", 3.5),
+        ("trail.reliability_score", 4.0),
+    ]
+
+
+def test_an_agent_that_another_calls_is_in_its_conversation(found: Ingested) -> None:
+    """Though its spans name a conversation of their own."""
+    assert [one[:2] for one in _messages(found, "spans.json") if one[0] in {"boss", "helper"}][:2] == [
+        ("helper", "Left."),
+        ("boss", "We go left."),
+    ]
