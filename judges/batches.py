@@ -17,7 +17,7 @@ import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from providers.clients.client import ChatRequest
-from providers.faults import ForeignRedirectError, OversizeError, beyond_bounds
+from providers.faults import OversizeError
 from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
 from providers.provider import ModelSettings, address_of, key_of, provider_of
 from providers.server import CallResult, ModelQuestion
@@ -31,6 +31,10 @@ from schemas.common.text import excerpt
 if TYPE_CHECKING:
     import openai
     from openai.types import Batch
+
+
+class ForeignRedirectError(Exception):
+    """A server sends the request, with its key and what was asked, on to another one."""
 
 
 class BatchReply(NamedTuple):
@@ -298,9 +302,16 @@ def taken_of(reply: BatchReply, form: type[BaseModel] | None, price: Price | Non
     )
 
 
+def _beyond_bounds(error: BaseException | None) -> BaseException | None:
+    """The error of the bounds that the clients have wrapped into their own; None if there is none."""
+    while error is not None and not isinstance(error, OversizeError | ForeignRedirectError):
+        error = error.__cause__ or error.__context__
+    return error
+
+
 def _reason(error: Exception) -> str:
     """What a provider's error holds, in one line."""
-    return excerpt(strike(str(beyond_bounds(error) or error)))
+    return excerpt(strike(str(_beyond_bounds(error) or error)))
 
 
 T = TypeVar("T")

@@ -12,47 +12,25 @@ import orjson
 from tenacity import RetryCallState, wait_random_exponential
 
 from schemas.common.errors import CotraceError
+from schemas.common.packaged import packaged_yaml
 from schemas.common.secrets import strike
 from schemas.common.text import excerpt
 
 LIMITED = 429
-_HOPELESS = {
-    401: "the server refuses the API key",
-    403: "the key has no access",
-    404: "the model or address does not exist",
-    407: "the proxy wants a name and a password",
-}
+_WORDS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "refusals.yaml")
 _WORTH_RETRYING = frozenset({408, 409, 425, 429})
 _SERVER_ERROR = 500
 _FAILURES = range(400, 600)
 _BAD_REQUEST = frozenset({400, 422})
 _LONGEST_REASON = 500
-_NO_KEY = ("API_KEY_INVALID", "API key not valid")
-"""Of Google, with status 400, where the key is wrong."""
 _NO_MONEY_LEFT = 402
-_NO_MONEY = ("insufficient_quota", "credit balance is too low", "billing_not_active")
 _FORBIDDEN = 403
-_FLAGGED = ("moderation", "flagged")
-"""Of gateways, with status 403, that do not let this prompt through; others may pass."""
 _NAMED_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
 """Of Google: how long to wait, in the body."""
 _PROMPT_REFUSED = 400
 _MAY_BE_TOO_LARGE = frozenset({400, 413, 422, 500})
 _TOO_LARGE_STATUS = 413
-_TOO_LARGE_SIGNS = (
-    r"context[ _-](?:length|window|size|limit)|exceed_context|request_too_large|string_above_max_length|tokens_limit_reached",
-    r"\b(?:prompt|inputs?|messages|string)\b[^.;]{0,60}\b(?:(?<!took )too (?:long|large|big|many)\b|longer than\b)",
-    r"\brequest (?:is |was |body |entity |payload )*too (?:large|big)\b",
-    r"\btoo many (?:total |input |prompt )*(?:tokens|text bytes)\b",
-    r"\b(?:prompt|inputs?)\b[^.;]{0,80}\b(?:must (?:be|have)|exceeds?)\b[^.;]{0,60}\b(?:\d|tokens?\b|maximum|limit|length)",
-    r"\brequest\b[^.;]{0,40}\bexceeds? (?:the )?(?:max|available|model)[^.;]{0,40}\b(?:size|length|tokens|bytes)\b",
-    r"\bmessages\b[^.;]{0,80}\bexceeds?\b[^.;]{0,60}\b(?:\d|tokens?\b|maximum|limit|length)|\brange of input length\b",
-    r"\bexceed(?:s|ed)?\b[^.;]{0,40}\b(?:message|model|input|prompt) tokens?\b|\btokens in (?:the )?request\b[^.;]{0,20}\bmore than\b",
-    r"\bmax_(?:completion_)?tokens must be at least 1, got -",  # what the prompt leaves of the context
-    r"\bmaximum (?:prompt|input|model|sequence)[ _]length|\bnumber of tokens allowed|\breduce the (?:length|size) of\b",
-)
-"""Messages of servers to which a prompt is too long."""
-_TOO_LARGE = re.compile("|".join(_TOO_LARGE_SIGNS), re.IGNORECASE)
+_TOO_LARGE = re.compile("|".join(_WORDS["too_large"]), re.IGNORECASE)
 _LARGER_THAN_A_MINUTE = re.compile(r"\brequest (?:is )?(?:too large|larger than)", re.IGNORECASE)
 _LIMIT = re.compile(r"\blimit:?\s+(\d[\d,]*)", re.IGNORECASE)
 _REQUESTED = re.compile(r"\brequested:?\s+(\d[\d,]*)", re.IGNORECASE)
@@ -64,31 +42,7 @@ _FIX_TOO_LARGE = (
 _FIX_TOO_LARGE_FOR_A_MINUTE = (
     "this one request is larger than the account's limit a minute: lower --max-tokens, leave the unit out with --where, or raise the limit"
 )
-_LACKS = r"(?:not support|unsupported|not available|not enabled|without)"
-_FIXES = tuple(
-    (re.compile(sign, re.IGNORECASE), fix)
-    for sign, fix in (
-        (
-            r"supports? (?:only )?stream|stream must be",
-            "the server only streams, which is not read: ask through one that gives whole replies",
-        ),
-        (
-            r"reasoning_content|thought_signature|thinking blocks?",
-            "the server wants the model's thoughts back in a form that it did not send: play without --provider-tool",
-        ),
-        (r"\btemperature\b", "the model may take no temperature: --temperature none"),
-        (r"\btop_p\b", "the model may take no top_p: leave it out"),
-        (r"\blogprobs\b", "the model may give no probabilities: leave out --logprobs"),
-        (r"\bmax_(?:completion_|output_|new_)?tokens\b", "the model may give no reply of that length: lower --max-tokens"),
-        (
-            rf"\btool_choice\b|{_LACKS}.{{0,60}}\b(?:tools?|function.?call)|\b(?:tools?|function.?call\w*)\b.{{0,60}}{_LACKS}",
-            "the model may take no tools: --mode json_schema or --mode json, or play without --provider-tool",
-        ),
-        (r"response_format|json_schema|json_object|structured.output", "the server may know no schemas: --mode tools or --mode json"),
-        (r"reasoning.?effort|\breasoning\b|\bthinking\b", "the model may not reason: leave out --reasoning-effort"),
-    )
-)
-"""What a refusal is about -> what may fix it; the first that fits."""
+_FIXES = tuple((re.compile(one["sign"], re.IGNORECASE), one["fix"]) for one in _WORDS["fixes"])
 
 
 class HopelessError(CotraceError):
@@ -113,10 +67,6 @@ class OversizeError(Exception):
 
 class DamagedError(ValueError):
     """A reply was damaged on its way."""
-
-
-class ForeignRedirectError(Exception):
-    """A server sends the request, with its key and what was asked, on to another one."""
 
 
 class Fault(Exception):  # noqa: N818 - see Unusable
@@ -202,29 +152,14 @@ def behind(error: BaseException) -> BaseException:
     return error
 
 
-_UNKNOWN: Final = re.compile(
-    r"not (?:be )?support|n't support|unsupported|does not support|not permitted|not allowed|extra[ _](?:inputs|fields|forbidden)"
-    r"|un(?:known|recognized|recognised|expected)|deprecated|only the default|\buse ['\"`]?max_(?:completion_)?tokens\b",
-    re.IGNORECASE,
-)
-_FIELDS: Final = (
-    "max_completion_tokens",
-    "max_tokens",
-    "temperature",
-    "top_p",
-    "logprobs",
-    "reasoning_effort",
-    "tool_choice",
-    "tools",
-    "response_format",
-)
+_UNKNOWN: Final = re.compile("|".join(_WORDS["unknown"]), re.IGNORECASE)
 
 
 def refused_field(reason: str) -> str | None:
     """The field of a request that a server refuses, by its message; None if that names none."""
     if not _UNKNOWN.search(reason):
         return None
-    named = [(found.start(), name) for name in _FIELDS if (found := re.search(rf"\b{name}\b", reason))]
+    named = [(found.start(), name) for name in _WORDS["fields"] if (found := re.search(rf"\b{name}\b", reason))]
     if not named and re.search(r"json_schema|json_object|structured.output|output_?config|text_?format", reason, re.IGNORECASE):
         return "response_format"
     if not named and re.search(r"function.?call|\btools?\b", reason, re.IGNORECASE):
@@ -238,11 +173,6 @@ def classify(error: BaseException) -> Fault:
     Raises:
         HopelessError: no request of this run can succeed.
     """
-    beyond = beyond_bounds(error)
-    if isinstance(beyond, ForeignRedirectError):
-        raise HopelessError(f"{beyond}; keys and texts of logs go to no server that was not named: give its address with --base-url")
-    if beyond is not None:
-        return Fault(str(beyond), again=False, came=True)
     status = _status(error)
     reason = f"{type(error).__name__}: {excerpt(strike(str(error)), _LONGEST_REASON)}"
     if status is None:
@@ -291,11 +221,13 @@ def _message(error: Any) -> str:
 
 
 def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) -> Fault:
-    if status in _HOPELESS and not (status == _FORBIDDEN and any(sign in text for sign in _FLAGGED)):
-        raise HopelessError(f"{_HOPELESS[status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}")
-    if any(sign in text for sign in _NO_KEY):
-        raise HopelessError(f"{_HOPELESS[401]} (HTTP {status}): check the key's environment variable; {reason}")
-    if status == _NO_MONEY_LEFT or any(sign in text for sign in _NO_MONEY):
+    if status in _WORDS["hopeless"] and not (status == _FORBIDDEN and any(sign in text for sign in _WORDS["flagged"])):
+        raise HopelessError(
+            f"{_WORDS['hopeless'][status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}"
+        )
+    if any(sign in text for sign in _WORDS["no_key"]):
+        raise HopelessError(f"{_WORDS['hopeless'][401]} (HTTP {status}): check the key's environment variable; {reason}")
+    if status == _NO_MONEY_LEFT or any(sign in text for sign in _WORDS["no_money"]):
         raise HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
     error = _error_in(text)
     if _is_too_large(status, error):
@@ -332,13 +264,6 @@ def _fix(status: int, error: Any) -> str:
     param = error.get("param") if isinstance(error, dict) else None
     about = param if isinstance(param, str) and any(sign.search(param) for sign, _ in _FIXES) else _message(error)
     return next((f" ({fix})" for sign, fix in _FIXES if sign.search(about)), "")
-
-
-def beyond_bounds(error: BaseException | None) -> BaseException | None:
-    """The error of `providers.wire.bounds` that the clients have wrapped into their own; None if there is none."""
-    while error is not None and not isinstance(error, OversizeError | ForeignRedirectError):
-        error = error.__cause__ or error.__context__
-    return error
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

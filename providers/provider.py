@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-import yaml
-
 from schemas.common.errors import UsageError
+from schemas.common.packaged import packaged_yaml
 from schemas.common.secrets import use_secret
 from schemas.common.text import excerpt
 
@@ -26,7 +24,7 @@ Mode = Literal["tools", "json", "json_schema"]
 EFFORTS: Final[Mapping[Effort, int]] = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 24_576}
 """How much a model may reason -> the tokens that are left for it."""
 
-_MODELS: Final = Path(__file__).parent / "models.yaml"
+_KINDS: Final[Mapping[str, Sequence[str]]] = packaged_yaml(__package__, "models.yaml")
 LONGER: Final = 2
 """By how much the longest reply is multiplied when a reply was cut."""
 _LOCAL_NAME: Final = re.compile(r"(?:^|\.)localhost$|\.(?:local|lan|internal|home|test)$|^[^.:]+$")
@@ -152,13 +150,7 @@ def is_own(base_url: str | None) -> bool:
 
 @cache
 def _is_one(name: str, kind: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in _kinds()[kind])
-
-
-@cache
-def _kinds() -> Mapping[str, Sequence[str]]:
-    found: Mapping[str, Sequence[str]] = yaml.safe_load(_MODELS.read_text("utf-8"))
-    return found
+    return any(fnmatchcase(name, pattern) for pattern in _KINDS[kind])
 
 
 Protocol = Literal["openai", "azure", "anthropic", "google", "bedrock", "litellm"]
@@ -167,10 +159,10 @@ Protocol = Literal["openai", "azure", "anthropic", "google", "bedrock", "litellm
 class Provider(NamedTuple):
     """How a provider is asked."""
 
-    protocol: Protocol
-    base_url: str | None
+    protocol: Protocol = "openai"
+    base_url: str | None = None
     """Where, unless the user or the environment says otherwise; None: there is no usual address."""
-    keys: tuple[str, ...]
+    keys: tuple[str, ...] = ()
     """Environment variables that may hold the key, the first one that is set counts; empty: it takes none."""
     url_variable: str | None = None
     """Environment variable that may hold the address."""
@@ -183,32 +175,8 @@ class Provider(NamedTuple):
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
-    "openai": Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "OPENAI_BASE_URL"),
-    "anthropic": Provider("anthropic", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", package="anthropic"),
-    "google": Provider(
-        "google",
-        "https://generativelanguage.googleapis.com",
-        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        "GOOGLE_GEMINI_BASE_URL",
-        package="google.genai",
-    ),
-    "mistral": Provider("openai", "https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), "MISTRAL_BASE_URL"),
-    "groq": Provider("openai", "https://api.groq.com/openai/v1", ("GROQ_API_KEY",), "GROQ_BASE_URL"),
-    "ollama": Provider("openai", "http://localhost:11434/v1", (), "OLLAMA_BASE_URL", mode="json_schema"),
-    "azure_openai": Provider("azure", None, ("AZURE_OPENAI_API_KEY",), "AZURE_OPENAI_ENDPOINT", prices="azure"),
-    "bedrock": Provider(
-        "bedrock", None, ("AWS_BEARER_TOKEN_BEDROCK",), "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", prices="aws", package="aiobotocore"
-    ),
-    "litellm": Provider("litellm", None, (), package="litellm"),
-    "anyscale": Provider("openai", "https://api.endpoints.anyscale.com/v1", ("ANYSCALE_API_KEY",)),
-    "cerebras": Provider("openai", "https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",)),
-    "cohere": Provider("openai", "https://api.cohere.ai/compatibility/v1", ("COHERE_API_KEY", "CO_API_KEY")),
-    "deepseek": Provider("openai", "https://api.deepseek.com", ("DEEPSEEK_API_KEY",)),
-    "fireworks": Provider("openai", "https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",)),
-    "openrouter": Provider("openai", "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",)),
-    "perplexity": Provider("openai", "https://api.perplexity.ai", ("PERPLEXITY_API_KEY",), mode="json_schema"),
-    "together": Provider("openai", "https://api.together.xyz/v1", ("TOGETHER_API_KEY",)),
-    "xai": Provider("openai", "https://api.x.ai/v1", ("XAI_API_KEY",), prices="x-ai"),
+    name: Provider(**{**fields, "keys": tuple(fields.get("keys", ()))})
+    for name, fields in packaged_yaml(__package__, "providers.yaml").items()
 }
 """Name before the first slash of --model -> how it is asked."""
 

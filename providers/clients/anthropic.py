@@ -95,11 +95,6 @@ class Connected(Client):
         more = {**_reasoning(settings), "tools": tools or None, **dict(settings.request_fields)}
         return given(found, request.refused) | {"extra_body": given(more)}
 
-    @staticmethod
-    def completion(response: Any) -> Completion:
-        """A reply in the common form; see `Client`."""
-        return completion_of(response)
-
     async def close(self) -> None:
         """Close the connections."""
         await self._sdk.close()

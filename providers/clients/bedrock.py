@@ -129,11 +129,6 @@ class Connected(Client):
         }
         return given(found)
 
-    @staticmethod
-    def completion(response: Any) -> Completion:
-        """A reply in the common form; see `Client`."""
-        return completion_of(response)
-
     async def close(self) -> None:
         """Close the connections."""
         if hasattr(self._opened, "converse"):

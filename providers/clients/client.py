@@ -74,6 +74,8 @@ class Client(ABC):
 
     modes: Sequence[Mode] = ("tools", "json_schema", "json")
     """How a form can be asked for, the best first."""
+    completion: Callable[[Any], Completion]
+    """Gives a reply in the common form; raises ErrorCameError if an error came in its place, UnreadableError if it is not a reply."""
 
     def __init__(self, settings: ModelSettings, turn: Turn) -> None:
         self._settings, self._turn = settings, turn
@@ -92,16 +94,6 @@ class Client(ABC):
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`, without the form."""
 
-    @staticmethod
-    @abstractmethod
-    def completion(response: Any) -> Completion:
-        """A reply in the common form.
-
-        Raises:
-            ErrorCameError: an error came in its place.
-            UnreadableError: it is not a reply.
-        """
-
     @abstractmethod
     async def close(self) -> None:
         """Close the connections."""
@@ -117,5 +109,7 @@ def connect(settings: ModelSettings, turn: Turn) -> Client:
     if provider.package is not None:
         needed(provider.package, f"{settings.provider}/")
     name = provider.protocol if provider.protocol in {"anthropic", "google", "bedrock"} else "openai"
-    made: Client = import_module(f"providers.clients.{name}").Connected(settings, turn)
+    module = import_module(f"providers.clients.{name}")
+    made: Client = module.Connected(settings, turn)
+    made.completion = module.completion_of
     return made

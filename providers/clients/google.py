@@ -113,11 +113,6 @@ class Connected(Client):
             "in_words": request.mode == "json",
         }
 
-    @staticmethod
-    def completion(response: Any) -> Completion:
-        """A reply in the common form; see `Client`."""
-        return completion_of(response)
-
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()

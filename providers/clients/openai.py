@@ -134,11 +134,6 @@ class Connected(Client):
         more = dict(self._settings.request_fields)
         return found | {"extra_body": more} if more else found
 
-    @staticmethod
-    def completion(response: Any) -> Completion:
-        """A reply in the common form; see `Client`."""
-        return completion_of(response)
-
     async def close(self) -> None:
         """Close the connections; LiteLLM closes its own."""
         if self._sdk is not None:

@@ -12,8 +12,8 @@ import pytest
 
 from games.coordination.qa.ask import AskRequest, ask_questions
 from games.coordination.qa.questions import QUESTION_FILE
-from judges.batches import bound
-from providers.faults import ForeignRedirectError, HopelessError, OversizeError
+from judges.batches import ForeignRedirectError, bound
+from providers.faults import HopelessError, OversizeError
 from providers.provider import ModelSettings
 from tests.games.coordination.test_coordination_ask import question_file
 from tests.servers.stub_server import stub_server
