@@ -226,7 +226,7 @@ def _turns(messages: Sequence[LoggedMessage]) -> dict[int, list[LoggedMessage]]:
 
 
 def _team(found: Conversation) -> dict[str, str | None]:
-    """Role -> model. Where the log names no team, and one evaluated model, or none, that is the team: who spoke differs from game to game of a run."""
+    """Role -> model: what the log names as the team, else its one evaluated model; else who spoke."""
     if found.team:
         return dict(found.team)
     if found.model is not None or not found.models:

@@ -33,7 +33,7 @@ _WORKER = [
     _claude(3, "user", "Count the books", isSidechain=True, agentId="w1"),
     _claude(4, "assistant", [{"type": "text", "text": "eleven"}], isSidechain=True, agentId="w1"),
 ]
-_DOJO = {
+_DOJO: dict[str, Any] = {
     "suite_name": "travel",
     "pipeline_name": "m-1",
     "user_task_id": "user_task_3",
@@ -117,7 +117,7 @@ def _span(number: int, parent: int | None, name: str, conversation: str, agent: 
     }
 
 
-def _said(asked: str, replied: str) -> dict[str, str]:
+def _words(asked: str, replied: str) -> dict[str, str]:
     held = {"gen_ai.input.messages": ("user", asked), "gen_ai.output.messages": ("assistant", replied)}
     return {key: json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}]) for key, (role, text) in held.items()}
 
@@ -126,8 +126,8 @@ _DELEGATED = [
     _span(1, None, "invoke_agent", "outer", "boss"),
     _span(2, 1, "execute_tool", "outer", "boss", **{"gen_ai.tool.name": "ask"}),
     _span(3, 2, "invoke_agent", "inner", "helper"),
-    _span(4, 3, "chat", "inner", "helper", **_said("Which way?", "Left.")),
-    _span(5, 1, "chat", "outer", "boss", **_said("Lead us.", "We go left.")),
+    _span(4, 3, "chat", "inner", "helper", **_words("Which way?", "Left.")),
+    _span(5, 1, "chat", "outer", "boss", **_words("Lead us.", "We go left.")),
 ]
 
 
