@@ -6,7 +6,6 @@ import gzip
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,7 +65,7 @@ follow();
 """
 
 
-def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
+def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> Html:
     """One HTML page: of several reports the findings in sentences and the contents, then a section each, empty ones left out.
 
     A section has the report's figure where the dashboard has one, then its rows. Of several reports sections are folded, and tables have
@@ -78,87 +77,87 @@ def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
     is_one = len(tables) == 1
     shown = {name: rows for name, rows in tables.items() if is_one or not rows.is_empty()}
     figures = _figures(store, list(shown))
-    sections = "\n".join(_section(name, rows, figures.get(name), is_one=is_one) for name, rows in shown.items())
+    sections = Html.joined("\n", [_section(name, rows, figures.get(name), is_one=is_one) for name, rows in shown.items()])
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    front = "" if is_one else _found(findings(store)) + _contents(list(shown), [name for name in tables if name not in shown])
-    return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{style_sheet()}</style>"
-        f"</head><body><main><h1>cotrace report</h1><p class='lead'>{escape(store.path.name)}, {made}</p>{front}{sections}</main>"
-        f"{packed_plotly() if figures else ''}<script>{_SCRIPT}</script></body></html>"
+    front = [] if is_one else [_found(findings(store)), _contents(list(shown), [name for name in tables if name not in shown])]
+    return Html(
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{}</style>"
+        "</head><body><main><h1>cotrace report</h1><p class='lead'>{}, {}</p>{}{}</main>{}<script>{}</script></body></html>",
+        style_sheet(),
+        store.path.name,
+        made,
+        Html.joined("", front),
+        sections,
+        packed_plotly() if figures else Html(),
+        script_of_figures(),
     )
 
 
-def style_sheet() -> str:
+def style_sheet() -> Html:
     """The style of all pages, with its font in it: a file needs nothing beside it."""
     folder = files("dashboards").joinpath("assets")
     sheets = sorted((found for found in folder.iterdir() if found.name.endswith(".css")), key=lambda found: found.name)
     font = b64encode(folder.joinpath("inter-latin.woff2").read_bytes()).decode()
     style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
-    return style.replace("inter-latin.woff2", f"data:font/woff2;base64,{font}")
+    return Html.own(style.replace("inter-latin.woff2", f"data:font/woff2;base64,{font}"))
 
 
-def script_of_figures() -> str:
+def script_of_figures() -> Html:
     """What draws the figures of a file, those in folds when they are opened."""
-    return _SCRIPT
+    return Html.own(_SCRIPT)
 
 
-def packed_plotly() -> str:
+def packed_plotly() -> Html:
     """The library, packed: it is most of the page."""
     from plotly.offline import get_plotlyjs
 
     packed = b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
-    return f"<script type='text/plain' id='plotly-gz'>{packed}</script>"
+    return Html("<script type='text/plain' id='plotly-gz'>{}</script>", packed)
 
 
-def _found(found: Sequence[Finding]) -> str:
+def _found(found: Sequence[Finding]) -> Html:
     """The sentences under what they are about."""
-    if not found:
-        return ""
     parts = []
     for topic, title in TOPICS.items():
-        lines = "".join(
-            f"<li>{escape(printable(one.sentence))} <a href='#{one.report}'>{one.report}</a></li>" for one in found if one.topic == topic
-        )
-        parts.append(f"<h3>{title}</h3><ul>{lines}</ul>" if lines else "")
-    return f"<div class='card' id='findings'>{''.join(parts)}</div>"
+        lines = [Html("<li>{0} <a href='#{1}'>{1}</a></li>", printable(one.sentence), one.report) for one in found if one.topic == topic]
+        parts += [Html("<h3>{}</h3><ul>{}</ul>", title, Html.joined("", lines))] if lines else []
+    return Html("<div class='card' id='findings'>{}</div>", Html.joined("", parts)) if found else Html()
 
 
-def _contents(names: Sequence[str], empty: Sequence[str]) -> str:
-    links = ", ".join(f"<a href='#{escape(name)}'>{escape(name)}</a>" for name in names)
-    left_out = f"<p class='hint'>Without rows, and left out: {escape(', '.join(empty))}.</p>" if empty else ""
-    return f"<nav class='card' aria-label='contents'><p>{links}</p>{left_out}</nav>"
+def _contents(names: Sequence[str], empty: Sequence[str]) -> Html:
+    links = Html.joined(", ", [Html("<a href='#{0}'>{0}</a>", name) for name in names])
+    left_out = [_hint(f"Without rows, and left out: {', '.join(empty)}.")] if empty else []
+    return Html("<nav class='card' aria-label='contents'><p>{}</p>{}</nav>", links, Html.joined("", left_out))
 
 
-def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, *, is_one: bool) -> str:
+def _hint(text: str) -> Html:
+    return Html("<p class='hint'>{}</p>", text)
+
+
+def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, *, is_one: bool) -> Html:
     most = _MOST_ROWS if is_one else _MOST_OF_MANY
     columns = rows.columns if is_one else shown_columns(name, rows)
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows.select(columns).head(most).iter_rows()
-    )
-    told = f"The first {most:,} of {len(rows):,} rows, in the report's order; cotrace report {escape(name)} --format csv has all."
-    cut = f"<p class='hint'>{told}</p>" if len(rows) > most else ""
-    empty = "<p class='hint'>No rows.</p>" if rows.is_empty() else ""
-    narrowed = (
-        f"<p class='hint'>{len(columns)} of {len(rows.columns)} columns; the CSV form has all.</p>" if len(columns) < rows.width else ""
-    )
-    doubt = few_games(rows, name)
-    few = f"<p class='hint'>{escape(doubt[0].upper() + doubt[1:])}.</p>" if doubt else ""
+    hints = []
+    if doubt := few_games(rows, name):
+        hints.append(f"{doubt[0].upper()}{doubt[1:]}.")
+    if len(rows) > most:
+        hints.append(f"The first {most:,} of {len(rows):,} rows, in the report's order; cotrace report {name} --format csv has all.")
+    if len(columns) < rows.width:
+        hints.append(f"{len(columns)} of {len(rows.columns)} columns; the CSV form has all.")
+    if rows.is_empty():
+        hints.append("No rows.")
     about = next((spec.summary.partition(". ")[0] for spec in VIEWS if spec.report and spec.report[0] == name), "")
     about = described(name).rstrip(".") if name in COMPUTED else about
-    about = f"{about} ({len(rows):,} row{'' if len(rows) == 1 else 's'})"
-    return (
-        f"<section class='card' id='{escape(name)}'><details{' open' if is_one else ''}><summary><h2>{escape(name)}</h2>"
-        f"<span class='hint'>{escape(about)}</span></summary>{_picture(name, drawn)}{few}{cut}{narrowed}{empty}"
-        f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details></section>"
+    return Html(
+        "<section class='card' id='{0}'><details{1}><summary><h2>{0}</h2><span class='hint'>{2}</span></summary>{3}"
+        "<div class='scroll'><table><thead><tr>{4}</tr></thead><tbody>{5}</tbody></table></div></details></section>",
+        name,
+        Html(" open") if is_one else Html(),
+        f"{about} ({len(rows):,} row{'' if len(rows) == 1 else 's'})",
+        Html.joined("", [*([drawn_place(f"figure-{name}", drawn)] if drawn else []), *map(_hint, hints)]),
+        Html.joined("", [Html("<th>{}</th>", column) for column in columns]),
+        Html.joined("", [_row(row) for row in rows.select(columns).head(most).iter_rows()]),
     )
-
-
-def _picture(name: str, drawn: go.Figure | None) -> str:
-    """The figure as data, drawn when its section is opened."""
-    if drawn is None:
-        return ""
-    return drawn_place(f"figure-{escape(name)}", drawn)
 
 
 def drawn_place(place: str, drawn: go.Figure) -> Html:
@@ -169,17 +168,22 @@ def drawn_place(place: str, drawn: go.Figure) -> Html:
         drawn: the figure.
     """
     data = str(drawn.to_json()).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    height = drawn.layout.height or 450
     return Html(
-        f"<div class='plotly-graph-div' id='{place}' style='height:{height}px'></div>"
-        f"<script type='application/json' id='{place}-data'>{data}</script>"
+        "<div class='plotly-graph-div' id='{0}' style='height:{1}px'></div><script type='application/json' id='{0}-data'>{2}</script>",
+        place,
+        drawn.layout.height or 450,
+        Html.own(data),
     )
+
+
+def _row(values: Sequence[object]) -> Html:
+    return Html("<tr>{}</tr>", Html.joined("", [Html("<td>{}</td>", _cell(value)) for value in values]))
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else escape(printable(str(value)))
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
 
 
 def _figures(store: Store, names: list[str]) -> dict[str, go.Figure]:
@@ -211,7 +215,7 @@ const drawn = setInterval(() => {
 """
 
 
-def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, prints: bool = False, raises: bool = False) -> str:
+def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, prints: bool = False, raises: bool = False) -> Html:
     """The page of an address as a document. Links to other pages become text: a file has no store beside it.
 
     Args:
@@ -228,14 +232,16 @@ def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (
     frozen = _Frozen()
     content = to_html(frozen(drawn.content))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    title = escape(printable(drawn.title))
-    told = escape(printable(f"cotrace, {store.path.name}, {address.to()}, {made}"))
-    script = f"{packed_plotly()}<script>{script_of_figures()}</script>" if frozen.figures else ""
-    script += f"<script>{_PRINT}</script>" if prints else ""
-    return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{title} – cotrace</title><style>{style_sheet()}</style></head>"
-        f"<body><main id='page'><p class='hint'>{told}</p>{content}</main>{script}</body></html>"
+    told = f"cotrace, {store.path.name}, {address.to()}, {made}"
+    scripts = [packed_plotly(), Html("<script>{}</script>", script_of_figures())] if frozen.figures else []
+    return Html(
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width, initial-scale=1'>"
+        "<title>{} – cotrace</title><style>{}</style></head><body><main id='page'>{}{}</main>{}</body></html>",
+        printable(drawn.title),
+        style_sheet(),
+        _hint(printable(told)),
+        content,
+        Html.joined("", [*scripts, *([Html("<script>{}</script>", Html.own(_PRINT))] if prints else [])]),
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import html as escape_html
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NewType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from schemas.common.escaped import Escaped
 from schemas.common.text import without_control
 from schemas.common.wording import NOTHING, count, share
 
@@ -29,15 +30,28 @@ _TAG: Final = re.compile(r"[a-z][a-z0-9]*")
 _BOUND: Final = (html.Summary, html.Legend)
 """Elements that must stand right inside their parent."""
 
-Html = NewType("Html", str)
-"""HTML in which every text has been escaped: `to_html` makes it. mypy refuses any other text where it is asked for."""
+
+class Html(Escaped):
+    """HTML; what is put into it stands there as text, in elements and in quoted attributes."""
+
+    __slots__ = ()
+
+    @classmethod
+    def escape(cls, text: str) -> str:
+        """The text without control characters, its signs as entities."""
+        return escape_html.escape(without_control(text))
+
 
 Static = Any
 """Text, a number, None, a static component, an `svg` element, or a list of these."""
 
 
 class Fragment(Component):
-    """HTML that is put into the page as it is; everything in it has been escaped by `to_html`."""
+    """HTML that is put into the page as it is; everything in it has been escaped.
+
+    Raises:
+        TypeError: it is a plain text.
+    """
 
     _children_props: ClassVar[list[str]] = []  # type: ignore[misc]
     _base_nodes: ClassVar[list[str]] = ["children"]  # type: ignore[misc]
@@ -49,7 +63,7 @@ class Fragment(Component):
     available_wildcard_properties: ClassVar[list[str]] = []  # type: ignore[misc]
 
     def __init__(self, html: Html) -> None:
-        super().__init__(html=html)  # type: ignore[no-untyped-call]
+        super().__init__(html=Html.taken(html))  # type: ignore[no-untyped-call]
         self.html = html
 
 
@@ -109,7 +123,7 @@ def to_html(part: Static) -> Html:
     Raises:
         TypeError: something in it is no static part.
     """
-    return Html("".join(_pieces(part)))
+    return Html.own("".join(_pieces(part)))
 
 
 def _pieces(part: Static) -> Iterator[str]:

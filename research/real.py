@@ -42,6 +42,7 @@ from judges.claims.job import filled_form
 from judges.claims.reading import Read
 from judges.claims.texts import put as put_claims
 from judges.claims.texts import texts
+from judges.evidence.frame import Frame
 from judges.evidence.transcript import BY_RULES, Reader, reader_named
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
@@ -126,7 +127,7 @@ def take_recorded(store: Store, readings: Mapping[str, Any], reader: str = "llm:
     for text in texts(store):
         frame = text.room.frame(text.game, text.turn, text.said)
         key, said = reading_key(messages_for("", frame, text.said.text)[1]["content"])
-        reading = readings.get(key) or readings.get(reading_key(messages_for("", _BOARD.sub("", frame), said)[1]["content"])[0])
+        reading = readings.get(key) or readings.get(reading_key(messages_for("", Frame.own(_BOARD.sub("", frame)), said)[1]["content"])[0])
         if reading is not None:
             read += 1
             filled = filled_form(_with_words(reading, said), text.room.model)

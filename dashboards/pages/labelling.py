@@ -17,8 +17,9 @@ from dashboards.parts import Part, card, data, link_choices, note
 from dashboards.reader import Reader, reader
 from dashboards.requests import checked, saved
 from ingest.labels.load import add_labels
+from judges.evidence.frame import clean
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, tasks
-from judges.evidence.pieces import clean, pieces
+from judges.evidence.pieces import pieces
 from judges.evidence.transcript import read_games
 from judges.rubric import ANY_BENCHMARK, Question, Rubric, UnitKind
 from judges.rubric_files.reading import find, names

@@ -5,30 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
+from judges.evidence.frame import Entry, Frame
+from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.transcript import TurnView, UtteranceView
 
 
 def _clues(context: UnitContext) -> list[Entry]:
     view = context.game.agents.get(context.agent_name)
     listed = (view.private_view or {}).get("clues", ()) if view else ()
-    return [Entry(f"The clues of {one_line(context.agent_name)}:", _positions(listed))] if listed else []
+    return [Entry(Frame("The clues of {}:", context.agent_name), _positions(listed))] if listed else []
 
 
 def _hypothesis(context: UnitContext) -> list[Entry]:
-    return _hypotheses(context, (("before its answer", context.now.state_before), ("after its answer", context.now.state_after)))
+    return _hypotheses(
+        context, ((Frame("before its answer"), context.now.state_before), (Frame("after its answer"), context.now.state_after))
+    )
 
 
-def _hypotheses(context: UnitContext, states: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
+def _hypotheses(context: UnitContext, states: Iterable[tuple[Frame, Mapping[str, Any]]]) -> list[Entry]:
     name = context.agent_name
-    return [Entry(f"The hypothesis of {one_line(name)} {when}:", _positions(state[name])) for when, state in states if state.get(name)]
+    return [Entry(Frame("The hypothesis of {} {}:", name, when), _positions(state[name])) for when, state in states if state.get(name)]
 
 
 def _own_actions(context: UnitContext) -> list[Entry]:
     lines = [
         _action(action.verb, action.arguments, action.error_text) for action in context.now.actions if action.agent == context.agent_name
     ]
-    return [Entry(f"The actions of {one_line(context.agent_name)}, in order:", "\n".join(lines))] if lines else []
+    return [Entry(Frame("The actions of {}, in order:", context.agent_name), "\n".join(lines))] if lines else []
 
 
 def _action(verb: str, arguments: Mapping[str, Any], error: str | None) -> str:
@@ -38,12 +41,12 @@ def _action(verb: str, arguments: Mapping[str, Any], error: str | None) -> str:
 def _partner_message(context: UnitContext) -> list[Entry]:
     """The latest message of the partner that this agent had when it answered: of this turn if the partner spoke before it."""
     heard = [said for turn in _recent(context) for said in _before(context, turn) if said.agent != context.agent_name]
-    return [Entry(f"{one_line(heard[-1].agent)} had said last:", heard[-1].text)] if heard else []
+    return [Entry(Frame("{} had said last:", heard[-1].agent), heard[-1].text)] if heard else []
 
 
 def _previous_message(context: UnitContext) -> list[Entry]:
     earlier = [said for turn in _recent(context)[:-1] for said in turn.said("public", context.agent_name)]
-    return [Entry(f"{one_line(context.agent_name)} itself had said before:", earlier[-1].text)] if earlier else []
+    return [Entry(Frame("{} itself had said before:", context.agent_name), earlier[-1].text)] if earlier else []
 
 
 def _recent(context: UnitContext) -> Sequence[TurnView]:
@@ -61,7 +64,7 @@ def _before(context: UnitContext, turn: TurnView) -> list[UtteranceView]:
 
 def _puzzle_truth(context: UnitContext) -> list[Entry]:
     listed = (context.game.goal or {}).get("truth", ())
-    return [Entry("The right solution:", _positions(listed))] if listed else []
+    return [Entry(Frame("The right solution:"), _positions(listed))] if listed else []
 
 
 def _positions(listed: Iterable[Mapping[str, Any]]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from games.asympuzl.facts import TYPES, AsymPuzlClaim, Fact, Question, read_facts
 from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
 from judges.claims.reading import Read, ReadClaim, Unread
-from judges.evidence.pieces import in_frame
+from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packaged import packaged_yaml
 
@@ -35,9 +35,9 @@ def reads(said: UtteranceView) -> bool:
     return said.channel == "public" and said.agent in AGENTS and bool(said.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
+def frame(_game: Transcript, _turn: int, said: UtteranceView) -> Frame:
     """Whose message it is."""
-    return str(_PROMPT["frame"]).format(speaker=in_frame(said.agent))
+    return Frame(_PROMPT["frame"], speaker=in_frame(said.agent))
 
 
 def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[AsymPuzlClaim]:

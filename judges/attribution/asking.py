@@ -20,7 +20,8 @@ from pydantic import BaseModel, Field
 
 from judges.attribution.decisive import RUBRIC, decisive_error
 from judges.attribution.job import selected_games
-from judges.evidence.pieces import Entry, action_text, fenced, one_line, plain_names, with_plain_names
+from judges.evidence.frame import Entry, Frame, chat, fenced, plain_names, with_plain_names
+from judges.evidence.pieces import action_text
 from judges.evidence.transcript import Transcript, TurnView, load
 from judges.rubric import asked_in, own_words
 from judges.runs.job import RunStatus
@@ -113,10 +114,10 @@ class Ask(NamedTuple):
 
     put: Callable[[list[Message], type[BaseModel]], Awaitable[BaseModel | None]]
 
-    async def __call__(self, prompt: str, evidence: str, form: type[Form]) -> Form | None:
+    async def __call__(self, prompt: str, evidence: Frame, form: type[Form]) -> Form | None:
         """Ask one question about one piece of evidence; the form comes last."""
-        system, user = decisive_error().prompt(prompt), f"{evidence}\n\n{asked_in(form)}"
-        found: Any = await self.put([{"role": "system", "content": system}, {"role": "user", "content": user}], form)
+        user = Frame("{}\n\n{}", evidence, Frame.own(asked_in(form)))
+        found: Any = await self.put(chat(Frame.own(decisive_error().prompt(prompt)), user), form)
         return found if isinstance(found, form) else None
 
 
@@ -126,7 +127,7 @@ Manner = Callable[[Transcript, Ask], Coroutine[Any, Any, Answered | None]]
 # -- what is shown ----------------------------------------------------------------------------------------
 
 
-def _shown(game: Transcript, turns: Sequence[TurnView]) -> str:
+def _shown(game: Transcript, turns: Sequence[TurnView]) -> Frame:
     """Public messages and actions, turn by turn: no views, no goal, no names of models."""
     entries = with_plain_names([entry for turn in turns for entry in _entries(turn)], [*game.agents])
     nonce = hashlib.blake2b("\0".join(entry.text for entry in entries).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
@@ -134,10 +135,10 @@ def _shown(game: Transcript, turns: Sequence[TurnView]) -> str:
 
 
 def _entries(turn: TurnView) -> list[Entry]:
-    said = [Entry(f"turn {turn.turn}, {one_line(one.agent)} said:", one.text) for one in turn.received()]
-    outcome = {True: "carried out", False: "refused", None: "nothing to carry out"}
+    said = [Entry(Frame("turn {}, {} said:", turn.turn, one.agent), one.text) for one in turn.received()]
+    outcome = {True: Frame("carried out"), False: Frame("refused"), None: Frame("nothing to carry out")}
     return said + [
-        Entry(f"turn {turn.turn}, {one_line(done.agent)} tried ({outcome[done.accepted]}):", action_text(done.verb, done.arguments))
+        Entry(Frame("turn {}, {} tried ({}):", turn.turn, done.agent, outcome[done.accepted]), action_text(done.verb, done.arguments))
         for done in turn.actions
     ]
 
@@ -180,8 +181,9 @@ async def _halving(game: Transcript, ask: Ask) -> Answered | None:
     said: Half | None = None
     while len(turns) > 1:
         middle = len(turns) // 2
-        parts = f"first: turns {turns[0].turn} to {turns[middle - 1].turn}; second: turns {turns[middle].turn} to {turns[-1].turn}"
-        said = await ask("halving", f"{_shown(game, turns)}\n\nThe parts: {parts}", Half)
+        borders = [one.turn for one in (turns[0], turns[middle - 1], turns[middle], turns[-1])]
+        parts = Frame("The parts: first: turns {} to {}; second: turns {} to {}", *borders)
+        said = await ask("halving", Frame("{}\n\n{}", _shown(game, turns), parts), Half)
         if said is None:
             return None
         turns = turns[:middle] if said.part == "first" else turns[middle:]
@@ -201,7 +203,7 @@ async def _search(game: Transcript, ask: Ask) -> Answered | None:
     best: tuple[Examined, Suspect] | None = None
     for turn, suspect in sorted(suspects.items()):
         around = game.turns[max(0, turn - 1 - _AROUND) : turn + _AROUND]
-        said = await ask("examine", f"{_shown(game, around)}\n\nThe turn to be judged: turn {turn}", Examined)
+        said = await ask("examine", Frame("{}\n\nThe turn to be judged: turn {}", _shown(game, around), turn), Examined)
         if said is not None and (best is None or said.likelihood > best[0].likelihood):
             best = said, suspect
     if best is None:

@@ -22,7 +22,7 @@ import orjson
 from pydantic import BaseModel, Field, create_model
 
 from judges.claims.reading import Read, ReadClaim, Unread
-from judges.evidence.pieces import Entry, fenced
+from judges.evidence.frame import Entry, Frame, chat, fenced
 from judges.evidence.transcript import ClaimView, UtteranceView
 from judges.rubric import own_words
 from schemas.chat.messages import Message
@@ -97,7 +97,7 @@ def field_docs(kind: type) -> dict[str, str]:
     return docs
 
 
-def messages_for(instructions: str, frame: str, text: str, examples: Sequence[Example] = (), form: str = "") -> list[Message]:
+def messages_for(instructions: str, frame: Frame, text: str, examples: Sequence[Example] = (), form: str = "") -> list[Message]:
     """The chat that has a text read: what is the same for all texts comes first, the form last.
 
     Args:
@@ -109,17 +109,17 @@ def messages_for(instructions: str, frame: str, text: str, examples: Sequence[Ex
     """
     shown = "\n\n".join(_shown(example) for example in examples)
     system = "\n\n".join(part for part in (_PROMPT["instructions"].strip(), instructions.strip(), shown) if part)
-    asked = "\n\n".join(part for part in (_evidence(frame, text), _PROMPT["ask"].strip(), form.strip()) if part)
-    return [{"role": "system", "content": system}, {"role": "user", "content": asked}]
+    asked = Frame.joined("\n\n", [_evidence(frame, text), *(Frame.own(own) for part in (_PROMPT["ask"], form) if (own := part.strip()))])
+    return chat(Frame.own(system), asked)
 
 
-def _evidence(frame: str, text: str) -> str:
+def _evidence(frame: Frame, text: str) -> Frame:
     nonce = hashlib.blake2b(f"{frame}\0{text}".encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{frame.strip()}\n\n{fenced('text', [Entry('It says:', text)], nonce)}"
+    return Frame("{}\n\n{}", Frame.taken(frame), fenced("text", [Entry(Frame("It says:"), text)], nonce))
 
 
 def _shown(example: Example) -> str:
-    return f"Example\n\n{_evidence(example.frame, example.text)}\n\nIts claims: {orjson.dumps(example.claims).decode()}"
+    return f"Example\n\n{_evidence(Frame.own(example.frame), example.text)}\n\nIts claims: {orjson.dumps(example.claims).decode()}"
 
 
 def read_reply(reply: BaseModel, text: str, types: tuple[type, ...]) -> Read[Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from judges.claims.reading import Read, ReadClaim
-from judges.evidence.pieces import in_frame
+from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packaged import packaged_yaml
 
@@ -55,11 +55,11 @@ def reads(said: UtteranceView) -> bool:
     return bool(said.text.strip())
 
 
-def frame(game: Transcript, _turn: int, said: UtteranceView) -> str:
+def frame(game: Transcript, _turn: int, said: UtteranceView) -> Frame:
     """Who speaks, and who there is to speak to."""
     kind = "a message" if said.channel == "public" else "private reasoning"
-    others = ", ".join(in_frame(name) for name in game.agents if name != said.agent)
-    return str(_TABLES["frame"]).format(kind=kind, speaker=in_frame(said.agent), others=others or "nobody else")
+    others = Frame.joined(", ", [in_frame(name) for name in game.agents if name != said.agent])
+    return Frame(_TABLES["frame"], kind=kind, speaker=in_frame(said.agent), others=others or "nobody else")
 
 
 def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[Said]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judges.claims.extraction import Example, TextPlace, form_of, messages_for, rows_of
 from judges.claims.readers import read_by, reading_room
+from judges.evidence.frame import Frame
 from judges.evidence.transcript import Reader, Transcript, UtteranceView, load, reader_named
 from judges.evidence.units import games_where
 from judges.rubric import ANY_BENCHMARK, Rubric
@@ -58,9 +59,9 @@ class Room(NamedTuple):
         """Whether a text is one that makes claims."""
         return bool(self.module.reads(said))
 
-    def frame(self, game: Transcript, turn: int, said: UtteranceView) -> str:
+    def frame(self, game: Transcript, turn: int, said: UtteranceView) -> Frame:
         """What its words refer to: all that a model is told of the speaker."""
-        return str(self.module.frame(game, turn, said))
+        return Frame.taken(self.module.frame(game, turn, said))
 
 
 class Text(NamedTuple):

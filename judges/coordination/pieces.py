@@ -6,7 +6,8 @@ from typing import Final
 
 from games.coordination.players import partner_of
 from judges.coordination.situation import QUESTIONS, game_of, harness_choice, player_named
-from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
+from judges.evidence.frame import Entry, Frame, one_line
+from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.transcript import JsonObject
 
 _HIDDEN: Final = frozenset({"hands", "knowledge", "player", "adversary_choice", "layout"})
@@ -16,9 +17,9 @@ _HIDDEN: Final = frozenset({"hands", "knowledge", "player", "adversary_choice", 
 def _view(context: UnitContext) -> list[Entry]:
     state = context.now.state_before
     if game_of(context.game) == QUESTIONS:
-        return [Entry("The question:", str(state.get("question")))]
+        return [Entry(Frame("The question:"), str(state.get("question")))]
     lines = [f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in state.items() if name not in _HIDDEN]
-    return [Entry(f"What {one_line(context.agent_name)} sees before this turn:", "\n".join([*lines, *_cards(context, state)]))]
+    return [Entry(Frame("What {} sees before this turn:", context.agent_name), "\n".join([*lines, *_cards(context, state)]))]
 
 
 def _cards(context: UnitContext, state: JsonObject) -> list[str]:
@@ -49,7 +50,7 @@ def _plain(value: object) -> str:
 def _reply(context: UnitContext) -> list[Entry]:
     """The replies of the judged agent's model that stand: of a player they are private, of a respondent they are the answer."""
     kept = [said for said in context.now.utterances if said.agent == context.agent_name and not said.superseded and said.text.strip()]
-    return [Entry(f"{one_line(said.agent)} wrote:", said.text) for said in kept]
+    return [Entry(Frame("{} wrote:", said.agent), said.text) for said in kept]
 
 
 def _move(context: UnitContext) -> list[Entry]:
@@ -57,11 +58,9 @@ def _move(context: UnitContext) -> list[Entry]:
     if action is None or game_of(context.game) == QUESTIONS:
         return []
     if harness_choice(context.now, context.agent_name) is not None:
-        return [
-            Entry(f"{one_line(context.agent_name)} did:", "nothing of its own: its reply names no listed action, and the game chose one")
-        ]
+        return [Entry(Frame("{} did:", context.agent_name), "nothing of its own: its reply names no listed action, and the game chose one")]
     given = {name: value for name, value in action.arguments.items() if name not in {"was", "asked"}}
-    return [Entry(f"{one_line(context.agent_name)} did:", action_text(action.verb, given))]
+    return [Entry(Frame("{} did:", context.agent_name), action_text(action.verb, given))]
 
 
 PIECES: Final = (

@@ -12,7 +12,8 @@ from typing import Final
 
 from games.craft.engine.board import CELLS, WALLS
 from games.craft.text.replies import is_complaint
-from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Entry, Piece, UnitContext, action_text, one_line
+from judges.evidence.frame import Entry, Frame, one_line
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
 from judges.evidence.transcript import ActionView, JsonObject, TurnView
 
 _LAYERS: Final = (("row_0", "bottom layer 0"), ("row_1", "middle layer 1"), ("row_2", "top layer 2"))
@@ -29,7 +30,7 @@ _PUBLISHED_HISTORY_LINES: Final = 12
 def _state_before(context: UnitContext) -> list[Entry]:
     stacks = _stacks(context.now.state_before)
     lines = [f"{cell}: {', '.join(map(str, stacks.get(cell) or ())) or 'empty'}" for cell in CELLS]
-    return [Entry("The board before the move, each cell (row,column) from bottom to top:", "\n".join(lines))]
+    return [Entry(Frame("The board before the move, each cell (row,column) from bottom to top:"), "\n".join(lines))]
 
 
 def _stacks(state: JsonObject) -> JsonObject:
@@ -43,8 +44,7 @@ def _wall(context: UnitContext) -> tuple[str, ...]:
 
 def _wall_cells(context: UnitContext) -> list[Entry]:
     wall = _wall(context)
-    head = f"Cells on the wall of {one_line(context.agent_name)}, from its left to its right:"
-    return [Entry(head, _ends(wall))] if wall else []
+    return [Entry(Frame("Cells on the wall of {}, from its left to its right:", context.agent_name), _ends(wall))] if wall else []
 
 
 def _ends(wall: Sequence[str]) -> str:
@@ -53,7 +53,7 @@ def _ends(wall: Sequence[str]) -> str:
 
 def _walls(_: UnitContext) -> list[Entry]:
     lines = [f"{director}: {_ends(wall)}" for director, wall in WALLS.items()]
-    return [Entry("The cells of each wall, from its own director's left to right:", "\n".join(lines))]
+    return [Entry(Frame("The cells of each wall, from its own director's left to right:"), "\n".join(lines))]
 
 
 def _turn_setting(context: UnitContext) -> list[Entry]:
@@ -66,7 +66,7 @@ def _turn_setting(context: UnitContext) -> list[Entry]:
         if len(own) > 1:
             received = "only the last message of it" if any(u.superseded for u in own) else "all its messages"
             lines.append(f"{one_line(agent)} spoke {len(own)} times; the builder received {received}.")
-    return [Entry("How the directors of this turn spoke:", "\n".join(lines))]
+    return [Entry(Frame("How the directors of this turn spoke:"), "\n".join(lines))]
 
 
 def _target_view(context: UnitContext) -> list[Entry]:
@@ -81,7 +81,7 @@ def _target_view(context: UnitContext) -> list[Entry]:
         entries = row if isinstance(row, list) else []
         shown = [f"{cell} {_block(entry)}" for cell, entry in zip(wall, entries, strict=False)]
         lines.append(f"{layer}: {'; '.join(shown)}")
-    return [Entry(f"The target as {one_line(context.agent_name)} was shown it on its own wall:", "\n".join(lines))]
+    return [Entry(Frame("The target as {} was shown it on its own wall:", context.agent_name), "\n".join(lines))]
 
 
 def _block(entry: object) -> str:
@@ -98,17 +98,17 @@ def _private_view(context: UnitContext) -> JsonObject | None:
 
 
 def _builder_response(context: UnitContext) -> list[Entry]:
-    entries = [Entry(*_attempt(action)) for action in context.now.actions]
-    return entries + [
-        Entry("The builder said:", u.text) for u in context.now.said("public") if _is_builder(context, u.agent) and u.text.strip()
+    return [_attempt(action) for action in context.now.actions] + [
+        Entry(Frame("The builder said:"), u.text) for u in context.now.said("public") if _is_builder(context, u.agent) and u.text.strip()
     ]
 
 
-def _attempt(action: ActionView) -> tuple[str, str]:
+def _attempt(action: ActionView) -> Entry:
     text = str(action.arguments.get("question") or action.arguments.get("reason") or "")
     if action.verb == "unreadable" or (action.verb == "clarify" and is_complaint(text)):
-        return "The builder's reply could not be read:", text
-    return ("The builder asked:" if action.verb == "clarify" else "The builder attempted:"), action_text(action.verb, action.arguments)
+        return Entry(Frame("The builder's reply could not be read:"), text)
+    head = Frame("The builder asked:") if action.verb == "clarify" else Frame("The builder attempted:")
+    return Entry(head, action_text(action.verb, action.arguments))
 
 
 def _is_builder(context: UnitContext, agent: str) -> bool:
@@ -121,12 +121,12 @@ def _outcome(context: UnitContext) -> list[Entry]:
     moves = [a for a in context.now.actions if a.accepted is not None]
     lines = ["the move was carried out" if a.accepted else f"the move was refused: {a.error_text}" for a in moves]
     lines.insert(0, f"the move has the action, position and layer of a candidate: {took}")
-    return [Entry("What came of it:", "\n".join(lines))]
+    return [Entry(Frame("What came of it:"), "\n".join(lines))]
 
 
 def _published_target_view(context: UnitContext) -> list[Entry]:
     view = _private_view(context)
-    return [] if view is None else [Entry("Target view:", json.dumps(view, ensure_ascii=False))]
+    return [] if view is None else [Entry(Frame("Target view:"), json.dumps(view, ensure_ascii=False))]
 
 
 def _published_history(context: UnitContext) -> list[Entry]:
@@ -134,7 +134,7 @@ def _published_history(context: UnitContext) -> list[Entry]:
     if context.now.goal_reached:
         return []
     lines = [line for turn in context.game.turns[: context.now.turn] for line in _published_lines(turn)]
-    return [Entry("Recent conversation:", "\n".join(lines[-_PUBLISHED_HISTORY_LINES:]))]
+    return [Entry(Frame("Recent conversation:"), "\n".join(lines[-_PUBLISHED_HISTORY_LINES:]))]
 
 
 def _published_lines(turn: TurnView) -> list[str]:

@@ -14,7 +14,7 @@ from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES
 from games.craft.text.replies import FAILED_CALL_MESSAGE, NO_MESSAGE, NO_THINKING
 from judges.claims.reading import Read, ReadClaim, Unread
 from judges.craft.language.typed import read_text
-from judges.evidence.pieces import in_frame
+from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packaged import packaged_yaml
 
@@ -442,15 +442,15 @@ def resolve(read: Read[CraftClaim], game: Transcript, turn: int, said: Utterance
     return resolved(read, said.text, speaker, board_of(game.turn(turn).state_before))
 
 
-def frame(game: Transcript, turn: int, said: UtteranceView) -> str:
+def frame(game: Transcript, turn: int, said: UtteranceView) -> Frame:
     """What a director's words refer to: the walls, and the board where the text may speak of what is on it."""
     kind = "a public message" if said.channel == "public" else "private reasoning"
-    walls = "; ".join(f"{name}: {_told(cells)}" for name, cells in WALLS.items())
-    shown = str(_PROMPT["frame"]).format(kind=kind, speaker=in_frame(said.agent), walls=walls)
+    walls = Frame.own("; ".join(f"{name}: {_told(cells)}" for name, cells in WALLS.items()))
+    shown = Frame(_PROMPT["frame"], kind=kind, speaker=in_frame(said.agent), walls=walls)
     if _REFERS.isdisjoint(_WORD.findall(said.text.casefold())):
         return shown
-    blocks = "; ".join(map(str, blocks_of(board_of(game.turn(turn).state_before))))
-    return f"{shown}\n\n{str(_PROMPT['board']).format(blocks=blocks or 'none, it is empty')}"
+    blocks = "; ".join(map(str, blocks_of(board_of(game.turn(turn).state_before))))  # words of our own tables, whatever the log says
+    return Frame("{}\n\n{}", shown, Frame(_PROMPT["board"], blocks=Frame.own(blocks or "none, it is empty")))
 
 
 def _told(cells: tuple[str, ...]) -> str:

@@ -7,13 +7,14 @@ from typing import Final
 from games.einstein.engine.puzzle import DESTINATIONS, REACH
 from games.einstein.game import AGENTS
 from judges.einstein.steps import asked_about, held_items, inferences, item_text, shared_before
-from judges.evidence.pieces import AGENT_UNITS, Entry, Piece, UnitContext, action_text, one_line
+from judges.evidence.frame import Entry, Frame
+from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.transcript import ActionView
 
 
 def _chosen_action(context: UnitContext) -> list[Entry]:
     action = context.now.action_of(context.agent_name)
-    return [] if action is None else [Entry(f"{one_line(context.agent_name)} chose:", _written(action))]
+    return [] if action is None else [Entry(Frame("{} chose:", context.agent_name), _written(action))]
 
 
 def _written(action: ActionView) -> str:
@@ -29,26 +30,26 @@ def _written(action: ActionView) -> str:
 
 def _held(context: UnitContext) -> list[Entry]:
     return [
-        Entry(f"Items that {one_line(context.agent_name)} holds before this step:", "\n".join(held_items(context.now, context.agent_name)))
+        Entry(Frame("Items that {} holds before this step:", context.agent_name), "\n".join(held_items(context.now, context.agent_name)))
     ]
 
 
 def _placed(context: UnitContext) -> list[Entry]:
     bins = context.now.state_before.get("bins", {})
     lines = [f"{name}: {', '.join(map(str, bins[name]))}" for name in DESTINATIONS if bins.get(name)]
-    return [Entry("Objects that lie in their goal bins, for both players to see:", "\n".join(lines) or "none")]
+    return [Entry(Frame("Objects that lie in their goal bins, for both players to see:"), "\n".join(lines) or "none")]
 
 
 def _reach(context: UnitContext) -> list[Entry]:
     if context.agent_name not in AGENTS:
         return []
     bins = REACH[AGENTS.index(context.agent_name)]
-    return [Entry(f"Bins that {one_line(context.agent_name)} reaches:", ", ".join(bins))]
+    return [Entry(Frame("Bins that {} reaches:", context.agent_name), ", ".join(bins))]
 
 
 def _shares(context: UnitContext) -> list[Entry]:
     lines = [f"turn {number}, {action.agent}: {item_text(action)}" for number, action in shared_before(context.game, context.now.turn)]
-    return [Entry("Items shared before this step:", "\n".join(lines) or "none")]
+    return [Entry(Frame("Items shared before this step:"), "\n".join(lines) or "none")]
 
 
 def _question(context: UnitContext) -> list[Entry]:
@@ -56,20 +57,20 @@ def _question(context: UnitContext) -> list[Entry]:
         asked = asked_about(context.game, context.now.turn)
     except LookupError:  # a log that does not say whether the action space has asking
         return []
-    return [] if asked is None else [Entry("On the step before, the partner asked about:", asked)]
+    return [] if asked is None else [Entry(Frame("On the step before, the partner asked about:"), asked)]
 
 
 def _inferences(context: UnitContext) -> list[Entry]:
     known = inferences(context.now, context.agent_name)
     lines = [f"{block}: {goal}" for block, goal in known.items()]
-    return [Entry(f"Goals that follow from what {one_line(context.agent_name)} knows:", "\n".join(lines) or "none")]
+    return [Entry(Frame("Goals that follow from what {} knows:", context.agent_name), "\n".join(lines) or "none")]
 
 
 def _step_outcome(context: UnitContext) -> list[Entry]:
     action = context.now.action_of(context.agent_name)
     if action is None:
         return []
-    return [Entry("The engine's answer:", "accepted" if action.accepted else f"refused: {action.error_text}")]
+    return [Entry(Frame("The engine's answer:"), "accepted" if action.accepted else f"refused: {action.error_text}")]
 
 
 _EINSTEIN: Final = ("einstein",)

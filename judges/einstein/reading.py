@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from games.einstein.claims import TYPES, Belongs, Corner, EinsteinClaim, Lies
 from judges.claims.reading import Read, ReadClaim, Unread
-from judges.evidence.pieces import in_frame
+from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.common.packaged import packaged_yaml
 
@@ -152,9 +152,9 @@ def reads(said: UtteranceView) -> bool:
     return said.channel == "private" and bool(said.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
+def frame(_game: Transcript, _turn: int, said: UtteranceView) -> Frame:
     """Whose thoughts they are."""
-    return str(_PROMPT["frame"]).format(kind="private reasoning", speaker=in_frame(said.agent))
+    return Frame(_PROMPT["frame"], kind="private reasoning", speaker=in_frame(said.agent))
 
 
 def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[EinsteinClaim]:

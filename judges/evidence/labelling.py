@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ingest.labels.files import COLUMNS
-from judges.evidence.pieces import Entry
+from judges.evidence.frame import Entry
 from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import Transcript

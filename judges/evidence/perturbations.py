@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Final, Literal, NamedTuple, Protocol, cast
 
-from judges.evidence.pieces import Entry, Renaming, UnitContext, Viewer, one_line
+from judges.evidence.frame import Entry, Frame, Renaming, one_line
+from judges.evidence.pieces import UnitContext, Viewer
 from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
 from judges.rubric import PROBE, Rubric
@@ -317,7 +318,8 @@ def _renamed(rubric: Rubric, told: Sequence[str]) -> Rubric:
     demonstrations = [
         {
             "shown": {
-                piece: [names.entry(Entry(entry.head, entry.text))._asdict() for entry in entries] for piece, entries in case.shown.items()
+                piece: [names.entry(Entry(Frame.own(entry.head), entry.text))._asdict() for entry in entries]
+                for piece, entries in case.shown.items()
             },
             "answers": {
                 question: {"answer": given.answer, "reason": None if given.reason is None else names.of(given.reason)}

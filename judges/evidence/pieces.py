@@ -2,158 +2,23 @@
 
 A prompt is built from the pieces that the rubric lists and from nothing else. Pieces of all benchmarks stand here, those of one benchmark
 in a module of its family (`judges.craft.pieces`).
-
-Text from logs is data that cannot pass for the prompt's own frame. Every line that comes from a log starts with ``| ``; no line of the
-frame does. So no log text can close its fence, open another one, or pass for a turn border, whatever it says. The names of agents are the
-one exception: a head such as ``D1 said:`` needs them. A name that could say something to the judge is replaced there by a neutral one
-(``A1``), and quoted like any other text.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, NamedTuple
 
+from judges.evidence.frame import LONGEST_TEXT, Entry, Frame, Renaming, one_line, with_plain_names
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView, UtteranceView
 from judges.rubric import WINDOW_TOKENS, Question, UnitKind
 from schemas.families import offered
 
-LONGEST_TEXT = 20_000
-"""Characters of one text that a judge is shown; what is longer is cut, and the cut is said."""
-
-_BREAKS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-_UNUSUAL = re.compile("[^\t\n\x20-\x7e]")
-_LONGEST_NAME = 60
-_LONGEST_PLAIN_NAME = 32
-_MOST_WORDS = 3
-_LONGEST_WITHOUT_CASE = 8
-"""Of a name in a script without small letters, such as Chinese, whose words have no blanks between them."""
-_PLAIN_NAME = re.compile(r"[^\W_]+(?:[ _.'-][^\W_]+)*(?: ?\([\w ]+\))?")
-_LETTERS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_A-Za-z]+")
-_SPEAKS = re.compile(
-    r"all|always|answers?|begin|correct|end(?:ed)?|evidence|every|false|give|good|grade|ignore|instructions?|judge|mark|must|never|no"
-    r"|note|pass|perfect|please|questions?|rate|reply|right|rubric|say|score|should|true|verdict|wrong|yes",
-    re.IGNORECASE,
-)
-"""Words with which a name of several words could ask for an answer."""
-_OPEN, _CLOSE = "\x02", "\x03"
-"""Around a name that is not plain. `clean` removes such characters from every text, so no log can contain them."""
-_MARKED = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
-
-
-class Entry(NamedTuple):
-    """A part of a piece of evidence."""
-
-    head: str
-    """A line of the frame, such as ``D1 said:``; names from logs in it have passed through `one_line`, then `with_plain_names`."""
-    text: str
-    """Verbatim log text, or data rendered from the log."""
-
-
-def clean(text: str) -> str:
-    """The text without control, format, surrogate and private-use characters, every kind of line break a ``\\n``, cut at `LONGEST_TEXT`."""
-    cut = text[:LONGEST_TEXT]
-    plain = _UNUSUAL.sub(lambda found: _shown(found[0]), _BREAKS.sub("\n", cut))
-    return plain if len(text) <= LONGEST_TEXT else f"{plain}\n(cut here: {len(text) - LONGEST_TEXT} more characters)"
-
-
-@lru_cache(maxsize=4096)
-def one_line(text: str) -> str:
-    """A name from a log for a head: one short line without brackets; one that is not plain is marked for `with_plain_names`."""
-    name = clean(text[:_LONGEST_NAME]).replace("\n", " ").replace("[", "(").replace("]", ")").strip() or "(no name)"
-    return name if _is_plain(text) else f"{_OPEN}{name}{_CLOSE}"
-
-
-def in_frame(name: str) -> str:
-    """A speaker's name where nothing else is said of the speaker: as it is if it is plain."""
-    return name if _is_plain(name) else "an agent"
-
-
-def _is_plain(name: str) -> bool:
-    """Whether a name is no more than a name: short, of at most three words, none of which could ask for an answer beside another."""
-    words = _LETTERS.findall(name)
-    return (
-        len(name) <= _LONGEST_PLAIN_NAME
-        and _PLAIN_NAME.fullmatch(name) is not None
-        and len(words) <= _MOST_WORDS
-        and (len(name) <= _LONGEST_WITHOUT_CASE or not any(unicodedata.category(letter) == "Lo" for letter in name))
-        and not (len(words) > 1 and any(map(_SPEAKS.fullmatch, words)))
-    )
-
-
-def plain_names(names: Sequence[str]) -> dict[str, str]:
-    """Agent -> neutral name, for those of a game whose own name is not plain: A1, A2, in the order of the agents."""
-    free = (name for place in itertools.count(1) if (name := f"A{place}") not in names)
-    return {name: next(free) for name in names if not _is_plain(name)}
-
-
-def with_plain_names(entries: Sequence[Entry], agents: Sequence[str]) -> list[Entry]:
-    """The entries with a neutral name in place of each marked one; a first entry quotes what they stand for.
-
-    Args:
-        entries: of one piece of evidence.
-        agents: all of the game, so that a neutral name means the same agent in every piece.
-    """
-    found = dict.fromkeys(name for entry in entries for text in entry for name in _MARKED.findall(text))
-    if not found:
-        return list(entries)
-    own = {one_line(name)[1:-1]: name for name in agents if not _is_plain(name)}
-    neutral = plain_names([*agents, *(name for name in found if name not in own)])
-    shown = {name: name if _is_plain(name) else neutral[own.get(name, name)] for name in found}
-
-    def plain(text: str) -> str:
-        return _MARKED.sub(lambda match: shown[match[1]], text)
-
-    legend = "\n".join(f"{shown[name]}: {own.get(name, name)}" for name in found if shown[name] != name)
-    named = [Entry("Names of agents, as the log writes them:", legend)] if legend else []
-    return [*named, *(Entry(plain(head), plain(text)) for head, text in entries)]
-
-
-def fenced(piece: str, entries: Sequence[Entry], nonce: str) -> str:
-    """A piece of evidence between its two border lines."""
-    lines = [f"[BEGIN {piece} {nonce}]"]
-    for head, text in entries:
-        lines.append(clean(head).replace("\n", " "))
-        lines += [f"| {line}" for line in clean(text).split("\n")] if text else []
-    if not entries:
-        lines.append("(nothing)")
-    lines.append(f"[END {piece} {nonce}]")
-    return "\n".join(lines)
-
-
-@lru_cache(maxsize=4096)
-def _shown(character: str) -> str:
-    return "" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} else character
-
-
 AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn", "action", "event")
 TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")
-
-
-class Renaming(NamedTuple):
-    """Other names under which agents appear in the evidence, for a probe."""
-
-    names: Mapping[str, str]
-    """Agent -> how it is called."""
-    also_in_texts: bool
-    """Whether what agents say changes too, or only the heads above it."""
-
-    def entry(self, entry: Entry) -> Entry:
-        """The entry with the other names."""
-        return Entry(self.of(entry.head), self.of(entry.text) if self.also_in_texts else entry.text)
-
-    def of(self, text: str) -> str:
-        """The text with the other names."""
-        if not self.names:
-            return text
-        pattern = "|".join(re.escape(name) for name in sorted(self.names, key=len, reverse=True))
-        return re.sub(rf"(?<!\w)({pattern})(?!\w)", lambda found: self.names[found[1]], text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,17 +118,17 @@ def doc(name: str) -> str:
 
 def _column(row: Mapping[str, object], name: str) -> list[Entry]:
     value = row[name]
-    return [] if value is None or value == "" else [Entry(f"{name}:", str(value))]
+    return [] if value is None or value == "" else [Entry(Frame.own(f"{name}:"), str(value))]
 
 
 def _judged_agent(context: UnitContext) -> list[Entry]:
     name = context.agent_name
     agent = context.game.agents.get(name)
-    return [Entry("The agent that is judged:", f"{one_line(name)} ({one_line(agent.role) if agent else 'role unknown'})")]
+    return [Entry(Frame("The agent that is judged:"), f"{one_line(name)} ({one_line(agent.role) if agent else 'role unknown'})")]
 
 
 def _quoted(messages: Iterable[UtteranceView]) -> list[Entry]:
-    return [Entry(f"{one_line(u.agent)} said:", u.text) for u in messages if u.text.strip()]
+    return [Entry(Frame("{} said:", u.agent), u.text) for u in messages if u.text.strip()]
 
 
 def _utterance(context: UnitContext) -> list[Entry]:
@@ -272,19 +137,21 @@ def _utterance(context: UnitContext) -> list[Entry]:
 
 def _action(context: UnitContext) -> list[Entry]:
     done = context.action
-    return [] if done is None else [Entry(f"{one_line(done.agent)} tried:", action_text(done.verb, done.arguments))]
+    return [] if done is None else [Entry(Frame("{} tried:", done.agent), action_text(done.verb, done.arguments))]
 
 
 def _action_outcome(context: UnitContext) -> list[Entry]:
     done = context.action
     if done is None or done.accepted is None:
         return []
-    return [Entry("What came of the action:", _outcome(accepted=done.accepted) + (f": {done.error_text}" if done.error_text else ""))]
+    return [
+        Entry(Frame("What came of the action:"), _outcome(accepted=done.accepted) + (f": {done.error_text}" if done.error_text else ""))
+    ]
 
 
 def _event(context: UnitContext) -> list[Entry]:
     spoken = (u for u in context.now.utterances if u.seq == context.seq)
-    said = [Entry(f"{one_line(u.agent)} {'thought' if u.channel == 'private' else 'said'}:", u.text) for u in spoken if u.text.strip()]
+    said = [Entry(Frame("{} {}:", u.agent, "thought" if u.channel == "private" else "said"), u.text) for u in spoken if u.text.strip()]
     return said or _action(context)
 
 
@@ -302,7 +169,7 @@ def _public_message(context: UnitContext) -> list[Entry]:
 
 def _private_reasoning(context: UnitContext) -> list[Entry]:
     thoughts = (u for u in context.now.said("private", context.agent_name) if not u.superseded and u.text.strip())
-    return [Entry(f"{one_line(u.agent)} thought:", u.text) for u in thoughts]
+    return [Entry(Frame("{} thought:", u.agent), u.text) for u in thoughts]
 
 
 def _public_messages(context: UnitContext) -> list[Entry]:
@@ -334,22 +201,22 @@ def _record(game: Transcript, turns: Iterable[TurnView]) -> list[Entry]:
     entries: list[Entry] = []
     for turn in turns:
         entries += [
-            Entry(f"turn {turn.turn}, {one_line(u.agent)} said{_not_received(game, u)}:", u.text)
+            Entry(Frame("turn {}, {} said{}:", turn.turn, u.agent, _not_received(game, u)), u.text)
             for u in turn.said("public")
             if u.text.strip()
         ]
         entries += [
-            Entry(f"turn {turn.turn}, {one_line(a.agent)} tried:", f"{action_text(a.verb, a.arguments)}: {_outcome(accepted=a.accepted)}")
+            Entry(Frame("turn {}, {} tried:", turn.turn, a.agent), f"{action_text(a.verb, a.arguments)}: {_outcome(accepted=a.accepted)}")
             for a in turn.actions
             if a.accepted is not None
         ]
     return entries
 
 
-def _not_received(game: Transcript, message: UtteranceView) -> str:
+def _not_received(game: Transcript, message: UtteranceView) -> Frame:
     """Words for the head of a message: which agents were not in its audience; empty if that is none or not known."""
-    absent = [one_line(name) for name in game.agents if name != message.agent and name not in message.audience]
-    return f" ({', '.join(absent)} did not receive this)" if absent and message.audience else ""
+    absent = [name for name in game.agents if name != message.agent and name not in message.audience]
+    return Frame(" ({} did not receive this)", Frame.joined(", ", absent)) if absent and message.audience else Frame()
 
 
 def _outcome(*, accepted: bool | None) -> str:
@@ -357,20 +224,20 @@ def _outcome(*, accepted: bool | None) -> str:
 
 
 def _world_before(context: UnitContext) -> list[Entry]:
-    return _as_json("The world before this turn:", context.now.state_before)
+    return _as_json(Frame("The world before this turn:"), context.now.state_before)
 
 
 def _goal(context: UnitContext) -> list[Entry]:
-    return _as_json("The goal:", context.game.goal or {})
+    return _as_json(Frame("The goal:"), context.game.goal or {})
 
 
-def _as_json(head: str, value: JsonObject) -> list[Entry]:
+def _as_json(head: Frame, value: JsonObject) -> list[Entry]:
     return [Entry(head, json.dumps(value, ensure_ascii=False))] if value else []
 
 
 def _oracle_actions(context: UnitContext) -> list[Entry]:
     listed = [action_text(o.verb, o.arguments) for o in context.now.oracle if o.listed]
-    return [Entry("Candidate actions of this turn, each verified to make progress:", "\n".join(listed))] if listed else []
+    return [Entry(Frame("Candidate actions of this turn, each verified to make progress:"), "\n".join(listed))] if listed else []
 
 
 # -- dialogues: order is that of the log, turn, then place inside the turn; actions follow the messages of their turn ------------------
@@ -431,8 +298,8 @@ def _within(entries: list[Entry], budget: int) -> list[Entry]:
 
 
 def _left_out(count: int, where: str, budget: int) -> Entry:
-    are = "message or action is" if count == 1 else "messages and actions are"
-    return Entry(f"({count} {where} {are} not shown: this piece has room for about {budget} tokens)", "")
+    are = Frame("message or action is") if count == 1 else Frame("messages and actions are")
+    return Entry(Frame("({} {} {} not shown: this piece has room for about {} tokens)", count, where, are, budget), "")
 
 
 class _Said(NamedTuple):
@@ -483,7 +350,7 @@ def _said_before(context: UnitContext) -> list[Entry]:
     agent, now = context.agent_name, context.now.turn
     said: dict[int, list[Entry]] = {}
     for turn, message in _heard_before(context):
-        said.setdefault(turn, []).append(Entry(f"turn {turn}, {one_line(message.agent)} said:", message.text))
+        said.setdefault(turn, []).append(Entry(Frame("turn {}, {} said:", turn, message.agent), message.text))
     for before in context.game.turns:
         if before.turn < now:
             said.setdefault(before.turn, []).extend(_acted(before.turn, one) for one in before.actions if one.agent == agent)
@@ -492,12 +359,12 @@ def _said_before(context: UnitContext) -> list[Entry]:
 
 def _acted(turn: int, action: ActionView) -> Entry:
     outcome = {True: ": carried out", False: ": refused", None: ""}[action.accepted]
-    return Entry(f"turn {turn}, {one_line(action.agent)} tried:", action_text(action.verb, action.arguments) + outcome)
+    return Entry(Frame("turn {}, {} tried:", turn, action.agent), action_text(action.verb, action.arguments) + outcome)
 
 
 def _reply_to(context: UnitContext) -> list[Entry]:
     others = [said for said in _heard_before(context) if not _is_own_or_tool(context, said.message)]
-    return [Entry(f"turn {turn}, {one_line(message.agent)} said:", message.text) for turn, message in others[-1:]]
+    return [Entry(Frame("turn {}, {} said:", turn, message.agent), message.text) for turn, message in others[-1:]]
 
 
 def _is_own_or_tool(context: UnitContext, message: UtteranceView) -> bool:
@@ -506,7 +373,7 @@ def _is_own_or_tool(context: UnitContext, message: UtteranceView) -> bool:
 
 def _tool_calls(context: UnitContext) -> list[Entry]:
     done = [action for action in context.now.actions if action.agent == context.agent_name]
-    return [Entry(f"{one_line(action.agent)} called:", action_text(action.verb, action.arguments)) for action in done]
+    return [Entry(Frame("{} called:", action.agent), action_text(action.verb, action.arguments)) for action in done]
 
 
 def _tool_results(context: UnitContext) -> list[Entry]:
@@ -514,7 +381,7 @@ def _tool_results(context: UnitContext) -> list[Entry]:
     results: list[Entry] = []
     for turn, message in _heard_before(context):
         if is_tool(context.game, message.agent):
-            results.append(Entry(f"turn {turn}, {one_line(message.agent)} returned:", message.text))
+            results.append(Entry(Frame("turn {}, {} returned:", turn, message.agent), message.text))
         elif message.agent != context.agent_name:
             results.clear()
     return _within(results, context.window_tokens)
@@ -525,7 +392,7 @@ def _everything(game: Transcript) -> list[Entry]:
     entries: list[Entry] = []
     for turn in game.turns:
         heard = [said for said in turn.received() if said.text.strip()]
-        entries += [Entry(f"turn {turn.turn}, {one_line(said.agent)} said{_not_received(game, said)}:", said.text) for said in heard]
+        entries += [Entry(Frame("turn {}, {} said{}:", turn.turn, said.agent, _not_received(game, said)), said.text) for said in heard]
         entries += [_acted(turn.turn, action) for action in turn.actions]
     return entries
 

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from judges.evidence.pieces import Entry, Viewer, clean, doc, fenced, settled
+from judges.evidence.frame import Entry, Frame, chat, clean, fenced
+from judges.evidence.pieces import Viewer, doc, settled
 from judges.evidence.units import Unit
 from judges.rubric import EXAMPLE, NONE_CHOSEN, Demonstration, Group, Question, Rubric, answer_model, asked_in
 from schemas.chat.messages import Message
@@ -116,11 +117,11 @@ class Prompt(NamedTuple):
         """Attempts to speak to the judge in what is shown; None if there is none."""
         return flags(entry for entries in self.shown.values() for entry in entries)
 
-    def evidence(self) -> str:
+    def evidence(self) -> Frame:
         """The user message, but for the form."""
         nonce = self.unit_hash[:8]  # nobody can write a text that contains the hash of what it stands in
         pieces = [fenced(name, entries, nonce) for name, entries in self.shown.items()]
-        return "\n\n".join([*pieces, "Answer the questions about this evidence."])
+        return Frame.joined("\n\n", [*pieces, Frame("Answer the questions about this evidence.")])
 
 
 class PromptMaker:
@@ -129,7 +130,7 @@ class PromptMaker:
     def __init__(self, rubric: Rubric) -> None:
         self._rubric = rubric
         self.groups: tuple[Group, ...] = rubric.groups()
-        self._constant: dict[tuple[int, tuple[str, ...]], tuple[str, str]] = {}
+        self._constant: dict[tuple[int, tuple[str, ...]], tuple[Frame, Frame]] = {}
         """System message and form of some of a group's questions."""
 
     def prompts(self, unit: Unit) -> Iterator[Prompt]:
@@ -147,9 +148,9 @@ class PromptMaker:
         asks = prompt.asks if asks is None else asks
         if (prompt.group, asks) not in self._constant:
             group = self.groups[prompt.group].only(asks)
-            self._constant[prompt.group, asks] = system_message(self._rubric, group), asked_in(answer_model(group))
+            self._constant[prompt.group, asks] = system_message(self._rubric, group), Frame.own(asked_in(answer_model(group)))
         system, form = self._constant[prompt.group, asks]
-        return [{"role": "system", "content": system}, {"role": "user", "content": f"{prompt.evidence()}\n\n{form}"}]
+        return chat(system, Frame("{}\n\n{}", prompt.evidence(), form))
 
 
 def hash_of(shown: Mapping[str, Sequence[tuple[str, str]]]) -> str:
@@ -159,25 +160,31 @@ def hash_of(shown: Mapping[str, Sequence[tuple[str, str]]]) -> str:
     return hashlib.blake2b("".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def system_message(rubric: Rubric, group: Group) -> str:
+def system_message(rubric: Rubric, group: Group) -> Frame:
     """The constant part of the prompt: how to read the evidence, what the game is, the questions with their answers and examples."""
     pieces = "\n".join(f"- {name}: {doc(name)}" for name in group.shows)
-    questions = "\n\n".join(_asked(rubric, question) for question in group.questions)
+    questions = [_asked(rubric, question) for question in group.questions]
     cases = [shown for case in rubric.demonstrations if (shown := _demonstrated(group, case))]
-    demonstrations = "\n\n".join(["", _DEMONSTRATIONS, *cases]) if cases else ""
-    return f"{_FRAME}\n\nPieces of evidence:\n{pieces}\n\n{rubric.instructions.strip()}\n\nQuestions\n\n{questions}{demonstrations}"
+    own = [_FRAME, f"Pieces of evidence:\n{pieces}", rubric.instructions.strip(), "Questions", *questions]
+    return Frame.joined("\n\n", [*map(Frame.own, own), *([Frame(_DEMONSTRATIONS), *cases] if cases else [])])
 
 
-def _demonstrated(group: Group, case: Demonstration) -> str:
+def _demonstrated(group: Group, case: Demonstration) -> Frame:
     """The case as this group may see it; empty if it has nothing to say to the group's questions."""
-    shown = {name: [Entry(entry.head, entry.text) for entry in entries] for name, entries in case.shown.items() if name in group.shows}
+    shown = {
+        name: [Entry(_on_one_line(entry.head), entry.text) for entry in entries]
+        for name, entries in case.shown.items()
+        if name in group.shows
+    }
     answered = [question.id for question in group.questions if question.id in case.answers]
     if not shown or not answered:
-        return ""
+        return Frame()
     nonce = hash_of(shown)[:8]
     pieces = [fenced(name, shown[name], nonce) for name in group.shows if name in shown]
-    right = [f"{name}: {_because(case.answers[name].reason)}answer {_written(group, case.answers[name].answer)}" for name in answered]
-    return "\n\n".join([*pieces, "\n".join(["Right answers:", *right])])
+    right = [
+        Frame.own(f"{name}: {_because(case.answers[name].reason)}answer {_written(group, case.answers[name].answer)}") for name in answered
+    ]
+    return Frame.joined("\n\n", [*pieces, Frame.joined("\n", [Frame("Right answers:"), *right])])
 
 
 def _written(group: Group, answer: str) -> str:
@@ -188,8 +195,12 @@ def _written(group: Group, answer: str) -> str:
 
 
 def _because(reason: str | None) -> str:
-    """The reason of a demonstration is a model's text about a log: one line, so that it cannot pass for the frame."""
-    return "" if reason is None else f"{' '.join(clean(reason).split())}; "
+    return "" if reason is None else f"{_on_one_line(reason)}; "
+
+
+def _on_one_line(text: str) -> Frame:
+    """A head or a reason of a demonstration, which a program has put into the rubric, and which may be about a log."""
+    return Frame.own(" ".join(clean(text).split()))
 
 
 def _asked(rubric: Rubric, question: Question) -> str:

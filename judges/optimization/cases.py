@@ -19,6 +19,7 @@ from judges.claims.extraction import Example
 from judges.claims.readers import read_by
 from judges.claims.reading import Read, ReadClaim
 from judges.claims.texts import PromptParts, Room, Text, question_of, texts
+from judges.evidence.frame import Frame
 from judges.evidence.prompt import Prompt, PromptMaker, attempts
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import PLANTED, reader_named
@@ -270,7 +271,7 @@ class ReaderCase:
     room: Room
     episode_id: str
     author: str
-    frame: str
+    frame: Frame
     text: str
     meant: Read[Any]
     own: bool

@@ -16,7 +16,7 @@ import orjson
 from dspy.lm15 import Message as LmMessage
 from dspy.lm15 import Request, Response, Usage
 
-from judges.evidence.pieces import clean
+from judges.evidence.frame import clean
 from judges.optimization.cases import Answers, Case, RubricDispatcher
 from judges.optimization.dispatcher import Dispatcher
 from judges.rubric import Demonstration, RightAnswer, Rubric, ShownEntry

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from judges.claims.extraction import Example, messages_for, read_reply
 from judges.claims.readers import TEXT, Count, counts, same_claim
 from judges.claims.reading import Read, ReadClaim
-from judges.evidence.pieces import clean
+from judges.evidence.frame import clean
 from judges.optimization.cases import ReaderCase
 from judges.optimization.dispatcher import Dispatcher
 from providers.asker import Request

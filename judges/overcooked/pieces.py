@@ -8,7 +8,8 @@ from games.overcooked.engine.layout import AGENTS, kitchen
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.measures import TimestepOutput
 from games.overcooked.text.replies import NOTHING, requests_meant
-from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Entry, Piece, UnitContext, one_line
+from judges.evidence.frame import Entry, Frame
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext
 from judges.evidence.transcript import JsonObject
 from judges.overcooked.conversations import done_before, event_at, layout_in, messages_of, task_in
 
@@ -17,11 +18,11 @@ def _order(context: UnitContext) -> list[Entry]:
     task = task_in(context.game)
     if task is None:
         return []
-    return [Entry("The order and its recipe, which only the Chef is given:", recipe_text(task.order, task.layout))]
+    return [Entry(Frame("The order and its recipe, which only the Chef is given:"), recipe_text(task.order, task.layout))]
 
 
 def _kitchen(context: UnitContext) -> list[Entry]:
-    return [Entry("The kitchen before this step:", "\n".join(_lines(context.now.state_before, _cook_time(context))))]
+    return [Entry(Frame("The kitchen before this step:"), "\n".join(_lines(context.now.state_before, _cook_time(context))))]
 
 
 def _lines(state: JsonObject, cook_time: int) -> list[str]:
@@ -43,15 +44,15 @@ def _cook_time(context: UnitContext) -> int:
 
 def _partner_done(context: UnitContext) -> list[Entry]:
     return [
-        Entry(f"What {agent} has done so far:", "\n".join(done_before(context.game, context.now.turn, agent)) or "nothing")
+        Entry(Frame("What {} has done so far:", agent), "\n".join(done_before(context.game, context.now.turn, agent)) or "nothing")
         for agent in AGENTS
         if agent != context.agent_name
     ]
 
 
 def _own_done(context: UnitContext) -> list[Entry]:
-    name = one_line(context.agent_name)
-    return [Entry(f"What {name} has done so far:", "\n".join(done_before(context.game, context.now.turn, context.agent_name)) or "nothing")]
+    name = context.agent_name
+    return [Entry(Frame("What {} has done so far:", name), "\n".join(done_before(context.game, context.now.turn, name)) or "nothing")]
 
 
 def _requests(context: UnitContext) -> list[Entry]:
@@ -62,7 +63,7 @@ def _requests(context: UnitContext) -> list[Entry]:
         if AGENTS[message.agent] == context.agent_name
         for action in requests_meant(message.plan)
     ]
-    return [Entry(f"{one_line(context.agent_name)} requests:", "\n".join(asked))] if asked else []
+    return [Entry(Frame("{} requests:", context.agent_name), "\n".join(asked))] if asked else []
 
 
 _SILENT: Final = TimestepOutput(-1, "", "", NOTHING)
@@ -74,14 +75,14 @@ def _opening(context: UnitContext) -> list[Entry]:
     if event_at(context.game, context.now.turn, context.agent_name) is None:
         return []
     said = context.now.said("public", context.agent_name)[:1]
-    return [Entry(f"{one_line(context.agent_name)} said:", entry.text) for entry in said]
+    return [Entry(Frame("{} said:", context.agent_name), entry.text) for entry in said]
 
 
 def _asked(context: UnitContext) -> list[Entry]:
     """What the partner said when it opened a conversation."""
     partner = next(name for name in AGENTS if name != context.agent_name)
     said = context.now.said("public", partner)[:1] if event_at(context.game, context.now.turn, partner) else []
-    return [Entry(f"{partner} said:", entry.text) for entry in said]
+    return [Entry(Frame("{} said:", partner), entry.text) for entry in said]
 
 
 def _answer(context: UnitContext) -> list[Entry]:
@@ -91,8 +92,8 @@ def _answer(context: UnitContext) -> list[Entry]:
         return []
     answers = (message for message in messages_of(context.game, context.now, partner) if AGENTS[message.agent] == context.agent_name)
     first = next(answers, _SILENT)
-    name = one_line(context.agent_name)
-    return [Entry(f"{name} planned:", first.plan or "nothing"), Entry(f"{name} said:", first.say)]
+    name = context.agent_name
+    return [Entry(Frame("{} planned:", name), first.plan or "nothing"), Entry(Frame("{} said:", name), first.say)]
 
 
 _OVERCOOKED: Final = ("overcooked",)

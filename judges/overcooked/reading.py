@@ -10,7 +10,7 @@ from games.overcooked.engine.layout import AGENTS
 from games.overcooked.text.replies import TYPES, Asked, Clause, OvercookedClaim, Planned, Reported, calls_in, heard, requests_meant
 from judges.claims.generic import any_of
 from judges.claims.reading import Read, ReadClaim, Unread
-from judges.evidence.pieces import in_frame
+from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
 from judges.overcooked.conversations import layout_in
 from schemas.common.packaged import packaged_yaml
@@ -34,10 +34,10 @@ def reads(said: UtteranceView) -> bool:
     return bool(said.text.strip())
 
 
-def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
+def frame(_game: Transcript, _turn: int, said: UtteranceView) -> Frame:
     """Who wrote it, and for whom."""
     kind = "a message" if said.channel == "public" else "a plan" if _PLAN.match(said.text) else "private analysis"
-    return str(_TABLES["frame"]).format(kind=kind, speaker=in_frame(said.agent))
+    return Frame(_TABLES["frame"], kind=kind, speaker=in_frame(said.agent))
 
 
 def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedClaim]:

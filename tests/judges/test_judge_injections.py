@@ -15,7 +15,7 @@ from analytics.query import as_csv, query
 from cotrace.output import emit
 from judges.claims import generic
 from judges.craft import reading as craft_reading
-from judges.evidence.pieces import Entry, one_line, with_plain_names
+from judges.evidence.frame import Entry, Frame, with_plain_names
 from judges.evidence.prompt import KINDS, PromptMaker, attempts
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import load
@@ -129,7 +129,7 @@ def test_an_ordinary_name_stays_where_it_is() -> None:
         "Orchestrator (thought)",
         "gpt-4o-mini-2024-07-18",
     ):
-        assert with_plain_names([Entry(f"{one_line(name)} said:", "x")], [name]) == [Entry(f"{name} said:", "x")]
+        assert with_plain_names([Entry(Frame("{} said:", name), "x")], [name]) == [Entry(Frame.own(f"{name} said:"), "x")]
 
 
 @pytest.mark.parametrize(("kind", "text"), CASES)

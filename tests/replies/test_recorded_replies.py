@@ -26,6 +26,7 @@ from judges.claims.extraction import messages_for
 from judges.claims.job import ReadingReport, read_texts
 from judges.claims.readers import reading_room
 from judges.claims.texts import ReadingRequest, Room
+from judges.evidence.frame import Frame
 from judges.rubric import Rubric
 from judges.rubric_files.reading import find, load
 from judges.runs.runner import run
@@ -144,7 +145,7 @@ def test_prompts_end_with_a_form_that_is_no_answer(store: Store) -> None:
         example = json.JSONDecoder().raw_decode(room.form, room.form.index("{"))[0]
         with pytest.raises(ValidationError, match=ECHO):
             room.model.model_validate(example)
-        asked_last = messages_for(room.instructions, "", "", form=room.form)[-1]["content"]
+        asked_last = messages_for(room.instructions, Frame(), "", form=room.form)[-1]["content"]
         assert asked_last.endswith(room.form.strip())
 
 
