@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cotrace.terminal import echo, is_terminal
 from schemas.common import wording
+from schemas.common.secrets import strike
 from schemas.common.text import printable
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _print_grid(console: Console, columns: Sequence[str], cells: Sequence[Sequen
     table = Table(box=SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
     table.padding = (0, 1 if _width(least, _GAP) <= console.width else 0)
     for name, right, width in zip(columns, numeric, least, strict=True):
-        heading = name.replace("_", between if right else " ")
+        heading = Text(printable(strike(name.replace("_", between if right else " "))))
         table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=right, min_width=width)
     for line in cells:
         table.add_row(*map(Text, line))
@@ -159,7 +160,7 @@ def _cell(row: Mapping[str, object], name: str, units: Mapping[str, str], ends: 
         return wording.truth(value)
     if isinstance(value, float):
         return f"{_number(value, name, unit, in_print=in_print)} {_interval(row, name, unit, ends)}".strip()
-    return printable(wording.in_words(value) if in_print and name in _WORDS else str(value))
+    return printable(strike(wording.in_words(value) if in_print and name in _WORDS else str(value)))
 
 
 def _number(value: float, name: str, unit: str, *, in_print: bool) -> str:

@@ -24,6 +24,7 @@ from schemas.common.cluster import cores, is_used
 from schemas.common.errors import CotraceError
 from schemas.common.processes import worker_pool
 from schemas.common.text import printable
+from schemas.store.batches import Struck
 from schemas.store.store import Store
 
 _AHEAD: Final = 2
@@ -108,7 +109,7 @@ def ingest_paths(
     writer = Writer(store, report)
     progress = _Counter(found.files, on_progress)
     known = {} if is_new else _known(store)
-    writer.add(Chunk([unreadable(missed, known.get(missed.found.stored_path)) for missed in found.unreadable], {}, 0.0, 0.0))
+    writer.add(Chunk([unreadable(missed, known.get(missed.found.stored_path)) for missed in found.unreadable], Struck(), 0.0, 0.0))
     files = found.files
     while files:
         jobs = [FileToRead(file, known.get(file.stored_path)) for file in files]

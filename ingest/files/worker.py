@@ -25,7 +25,7 @@ from schemas.common.processes import start_worker
 from schemas.common.secrets import use_secrets_of_environment, without_secrets
 from schemas.common.text import excerpt, printable
 from schemas.records import Receipt
-from schemas.store.batches import Coded, to_arrow
+from schemas.store.batches import Coded, Struck, to_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -301,7 +301,7 @@ class Chunk:
     """What became of some files, and their rows."""
 
     files: list[FileResult]
-    tables: dict[str, pa.Table]
+    tables: Struck[pa.Table]
     """Store table -> rows of all files of the chunk; `sources` and `rejects` are not among them."""
 
     read_s: float
@@ -525,7 +525,7 @@ def _try(lines: Sequence[bytes], reader: Adapter, place: Place) -> Reading | Exc
         return error
 
 
-def _tables(results: Sequence[FileResult], readings: Sequence[Reading]) -> dict[str, pa.Table]:
+def _tables(results: Sequence[FileResult], readings: Sequence[Reading]) -> Struck[pa.Table]:
     """The rows of all readings; where they do not fit the tables' types, the files whose rows do not are rejected."""
     try:
         return to_arrow(*_rows(readings))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -15,7 +15,7 @@ from ingest.files.worker import Chunk, FileResult, KnownPath, unless_known
 from schemas.common.errors import BadInputError, StoreError
 from schemas.common.text import excerpt, printable
 from schemas.records import Reject, Source
-from schemas.store.batches import Fault, faults, to_arrow
+from schemas.store.batches import Fault, Struck, faults, to_arrow
 from schemas.store.store import Store, Transaction
 from schemas.tables import TABLES, table
 
@@ -57,7 +57,7 @@ def known_sources(connection: duckdb.DuckDBPyConnection) -> dict[str, KnownPath]
     }
 
 
-def load(transaction: Transaction, files: Sequence[FileResult], tables: Mapping[str, pa.Table]) -> Loaded:
+def load(transaction: Transaction, files: Sequence[FileResult], tables: Struck[pa.Table]) -> Loaded:
     """Put files into the store, as part of a transaction.
 
     A file replaces what the store had from its path. A file whose bytes the store has from another path is left out.
@@ -74,9 +74,9 @@ def load(transaction: Transaction, files: Sequence[FileResult], tables: Mapping[
         {"sources": [_source(file) for file in taken], "rejects": rejects, "receipts": [row for file in taken for row in file.receipt]}
     )
     runs = tables.get("runs")
-    episodes = {name: table for name, table in tables.items() if name != "runs" and len(table)}
-    transaction.insert(own | episodes)
-    loaded.rows = {name: len(table) for name, table in (own | episodes).items()}
+    own.update({name: table for name, table in tables.items() if name != "runs" and len(table)})
+    transaction.insert(own)
+    loaded.rows = {name: len(table) for name, table in own.items()}
     if runs is not None:
         loaded.rows["runs"] = _insert_runs(transaction, runs)
     return loaded
@@ -139,7 +139,7 @@ def _insert_runs(transaction: Transaction, runs: pa.Table) -> int:
         "SELECT DISTINCT ON (run_id) * FROM runs_read "
         "WHERE run_id NOT IN (SELECT run_id FROM runs) AND run_id IN (SELECT run_id FROM episodes)"
     ).to_arrow_table()
-    transaction.insert({"runs": new})
+    transaction.insert(Struck({"runs": new}))
     transaction.update(
         "runs", f"started_at = {_START}", f"run_id IN (SELECT run_id FROM runs_read) AND started_at IS DISTINCT FROM {_START}"
     )
@@ -150,17 +150,17 @@ def _insert_runs(transaction: Transaction, runs: pa.Table) -> int:
 _START: Final = "(SELECT min(started_at) FROM episodes WHERE episodes.run_id = runs.run_id)"
 
 
-def only_episodes(tables: Mapping[str, pa.Table], episodes: Sequence[str]) -> dict[str, pa.Table]:
+def only_episodes(tables: Struck[pa.Table], episodes: Sequence[str]) -> Struck[pa.Table]:
     """The rows of some episodes; runs all stay."""
     return _filtered(tables, episodes, keep=True)
 
 
-def without_episodes(tables: Mapping[str, pa.Table], episodes: Sequence[str]) -> dict[str, pa.Table]:
+def without_episodes(tables: Struck[pa.Table], episodes: Sequence[str]) -> Struck[pa.Table]:
     """The tables without the rows of some episodes; runs all stay."""
-    return _filtered(tables, episodes, keep=False) if episodes else dict(tables)
+    return _filtered(tables, episodes, keep=False) if episodes else Struck(tables)
 
 
-def _filtered(tables: Mapping[str, pa.Table], episodes: Sequence[str], *, keep: bool) -> dict[str, pa.Table]:
+def _filtered(tables: Struck[pa.Table], episodes: Sequence[str], *, keep: bool) -> Struck[pa.Table]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -170,7 +170,7 @@ def _filtered(tables: Mapping[str, pa.Table], episodes: Sequence[str], *, keep: 
         found = pc.is_in(table["episode_id"], value_set=wanted)
         return table.filter(found if keep else pc.invert(found))
 
-    return {name: table if name == "runs" else rows(table) for name, table in tables.items()}
+    return Struck({name: table if name == "runs" else rows(table) for name, table in tables.items()})
 
 
 def _source(file: FileResult) -> Source:
@@ -335,7 +335,7 @@ class Writer:
             return
         import pyarrow as pa
 
-        files, tables = self._files, {name: pa.concat_tables(parts) for name, parts in self._tables.items()}
+        files, tables = self._files, Struck({name: pa.concat_tables(parts) for name, parts in self._tables.items()})
         self._files, self._tables, self._waiting_rows, self._waiting_bytes = [], {}, 0, 0
         started = time.perf_counter()
         files, tables = self._without_unchanged(files, _checked(files, tables))
@@ -344,7 +344,7 @@ class Writer:
         self._load(files, tables, is_last=is_last)
         self._report.timing.insert_s += time.perf_counter() - checked
 
-    def _without_unchanged(self, files: list[FileResult], tables: dict[str, pa.Table]) -> tuple[list[FileResult], dict[str, pa.Table]]:
+    def _without_unchanged(self, files: list[FileResult], tables: Struck[pa.Table]) -> tuple[list[FileResult], Struck[pa.Table]]:
         """Leave out files of which the store has all that is left after the check."""
         known = [file for file in files if file.rejects and unless_known(file, file.known).status == "unchanged"]
         for file in known:
@@ -352,7 +352,7 @@ class Writer:
         tables = without_episodes(tables, [game for file in known for game in file.episodes])
         return [file for file in files if file.status != "unchanged"], tables
 
-    def _load(self, files: list[FileResult], tables: dict[str, pa.Table], *, is_last: bool) -> None:
+    def _load(self, files: list[FileResult], tables: Struck[pa.Table], *, is_last: bool) -> None:
         """Write files in one transaction; where their rows are refused, each in one of its own: only the faulty file is lost."""
         import duckdb
 
@@ -408,7 +408,7 @@ class Writer:
         return orphans
 
 
-def _load(files: Sequence[FileResult], tables: Mapping[str, pa.Table], is_last: bool, transaction: Transaction) -> Loaded:  # noqa: FBT001
+def _load(files: Sequence[FileResult], tables: Struck[pa.Table], is_last: bool, transaction: Transaction) -> Loaded:  # noqa: FBT001
     if not is_last:
         transaction.execute("SET threads = 1")  # more would share the work at twice its cost, and the other cores read
     return load(transaction, files, tables)
@@ -433,7 +433,7 @@ class _Cost(IntEnum):
 _COSTS: Final = ("the game is lost", "{} left out", "{} stored without this value")
 
 
-def _checked(files: Sequence[FileResult], tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+def _checked(files: Sequence[FileResult], tables: Struck[pa.Table]) -> Struck[pa.Table]:
     """The tables without what their Pandera schemas refuse; each such part becomes a reject of its file.
 
     Raises:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from schemas.common.errors import BadInputError, StoreError
 from schemas.common.imports import arrow_without_pandas
@@ -24,14 +24,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "BadRowsError", "Coded", "Columns", "Fault", "Group", "Rows", "check", "checked", "faults", "insert", "insert_columns", "refused",
-    "to_arrow",
+    "BadRowsError", "Coded", "Columns", "Fault", "Group", "Rows", "Struck", "check", "checked", "faults", "insert", "insert_columns",
+    "refused", "to_arrow",
 ]  # fmt: skip
 
 Rows = Mapping[str, Sequence[tuple[object, ...]]]
 """Table name -> records of that table's class."""
 
-Columns = Mapping[str, Sequence[tuple[Any, ...]]]
+_Table = TypeVar("_Table")
+
+
+class Struck(dict[str, _Table]):
+    """Table name -> its rows, without secrets: `to_arrow` and `checked` make it, and the store takes nothing else."""
+
+
+Columns = Struck[Sequence[tuple[Any, ...]]]
 """Table name -> its columns in order, each with the values of all rows."""
 
 _SHAREABLE: Final = frozenset({str, Json, int, float})
@@ -61,7 +68,7 @@ class Coded(NamedTuple):
     """All columns of the table, each in one group; all groups have the same number of rows."""
 
 
-def to_arrow(rows: Rows, coded: Mapping[str, Sequence[Coded]] | None = None) -> dict[str, pa.Table]:
+def to_arrow(rows: Rows, coded: Mapping[str, Sequence[Coded]] | None = None) -> Struck[pa.Table]:
     """One Arrow table for each store table that has rows, columns in the record's order.
 
     Args:
@@ -76,7 +83,7 @@ def to_arrow(rows: Rows, coded: Mapping[str, Sequence[Coded]] | None = None) -> 
 
     arrow_without_pandas()
     use_secrets_of_environment()
-    tables = {name: _to_arrow(table(name), records) for name, records in rows.items() if records}
+    tables = Struck({name: _to_arrow(table(name), records) for name, records in rows.items() if records})
     for name, parts in (coded or {}).items():
         found = _decoded(table(name), parts)
         if len(found):
@@ -222,7 +229,9 @@ def checked(rows: Rows) -> Columns:
     import polars as pl
 
     use_secrets_of_environment()
-    found = {name: [tuple(without_secrets(column)) for column in zip(*records, strict=True)] for name, records in rows.items() if records}
+    found: Columns = Struck(
+        {name: [tuple(without_secrets(column)) for column in zip(*records, strict=True)] for name, records in rows.items() if records}
+    )
     frames = {
         name: pl.DataFrame([_series(name, column, values) for column, values in zip(table(name).columns, columns, strict=True)])
         for name, columns in found.items()
@@ -241,8 +250,13 @@ def _series(name: str, column: Column, values: Sequence[object]) -> pl.Series:
         raise BadRowsError(f"table {name}, column {column.name}: {str(error).splitlines()[0]}") from error
 
 
-def insert(connection: duckdb.DuckDBPyConnection, batches: Mapping[str, pa.Table], *, prefix: str = "") -> None:
-    """Append the batches, to the tables of their names or those with a prefix; the caller holds the transaction."""
+def insert(connection: duckdb.DuckDBPyConnection, batches: Struck[pa.Table], *, prefix: str = "") -> None:
+    """Append the batches, to the tables of their names or those with a prefix; the caller holds the transaction.
+
+    Raises:
+        TypeError: nobody has seen to it that there are no secrets in them.
+    """
+    _refuse_unstruck(batches)
     for name, batch in batches.items():
         connection.register("batch", batch)
         connection.execute(f"INSERT INTO {prefix}{name} ({_quoted(table(name).column_names)}) SELECT * FROM batch")
@@ -254,9 +268,11 @@ def insert_columns(connection: duckdb.DuckDBPyConnection, columns: Columns, *, p
 
     Raises:
         BadRowsError: a number is too large, or a text is no Unicode.
+        TypeError: nobody has seen to it that there are no secrets in them.
     """
     import duckdb
 
+    _refuse_unstruck(columns)
     for name, values in columns.items():
         spec = table(name)
         names = ", ".join(f'"{column}"' for column in spec.column_names)
@@ -268,6 +284,11 @@ def insert_columns(connection: duckdb.DuckDBPyConnection, columns: Columns, *, p
             connection.execute(f"INSERT INTO {prefix}{name} ({names}) SELECT {', '.join(places)}", given)
         except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
             raise BadRowsError(f"table {name}: {str(error).splitlines()[0]}") from error
+
+
+def _refuse_unstruck(rows: Struck[Any]) -> None:
+    if not isinstance(rows, Struck):
+        raise TypeError(f"the store takes what `to_arrow` or `checked` has made, not {type(rows).__name__}")
 
 
 def _quoted(names: Iterable[str]) -> str:

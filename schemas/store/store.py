@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 
 from schemas.common.errors import StoreError
 from schemas.common.text import in_shell, in_sql
-from schemas.store.batches import Columns, insert, insert_columns
+from schemas.store.batches import Columns, Struck, insert, insert_columns
 from schemas.tables import TABLES, Table
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Transaction:
         """Run a query, or make a temporary table; tables of the store are changed by the methods below."""
         return self.connection.execute(sql, parameters)
 
-    def insert(self, batches: Mapping[str, pa.Table]) -> None:
+    def insert(self, batches: Struck[pa.Table]) -> None:
         """Append rows: table name -> rows with all columns of the table, in order."""
         insert(self.connection, batches)
 

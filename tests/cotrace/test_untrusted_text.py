@@ -3,16 +3,19 @@
 The canary holds what each exit could stumble over: format strings of Python, templates of Plotly, HTML, Markdown, SQL, paths, escapes of
 terminals, changes of direction, NUL, formulas, and a key that the environment holds. It stands in every text of every log, of files of
 labels, in free keys, and in notes (`tests.fuzz.canaries`). `cotrace/terminal.py`, `dashboards/parts.py`, `schemas/common/text.py` and
-`judges/evidence/pieces.py` are the exits; ruff's `banned-api`, mypy (`dashboards.parts.Html`) and `tools/format_strings.py` refuse others.
+`judges/evidence/frame.py` are the exits; ruff's `banned-api`, the type `schemas/common/escaped.py` and `tools/format_strings.py`
+refuse others.
 """
 
 from __future__ import annotations
 
+import copy
 import csv
 import html
 import io
 import json
 import logging
+import pickle
 import re
 import shlex
 from collections.abc import Iterator
@@ -39,10 +42,13 @@ from dashboards.app import create_app
 from dashboards.boards import drawing_of
 from dashboards.page_file import page_file
 from dashboards.pages import pages
+from dashboards.parts import Fragment, Html
 from ingest.files.run import ingest_paths
 from ingest.foreign.chat_lines import MappedChat
 from ingest.labels.load import add_note, import_labels
 from judges.attribution.job import attribute_games
+from judges.claims.extraction import messages_for
+from judges.evidence.frame import Entry, Frame, chat, fenced
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.selection import selected_units
 from judges.evidence.units import select
@@ -394,6 +400,54 @@ def test_exports_have_hostile_texts_as_data(form: str, hostile: Store, tmp_path:
         assert re.findall(r"(?<!\\)<(?!model>)|(?<!\\)\]\(", card) == []
     if form == "otlp":
         assert all(json.loads(line) for line in written[0].read_text().splitlines())
+
+
+def test_exits_take_no_plain_text(tmp_path: Path) -> None:
+    """Mypy refuses each of these lines, for strict mode reports an `ignore` that is not needed; where it sees `Any`, the exit refuses."""
+    text = canary()
+    with pytest.raises(TypeError, match="not escaped: Html was asked for, str was given"):
+        Fragment(text)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not escaped"):
+        Fragment(f"<b>{Html('{}', text)}</b>")  # type: ignore[arg-type]  # what is joined as text has lost its kind
+    with pytest.raises(TypeError, match="not escaped"):
+        Fragment(Frame("{} said:", text))  # type: ignore[arg-type]  # one exit's kind is no other's
+    with pytest.raises(TypeError, match="not escaped: Frame was asked for"):
+        fenced("history", [Entry(f"{text} said:", "")], "1")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not escaped"):
+        chat(Frame("Judge."), text)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not escaped"):
+        messages_for("", text, text)  # type: ignore[arg-type]
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    with pytest.raises(TypeError, match="the store takes what `to_arrow` or `checked` has made"):
+        store.transact(lambda transaction: transaction.insert({"labels": None}))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the store takes"):
+        store.transact(lambda transaction: transaction.insert_columns({"labels": []}))  # type: ignore[arg-type]
+
+
+def test_escaped_text_stays_escaped() -> None:
+    """What is put into it is escaped once, braces of a text are no fields, and a pickled one comes back as it was."""
+    shown = Html("<b title='{}'>{}</b>{kept}", "'x' {0.__class__}", "<i>", kept=Html("<br>"))
+    assert shown == "<b title='&#x27;x&#x27; {0.__class__}'>&lt;i&gt;</b><br>"
+    assert pickle.loads(pickle.dumps(shown)) == copy.deepcopy(shown) == shown  # noqa: S301
+    assert Html.joined(", ", ["<", Html("<br>")]) == "&lt;, <br>"
+    assert shown.replaced(re.compile("kept|title"), lambda _: "<").startswith("<b &lt;=")
+    assert type(shown.replaced(re.compile("b"), lambda _: "<")) is Html
+
+
+def test_a_table_on_a_terminal_has_hostile_texts_as_texts(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Headings are no markup, and neither they nor cells steer the terminal or hold a secret, narrow or wide."""
+    monkeypatch.setattr("cotrace.tables.is_terminal", lambda: True)
+    monkeypatch.setenv("SOMEBODYS_API_KEY", SECRET)
+    use_secrets_of_environment()
+    for width in ("300", "60"):
+        monkeypatch.setenv("COLUMNS", width)
+        for heading in ("[bold]x[/nothing]", f"\x1b[31m{SECRET}"):
+            emit(pl.DataFrame({heading: [canary()[:30], SECRET], "b": [1, 2]}), "table")
+            printed = capsys.readouterr().out
+            assert STEERING.findall(printed) == []
+            assert SECRET not in printed.replace("\n", "")
+            assert "\x1b[31m" not in printed
 
 
 def test_log_lines_do_not_steer_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

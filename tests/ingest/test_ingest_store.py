@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import astuple
@@ -28,7 +28,7 @@ from ingest.reading.adapter_types import Place, Reading
 from schemas.common.errors import StoreError
 from schemas.common.processes import worker_pool
 from schemas.records import Json, Label, Verdict
-from schemas.store.batches import insert, to_arrow
+from schemas.store.batches import Struck, insert, to_arrow
 from schemas.store.store import Store, Transaction
 from schemas.tables import TABLES
 from tests.ingest.asked import rows
@@ -185,7 +185,7 @@ def test_workers_have_work_waiting_while_a_transaction_is_written(megabytes: int
 
     def submit(*_: object) -> Future[Chunk]:
         given.append(Future())
-        given[-1].set_result(Chunk([], {}, 0.0, 0.0))
+        given[-1].set_result(Chunk([], Struck(), 0.0, 0.0))
         return given[-1]
 
     monkeypatch.setattr(run, "worker_pool", lambda *_, **__: nullcontext(SimpleNamespace(submit=submit)))
@@ -231,7 +231,7 @@ def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, l
     loads: list[int] = []
     load = writer.load
 
-    def interrupted(transaction: Transaction, files: Sequence[worker.FileResult], tables: Mapping[str, pa.Table]) -> writer.Loaded:
+    def interrupted(transaction: Transaction, files: Sequence[worker.FileResult], tables: Struck[pa.Table]) -> writer.Loaded:
         loaded = load(transaction, files, tables)
         loads.append(len(files))
         if len(loads) == 2:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from schemas.common.text import in_sql
-from schemas.store.batches import Columns, insert, insert_columns
+from schemas.store.batches import Columns, Struck, insert, insert_columns
 from schemas.store.lake.files import DataFile, Snapshot, selection
 from schemas.store.lake.layout import BENCHMARK, LAKE_TABLES, RUN, TABLE, is_partitioned, layout_of
 from schemas.store.lake.place import Place
@@ -45,17 +45,17 @@ class LakeTransaction(Transaction):
         for spec in LAKE_TABLES:
             self._show(spec)
 
-    def insert(self, batches: Mapping[str, pa.Table]) -> None:
+    def insert(self, batches: Struck[pa.Table]) -> None:
         """Append rows."""
         for name, batch in batches.items():
             self._touch(name)
-            insert(self.connection, {name: batch}, prefix="new_")
+            insert(self.connection, Struck({name: batch}), prefix="new_")
 
     def insert_columns(self, columns: Columns) -> None:
         """Append rows."""
         for name, values in columns.items():
             self._touch(name)
-            insert_columns(self.connection, {name: values}, prefix="new_")
+            insert_columns(self.connection, Struck({name: values}), prefix="new_")
 
     def delete(self, table: str, where: str, parameters: Parameters = None) -> None:
         """Take out rows."""
