@@ -135,9 +135,9 @@ def _shown(game: Transcript, turns: Sequence[TurnView]) -> Frame:
 
 
 def _entries(turn: TurnView) -> list[Entry]:
-    said = [Entry(Frame("turn {}, {} said:", turn.turn, one.agent), one.text) for one in turn.received()]
+    messages = [Entry(Frame("turn {}, {} said:", turn.turn, one.agent), one.text) for one in turn.received()]
     outcome = {True: Frame("carried out"), False: Frame("refused"), None: Frame("nothing to carry out")}
-    return said + [
+    return messages + [
         Entry(Frame("turn {}, {} tried ({}):", turn.turn, done.agent, outcome[done.accepted]), action_text(done.verb, done.arguments))
         for done in turn.actions
     ]
@@ -162,34 +162,34 @@ def _named(game: Transcript, agent: str, turn: int, form: BaseModel, reason: str
 
 
 async def _all_at_once(game: Transcript, ask: Ask) -> Answered | None:
-    said = await ask("all_at_once", _shown(game, game.turns), Whole)
-    return None if said is None else _named(game, said.agent, said.turn, said, said.reason)
+    filled = await ask("all_at_once", _shown(game, game.turns), Whole)
+    return None if filled is None else _named(game, filled.agent, filled.turn, filled, filled.reason)
 
 
 async def _step_by_step(game: Transcript, ask: Ask) -> Answered | None:
     for turn in game.turns:
-        said = await ask("step_by_step", _shown(game, game.turns[: turn.turn]), Step)
-        if said is None:
+        filled = await ask("step_by_step", _shown(game, game.turns[: turn.turn]), Step)
+        if filled is None:
             return None
-        if said.decisive:
-            return _named(game, said.agent, turn.turn, said, said.reason)
+        if filled.decisive:
+            return _named(game, filled.agent, turn.turn, filled, filled.reason)
     return None
 
 
 async def _halving(game: Transcript, ask: Ask) -> Answered | None:
     turns = game.turns
-    said: Half | None = None
+    filled: Half | None = None
     while len(turns) > 1:
         middle = len(turns) // 2
         borders = [one.turn for one in (turns[0], turns[middle - 1], turns[middle], turns[-1])]
         parts = Frame("The parts: first: turns {} to {}; second: turns {} to {}", *borders)
-        said = await ask("halving", Frame("{}\n\n{}", _shown(game, turns), parts), Half)
-        if said is None:
+        filled = await ask("halving", Frame("{}\n\n{}", _shown(game, turns), parts), Half)
+        if filled is None:
             return None
-        turns = turns[:middle] if said.part == "first" else turns[middle:]
+        turns = turns[:middle] if filled.part == "first" else turns[middle:]
     if not turns or not (acting := _acting(turns[0])):
         return None
-    return Answered(acting[-1], turns[0].turn, said.reason if said else "", agent_spoke=True, form=said)
+    return Answered(acting[-1], turns[0].turn, filled.reason if filled else "", agent_spoke=True, form=filled)
 
 
 async def _search(game: Transcript, ask: Ask) -> Answered | None:
@@ -203,13 +203,13 @@ async def _search(game: Transcript, ask: Ask) -> Answered | None:
     best: tuple[Examined, Suspect] | None = None
     for turn, suspect in sorted(suspects.items()):
         around = game.turns[max(0, turn - 1 - _AROUND) : turn + _AROUND]
-        said = await ask("examine", Frame("{}\n\nThe turn to be judged: turn {}", _shown(game, around), turn), Examined)
-        if said is not None and (best is None or said.likelihood > best[0].likelihood):
-            best = said, suspect
+        filled = await ask("examine", Frame("{}\n\nThe turn to be judged: turn {}", _shown(game, around), turn), Examined)
+        if filled is not None and (best is None or filled.likelihood > best[0].likelihood):
+            best = filled, suspect
     if best is None:
         return None
-    said, suspect = best
-    return _named(game, suspect.agent, suspect.turn, said, f'{said.reason} ("{suspect.words}")')
+    filled, suspect = best
+    return _named(game, suspect.agent, suspect.turn, filled, f'{filled.reason} ("{suspect.words}")')
 
 
 def _quotes(turn: TurnView, words: str) -> bool:
