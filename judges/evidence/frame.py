@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from providers.messages import Message
+from schemas.chat.messages import Message
 from schemas.common.escaped import Escaped
 
 __all__ = [

@@ -410,9 +410,9 @@ def test_exits_take_no_plain_text(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="not escaped"):
         Fragment(f"<b>{Html('{}', text)}</b>")  # type: ignore[arg-type]  # what is joined as text has lost its kind
     with pytest.raises(TypeError, match="not escaped"):
-        Fragment(Frame("{} said:", text))  # type: ignore[arg-type]  # one exit's kind is no other's
+        Fragment(Frame("{} wrote:", text))  # type: ignore[arg-type]  # one exit's kind is no other's
     with pytest.raises(TypeError, match="not escaped: Frame was asked for"):
-        fenced("history", [Entry(f"{text} said:", "")], "1")  # type: ignore[arg-type]
+        fenced("history", [Entry(f"{text} wrote:", "")], "1")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not escaped"):
         chat(Frame("Judge."), text)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not escaped"):

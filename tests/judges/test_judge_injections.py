@@ -129,7 +129,7 @@ def test_an_ordinary_name_stays_where_it_is() -> None:
         "Orchestrator (thought)",
         "gpt-4o-mini-2024-07-18",
     ):
-        assert with_plain_names([Entry(Frame("{} said:", name), "x")], [name]) == [Entry(Frame.own(f"{name} said:"), "x")]
+        assert with_plain_names([Entry(Frame("{} wrote:", name), "x")], [name]) == [Entry(Frame.own(f"{name} wrote:"), "x")]
 
 
 @pytest.mark.parametrize(("kind", "text"), CASES)
