@@ -19,7 +19,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analytics.comparison.compare import behind, compare
-from analytics.rates.corrected import Asked, Judged, rate_row
+from analytics.estimates.corrected import Judged, judged_units, rate_row
+from analytics.estimates.units import Asked
 from research.pages import put
 from schemas.store.store import Store
 
@@ -130,39 +131,17 @@ def _drawn(world: Labelling, random: np.random.Generator) -> Judged:
 
 def _judged(units: pl.DataFrame) -> Judged:
     asked = units.with_columns(
+        score=pl.when("is_answered").then("score"),
+        label=pl.when("by_people").then("truth"),
+        unit=pl.int_range(pl.len()),
         model=pl.lit("m"),
-        agent=pl.lit(None, pl.String),
-        units=pl.lit(1),
-        with_place=pl.lit(1),
         reached=pl.lit(0.0),
-        with_reached=pl.lit(0),
+        unsteady=pl.lit(0.0),
+        **{name: pl.lit(None, pl.Float64) for name in ("p_yes", "differ", "drawn")},
+        agent=pl.lit(None, pl.String),
     )
-    both = units.filter("is_answered", "by_people")
-    yes = pl.col("truth") == 1
-    found = both.group_by("game").agg(
-        labels=pl.len().cast(pl.Int64),
-        label_sum=pl.col("truth").sum(),
-        labelled_score=pl.col("score").sum(),
-        yes=yes.sum().cast(pl.Int64),
-        no=(~yes).sum().cast(pl.Int64),
-        yes_found=pl.col("score").filter(yes).sum(),
-        no_found=(1 - pl.col("score")).filter(~yes).sum(),
-    )
-    sums = (
-        units.filter("is_answered").group_by("game", maintain_order=True).agg(judged=pl.col("score").sum(), units=pl.len().cast(pl.Int64))
-    )
-    own = sums.join(found, on="game", how="left", maintain_order="left").fill_null(0)
-    errors = own.filter(pl.col("labels") > 0).select("game", "yes", "yes_found", "no", "no_found")
-    return Judged(
-        rubric="r",
-        question="q",
-        judge="llm:j",
-        model="m",
-        reference="people",
-        own=own.with_columns(pl.col("yes", "no") > 0),
-        errors=errors,
-        asked=Asked(asked, "by_people"),
-    )
+    (found,) = judged_units(Asked(rubric="r", question="q", judge="llm:j", reference="people", units=asked))
+    return found
 
 
 def headlines(teams: int, tasks: int, boards: int, seed: int = 2026) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 
 from analytics.agreement.pairs import Comparison, gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
 from analytics.agreement.report import COEFFICIENTS, coefficients_with_intervals
-from analytics.rates.correction import (
+from analytics.estimates.rates import (
     Corrected,
     Spread,
     difference_of_rates,

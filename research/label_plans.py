@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analytics.rates.corrected import needed_ends, spread_of
-from analytics.rates.correction import Spread, labels_needed
+from analytics.estimates.corrected import needed_ends, spread_of
+from analytics.estimates.rates import Spread, labels_needed
 from analytics.statistics.intervals import LEVEL
 from research.scenes import Drawn, Scene
 from research.simulation import Data, Judged, judged_games

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.agreement.pairs import Comparison
-from analytics.rates.correction import ErrorCounts, Labelled, Units
+from analytics.estimates.rates import ErrorCounts, Labelled, Units
 
 Floats = NDArray[np.float64]
 

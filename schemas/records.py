@@ -631,6 +631,9 @@ class Label(NamedTuple):
     basis: Annotated[str | None, Col("how it is known: construction, geometry, engine, ...; null for people's answers")] = None
     planted: Annotated[str | None, Col("defects that were planted in what was labelled, joined by |; null if unknown")] = None
     imported_at: Annotated[datetime | None, Col("when it came into the store; null for labels that games bring", "UTC")] = None
+    sampling_probability: Annotated[
+        float | None, Col("chance with which its unit was drawn to be labelled (`cotrace labels template`); null if not recorded", "0..1")
+    ] = None
 
 
 class Note(NamedTuple):

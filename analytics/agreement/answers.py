@@ -24,7 +24,7 @@ BY_DISAGREEMENT = "dashboard:disagreements"
 Role = Literal["truth", "people", "engine", "judge"]
 """In this order, who is the reference when two are compared."""
 
-_GIVEN = """
+GIVEN: Final = """
 with taken as (
     select
         rubric, question, case
@@ -44,7 +44,7 @@ with taken as (
         end as unit,
         coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')) as game,
         replace(lower(answer), '/', '') as answer,
-        score, source, imported_at
+        score, turn, agent, sampling_probability as probability, source, imported_at
     from labels
     where not ($random_only and source = $by_disagreement) and ($rubric is null or rubric = $rubric)
 ),
@@ -74,7 +74,7 @@ judged as (
         unit_id as unit,
         episode_id as game,
         case when status = 'answered' then replace(lower(answer), '/', '') end as answer,
-        score
+        score, turn, agent, probability
     from verdicts_latest
     where ($rubric is null or rubric = $rubric)
 ),
@@ -86,8 +86,9 @@ given as (
     select * from judged
 )
 """
+"""CTE `given`: one row an answer; probability is that of a verdict's tokens, or that with which a label's unit was drawn."""
 _ANSWERS = f"""
-{_GIVEN},
+{GIVEN},
 
 -- a label file knows yes and no, the rubric their numbers (of some the failure is the yes): what verdicts say of an answer goes first
 known as (

@@ -120,40 +120,6 @@ GROUP BY {{side}}.game, a.rater, b.rater, {{first}}, {{second}}
 """
 
 
-_ASKED: Final = f"""
-WITH judged AS (
-    SELECT {_VERDICT_RATER} AS rater, question, hash(unit_id) AS unit, episode_id, turn, agent,
-        avg(score) FILTER (status = 'answered') AS score, bool_or(status = 'answered') AS is_answered
-    FROM verdicts_newest
-    WHERE rubric = $rubric AND episode_id IN (SELECT episode_id FROM episodes)
-        AND (turn IS NULL OR hash(episode_id, turn) IN (SELECT hash(episode_id, turn) FROM turns))
-    GROUP BY ALL
-),
-
-labelled AS (
-    SELECT question, unit, bool_or(rater = 'people') AS by_people, bool_or(rater = 'planted truth') AS by_truth
-    FROM (SELECT {_LABEL_RATER} AS rater, question, {_UNIT} AS unit {_LABELS} AND {_ANSWER} != 'na')
-    GROUP BY ALL
-),
-
-counted AS (
-    SELECT judged.*, coalesce(by_people, false) AS by_people, coalesce(by_truth, false) AS by_truth,
-        judged.turn / max(judged.turn) OVER () AS place,
-        (games.score - min(games.score) OVER of_benchmark)
-            / nullif(max(games.score) OVER of_benchmark - min(games.score) OVER of_benchmark, 0) AS reached
-    FROM judged LEFT JOIN labelled USING (question, unit) LEFT JOIN games USING (episode_id)
-    WHERE judged.score IS NOT NULL OR NOT is_answered
-    WINDOW of_benchmark AS (PARTITION BY games.benchmark)
-)
-
-SELECT rater, question, hash(episode_id) AS game, agent, by_people, by_truth, is_answered, count(*) AS units, sum(score) AS score,
-    count(place) AS with_place, sum(place) AS place, count(reached) AS with_reached, sum(reached) AS reached
-FROM counted
-GROUP BY ALL
-ORDER BY ALL
-"""
-
-
 class _Given(NamedTuple):
     """Which answers there are: rater, question, answer, score, and more of each."""
 
@@ -213,24 +179,6 @@ def answered(
             found = _matched(connection, asked, given, of) if len(given.all()) else None
         if found is not None:
             yield found
-
-
-def asked_units(store: Store, rubric: str) -> pl.DataFrame:
-    """How many units each judge was asked about, by question, game, agent, whether labels are there, and whether it answered.
-
-    Columns: rater; question; game: `hash` of its name; agent; by_people, by_truth: who labelled them, labels drawn by disagreement left
-    out; is_answered; units; and sums over them: score, of the judge; place: turn over the last turn of all; reached: the game's score, 0
-    to 1 over the games of its benchmark; with_place, with_reached: units that have these. Units that the judge answered with N/A are left
-    out.
-
-    Args:
-        store: a store with the views.
-        rubric: its name.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
-    return query(store, _ASKED, {"rubric": rubric, "random_only": True, "by_disagreement": BY_DISAGREEMENT})
 
 
 def _matched(connection: duckdb.DuckDBPyConnection, asked: dict[str, Any], given: _Given, of: str) -> Answered | None:

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import polars as pl
 
 from analytics.comparison.game_values import game_values, judge_of, short_names
+from analytics.estimates.corrected import rates_of
+from analytics.estimates.rates import Corrected, difference_of_rates
+from analytics.estimates.units import asked_units
 from analytics.query import query
-from analytics.rates.corrected import rates_of
-from analytics.rates.correction import Corrected, difference_of_rates
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
 from schemas.common import wording
@@ -57,7 +58,7 @@ def corrected_differences(
     """Of each pair of teams, in order: the difference of the rates that `corrected-rates` gives of the games of either.
 
     Rates are prediction-powered, with games as clusters; none is given where labels are no random sample of the team's units or the judge
-    leaves units unanswered. The interval is that of `analytics.rates.correction.difference_of_rates`.
+    leaves units unanswered. The interval is that of `analytics.estimates.rates.difference_of_rates`.
 
     Args:
         store: a store with the views.
@@ -73,9 +74,9 @@ def corrected_differences(
     hashes = query(store, "SELECT episode_id, hash(episode_id) AS game FROM episodes")
     sides = {side: str(place) for place, side in enumerate(games.select(_SIDE).unique().rows())}
     groups = games.with_columns(pl.Series("model", [sides[side] for side in games.select(_SIDE).rows()], dtype=pl.String))
-    rates = rates_of(
-        store, rubric, question, judge, groups.select("episode_id", "model").join(hashes, on="episode_id").select("game", "model")
-    )
+    named = groups.select("episode_id", "model").join(hashes, on="episode_id").select("game", "model")
+    about = [asked for asked in asked_units(store, rubric) if (asked.question, asked.judge) == (question, judge)]
+    rates = rates_of(about[0], named) if about else {}
     found = [_difference(*(rates.get(sides[_judge_bias_side(pair, end)], {}) for end in "ab")) for pair in pairs]
     corrected = holm([one.p for one in found])
     return [one._replace(p_holm=p) for one, p in zip(found, corrected, strict=True)]

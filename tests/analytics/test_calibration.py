@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from analytics.estimates.calibration import QuestionData, _row, calibrated_answers, calibration_report
 from analytics.query import query
-from analytics.rates.calibration import QuestionData, _row, calibrated_answers, calibration_report
 from cotrace.cli import cli
 from schemas.records import Label
 from schemas.store import batches

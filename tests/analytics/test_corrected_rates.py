@@ -13,13 +13,12 @@ from click.testing import CliRunner
 from scipy import stats
 
 from analytics.comparison.compare import compare
-from analytics.rates.corrected import corrected_rates, labels_needed_report
-from analytics.rates.correction import Labelled, Units, prediction_powered
+from analytics.estimates.corrected import corrected_rates, labels_needed_report
+from analytics.estimates.rates import Labelled, Units, prediction_powered
 from cotrace.cli import cli
 from research.claims import WORLDS, claimed
 from schemas.records import Label
-from schemas.store import batches
-from schemas.store.store import Store
+from schemas.store.store import Store, batches
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, label, verdict
 from tests.masters import held_open
@@ -133,6 +132,7 @@ def drawn(
     *,
     labelled_if: Callable[[bool, int], float],
     answered_if: tuple[float, float] = (1.0, 1.0),
+    decided_only: bool = False,
     inverted: str = "",
     games: int = 40,
 ) -> Store:
@@ -155,7 +155,7 @@ def drawn(
             is_answered = random.random() < answered_if[truth]
             answer = ("yes" if said else "no") if is_answered else None
             verdicts.append(verdict(run, unit, answer, status="answered" if is_answered else "undecided"))
-            if random.random() < labelled_if(said, turn):
+            if random.random() < labelled_if(said, turn) and (is_answered or not decided_only):
                 labels.append(label(unit, "yes" if truth else "no")._replace(score=float(truth)))
     with store.writing() as connection:
         connection.execute("UPDATE episodes SET model = CASE WHEN episode_id[-1]::INT % 2 = 1 THEN 'm' ELSE 'n' END")
@@ -187,14 +187,21 @@ def test_labels_of_early_turns_correct_nothing(tmp_path: Path) -> None:
         assert [(row["rate"], row["unbalanced"]) for row in rows] == [(None, "the turn")] * 2
 
 
-def test_a_judge_that_does_not_answer_is_not_corrected(tmp_path: Path) -> None:
-    """It answers 90 % of the true yes and half of the true no; labels are random among what it answered, or among all."""
-    store = drawn(tmp_path, labelled_if=lambda *_: 0.5, answered_if=(0.5, 0.9))
-    for row in corrected_rates(store).iter_rows(named=True):
-        assert (row["units"] + row["abstained"], row["rate"], row["rogan_gladen"], row["unbalanced"]) == (200, None, None, None)
-        assert f"the judge left {row['abstained']} of 200 units without an answer" in row["advice"]
-        assert row["least_possible"] < 0.4 < row["most_possible"]
-        assert row["most_possible"] - row["least_possible"] < 0.65  # what was answered is known by labels
+def test_a_judge_that_does_not_answer_is_corrected_by_labels_of_what_it_left(tmp_path: Path) -> None:
+    """It answers 90 % of the true yes and half of the true no: right if labels are random among all units, bounds if among its answers."""
+    for name, decided_only in (("all", False), ("decided", True)):
+        (tmp_path / name).mkdir()
+        store = drawn(tmp_path / name, labelled_if=lambda *_: 0.5, answered_if=(0.5, 0.9), decided_only=decided_only)
+        for row in corrected_rates(store).iter_rows(named=True):
+            assert (row["units"] + row["abstained"], row["rogan_gladen"], row["unbalanced"]) == (200, None, None)
+            if not decided_only:
+                assert row["rate_low"] < 0.4 < row["rate_high"]
+                assert row["rate_high"] - row["rate_low"] < 0.3
+                continue
+            assert row["rate"] is None
+            assert f"the judge left {row['abstained']} of 200 units without an answer, none of which is labelled" in row["advice"]
+            assert row["least_possible"] < 0.4 < row["most_possible"]
+            assert row["most_possible"] - row["least_possible"] < 0.65  # what was answered is known by labels
 
 
 def test_random_labels_still_correct(tmp_path: Path) -> None:
@@ -246,7 +253,7 @@ def test_a_judge_that_prefers_one_team_is_no_difference_between_teams(tmp_path: 
         ("random labels, 10 games", True, 60),
         ("labels where the judge says yes, 3 to 1", False, 20),
         ("labels on early turns, 4 to 1", False, 20),
-        ("answers 90 % of true yes and 50 % of true no", False, 20),
+        ("answers 90 % of true yes and 50 % of true no", True, 60),
         ("the same, labels where the judge answered", False, 20),
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analytics.rates.correction import (
+from analytics.estimates.rates import (
     Corrected,
     ErrorCounts,
     Labelled,

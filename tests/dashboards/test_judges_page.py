@@ -20,7 +20,7 @@ from analytics.drift import drift_report
 from analytics.installation import ensure_installed
 from analytics.judging.probes import probe_report
 from analytics.query import query
-from analytics.rates.corrected import corrected_rates
+from analytics.estimates.corrected import corrected_rates
 from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE, _worst

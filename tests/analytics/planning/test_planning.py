@@ -10,8 +10,8 @@ import pytest
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from analytics.comparison.compare import ValueRange, paired
+from analytics.estimates.corrected import labels_needed_report
 from analytics.planning import detectable, effective_judges, judges_needed, power, power_curves, power_of, tasks_needed
-from analytics.rates.corrected import labels_needed_report
 from schemas.common.errors import UsageError
 from schemas.store import batches
 from schemas.store.store import Store

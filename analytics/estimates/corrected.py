@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from analytics.agreement.answers import Answered, Matched, Rater, Role
-from analytics.agreement.units import answered, asked_units
-from analytics.query import query
-from analytics.rates.correction import (
+from analytics.estimates.rates import (
     Balance,
     Corrected,
     ErrorCounts,
@@ -24,13 +20,15 @@ from analytics.rates.correction import (
     balance_of,
     judge_weight,
     labels_needed,
+    possible_truth,
     prediction_powered,
     rogan_gladen,
     tails,
     variance_parts,
 )
-from analytics.statistics.intervals import LEVEL, Floats, believed, mean_interval
-from schemas.common.wording import counted, p_is
+from analytics.estimates.units import NEGLIGIBLE, Asked, asked_units, population
+from analytics.statistics.intervals import LEVEL, believed, mean_interval, share_interval
+from schemas.common.wording import counted, p_is, share
 from schemas.store.store import Store
 
 CORRECTED_RATES_SUMMARY: Final = (
@@ -43,10 +41,6 @@ LABELS_NEEDED_REPORT_SUMMARY: Final = (
 )
 
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
-_REFERENCES: Final[tuple[Rater, ...]] = (("people", "people"), ("truth", "planted truth"))
-"""Who corrects a judge: the first that there is."""
-_COUNTED: Final = ("units", "labels", "yes", "no")
-_SUMS: Final = ("judged", "label_sum", "labelled_score", "label_squares", "score_squares", "products")
 _FEWEST_TAILS: Final = 5
 """Labelled games below which nothing is seen of the tails of their influences."""
 _ASSUMED_ERRORS: Final = 0.2
@@ -57,81 +51,115 @@ _FEW_GAMES: Final = 5
 """Labelled games with the rarer answer below which its clustering cannot be seen."""
 _USELESS: Final = 0.15
 """Half-width above which an interval is of little use."""
-_MODELS: Final = "SELECT hash(episode_id) AS game, model FROM episodes"
+_FEWEST_TWICE, _FEWEST_GAMES_TWICE = 20, 5
+"""Units with two labels, and their games, below which nothing follows from how often labels differ."""
 _NOT_CORRECTED: Final = dict.fromkeys(("rate", "rate_low", "rate_high"))
-
-
-@dataclass(frozen=True)
-class Asked:
-    """All units that one judge was asked one question about, and whether labels can be a random sample of them."""
-
-    rows: pl.DataFrame
-    """Of `asked_units`, with a column model."""
-    is_labelled: str
-    """The column of the rows that marks whether a unit has a label that corrects."""
-    _found: dict[str | None, Balance] = field(default_factory=dict)
-
-    def of_model(self, model: str | None) -> pl.DataFrame:
-        """The rows about games of one model."""
-        return self.rows.filter(self.rows["model"].eq_missing(model))
-
-    def balance(self, model: str | None) -> Balance:
-        """Of the units of one model."""
-        if model not in self._found:
-            self._found[model] = balance_of(self.of_model(model), self.is_labelled)
-        return self._found[model]
-
-    def is_doubtful(self) -> bool:
-        """Whether the labels of some model are no random sample of its units, or those of all models together cannot be tested."""
-        models = self.rows.filter(self.is_labelled)["model"].unique()
-        return any(self.balance(model).is_unbalanced for model in models) or balance_of(self.rows, self.is_labelled).is_untested
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """One judge's units of one question and one model."""
-
-    rubric: str
-    question: str
-    judge: str
-    model: str | None
-    reference: str
-    own: pl.DataFrame
-    """One row a game of this model: judged, units; labels and, over labelled units, sums: label_sum, labelled_score, label_squares,
-    score_squares, products; whether a label is yes, no."""
-    errors: pl.DataFrame
-    """One row a game of any model with labels: game, yes, yes_found, no, no_found."""
+    """One judge's units of one question and one group of games, such as those of a model."""
 
     asked: Asked
+    model: str | None
+    """The group."""
+    population: pl.DataFrame
+    """Rows of `population`: the units that labels can speak for."""
+    abstained: int
+    """Units without an answer of the judge."""
+    is_unknown: bool
+    """Whether these are many and no label is of one of them."""
+    own: pl.DataFrame
+    """`by_game` of the population."""
+    errors: pl.DataFrame
+    """Of `by_game` game, yes, yes_found, no, no_found: of the labelled units of all groups that the judge answered."""
+    doubt: Doubt
 
-    def units(self) -> Units:
-        """Judge's scores by game."""
-        return _units(self.own)
 
-    def labelled(self) -> Labelled:
-        """Differences by game."""
-        return _labelled(self.own)
+class Doubt(NamedTuple):
+    """What speaks against the labels of a question as a sample."""
+
+    own: Balance
+    """Of this group's units."""
+    is_general: bool
+    """Whether the labels of some group are no random sample of its units, or those of all together cannot be tested."""
+
+
+def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[Judged]:
+    """Each group of games of a judge and question, by name.
+
+    Args:
+        asked: all of its units.
+        groups: one row a game: game, `hash` of its name, and model, the group; None: by model.
+    """
+    units = asked.units if groups is None else asked.units.drop("model").join(groups, on="game", how="inner", maintain_order="left")
+    everything, _ = population(units)
+    errors = by_game(everything.filter(pl.col("is_answered"), pl.col("weight") > 0)).select("game", "yes", "yes_found", "no", "no_found")
+    found = {}
+    for (model,), own in units.group_by("model", maintain_order=True):
+        known, is_unknown = population(own)
+        if known["is_answered"].any():
+            found[model] = known, is_unknown, balance_of(known), int((~own["is_answered"]).sum())
+    labelled = [balance for known, _, balance, _ in found.values() if (known["weight"] > 0).any()]
+    is_general = any(balance.trait for balance in labelled) or (bool(labelled) and balance_of(everything).is_untested)
+    for model, (known, is_unknown, balance, abstained) in found.items():
+        yield Judged(
+            asked=asked,
+            model=None if model is None else str(model),
+            population=known,
+            abstained=abstained,
+            is_unknown=is_unknown,
+            own=by_game(known),
+            errors=errors,
+            doubt=Doubt(balance, is_general),
+        )
+
+
+def by_game(population: pl.DataFrame) -> pl.DataFrame:
+    """One row a game with the sums over its units that the estimates take.
+
+    Columns: game; judged, units: of what the judge says, and how many; labels: of the weights; over labelled units, weighted: label_sum,
+    labelled_score, label_squares, score_squares, products; yes, yes_found, no, no_found: labels by truth, and those of them that the judge
+    found; has_yes, has_no.
+
+    Args:
+        population: rows of `analytics.estimates.units.population`.
+    """
+    label, said, w = pl.col("label").fill_null(0.0), pl.col("said"), pl.col("weight")
+    yes, no = w * (pl.col("label") > _MIDDLE).fill_null(value=False), w * (pl.col("label") < _MIDDLE).fill_null(value=False)
+    sums = {
+        "judged": said, "labels": w, "label_sum": w * label, "labelled_score": w * said, "label_squares": w * label**2,
+        "score_squares": w * said**2, "products": w * label * said, "yes": yes, "yes_found": yes * said, "no": no,
+        "no_found": no * (1 - said),
+    }  # fmt: skip
+    totals = [of_unit.sum().alias(name) for name, of_unit in sums.items()]
+    return population.group_by("game", maintain_order=True).agg(
+        pl.len().cast(pl.Float64).alias("units"), *totals, has_yes=yes.sum() > 0, has_no=no.sum() > 0
+    )
 
 
 def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """One row for every question, judge and model (null: games outside the store): the judge's own rate and the corrected ones.
 
     Columns: rubric, question, judge, model; reference: whose labels correct (people, where there are any, else planted truth); units that
-    the judge scored, games; labels among these units, labelled_games; judge_rate, label_rate: plain means, 0 to 1; rate, rate_low,
+    the judge scored, games; labels among the units it was asked about, labelled_games; effective_labels: as many of equal chances would
+    tell as much; judge_rate, label_rate: means, 0 to 1, the latter weighted by 1 over the labels' recorded chances; rate, rate_low,
     rate_high: prediction-powered estimate and 95 % interval from this model's labels; judge_weight: how much the judge counts in it, from 0
     (it adds nothing to the labels) to 1; sensitivity, specificity of the judge over the labels
     of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; abstained: further
     units that it was asked about and did not answer; unbalanced: in what labelled units differ from the others, null where no difference is
-    shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.rates.correction`); least_possible,
-    most_possible: where the rate of all units that were asked about can lie, instead of a corrected rate; advice. Null where there is too
-    little.
+    shown, and unbalanced_p: the smallest p of the traits that were tested, by Holm's method (`analytics.estimates.rates`); doubly_labelled:
+    units with two labels or more, label_disagreement: share of their pairs of labels that differ; least_possible, most_possible: where the
+    rate of all units that were asked about can lie, instead of a corrected rate, or if labels err as often as they differ; advice. Null
+    where there is too little.
 
-    Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out. Labels are taken as right, and must be a random
-    sample of the judged units; those that the labelling page drew by disagreement (source `dashboard:disagreements`) are left out. Where
-    labelled and other units differ, where fewer than four games leave that untested, or the judge left more than 2 % of the units
-    unanswered, nothing is corrected: rate and rogan_gladen are null, and the bounds count what is unknown once as no and once as yes,
-    with the 95 % interval of either over games. Unknown is each unit without a label, and where labels can be a random sample of what was
-    answered, each unit without an answer.
+    Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out; of answers whose tokens have a probability, of these.
+    Labels must be a random sample of the judged units, or one with recorded chances; those that the labelling page drew by disagreement
+    (source `dashboard:disagreements`) are left out. Units that the judge left without an answer are in the estimate if some of them have
+    labels. Where labelled and other units differ, where fewer than four games leave that untested, or the judge left more than 2 % of the
+    units unanswered and none of these is labelled, nothing is corrected: rate and rogan_gladen are null, and the bounds count what is
+    unknown once as no and once as yes, with the 95 % interval of either over games. Unknown is each unit without a label, and where labels
+    can be a random sample of what was answered, each unit without an answer.
 
     Args:
         store: a store with the views.
@@ -140,15 +168,15 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     Raises:
         StoreError: the store cannot be read.
     """
-    rows = [rate_row(judged) for judged in _all_judged(store, rubric, query(store, _MODELS))]
+    rows = [rate_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)]
     texts = ("rubric", "question", "judge", "model", "reference")
     counts = ("units", "games", "labels", "labelled_games")
-    before = ("judge_rate", "label_rate", "rate", "rate_low", "rate_high", "judge_weight", "sensitivity", "specificity")
+    before = ("effective_labels", "judge_rate", "label_rate", "rate", "rate_low", "rate_high", "judge_weight", "sensitivity", "specificity")
     schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String()) | dict.fromkeys(counts, pl.Int64())
     schema |= dict.fromkeys(before, pl.Float64()) | {"error_labels": pl.Int64()}
     schema |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"), pl.Float64())
-    schema |= {"abstained": pl.Int64(), "unbalanced": pl.String()}
-    schema |= dict.fromkeys(("unbalanced_p", "least_possible", "most_possible"), pl.Float64()) | {"advice": pl.String()}
+    schema |= {"abstained": pl.Int64(), "unbalanced": pl.String(), "unbalanced_p": pl.Float64(), "doubly_labelled": pl.Int64()}
+    schema |= dict.fromkeys(("label_disagreement", "least_possible", "most_possible"), pl.Float64()) | {"advice": pl.String()}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -168,7 +196,7 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     Raises:
         StoreError: the store cannot be read.
     """
-    rows = [_needed_row(judged) for judged in _all_judged(store, rubric, query(store, _MODELS))]
+    rows = [_needed_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)]
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "model"), pl.String())
     schema |= dict.fromkeys(("units", "games", "labels"), pl.Int64())
     schema |= dict.fromkeys(("half_width", "error_variance", "design_effect"), pl.Float64())
@@ -177,162 +205,102 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def rates_of(store: Store, rubric: str, question: str, judge: str, groups: pl.DataFrame) -> dict[str | None, dict[str, object]]:
-    """Group of games -> its row of `corrected_rates`, with the group in the place of the model.
-
-    Args:
-        store: a store with the views.
-        rubric: its name.
-        question: of the rubric.
-        judge: whose rates.
-        groups: one row a game: game, `hash` of its name in DuckDB, and model, the group.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
-    asked = _all_judged(store, rubric, groups)
-    return {judged.model: rate_row(judged) for judged in asked if (judged.question, judged.judge) == (question, judge)}
-
-
-def _all_judged(store: Store, rubric: str | None, models: pl.DataFrame) -> Iterator[Judged]:
-    for answered_about in answered(store, rubric, random_only=True, of="judges"):
-        asked = asked_units(store, answered_about.rubric).join(models, on="game", how="left")
-        for question in answered_about.questions:
-            for judge, whose, games in _by_judge(answered_about, question):
-                own = games.filter(pl.col("units") > 0).join(models, on="game", how="left").sort("model", "game", nulls_last=True)
-                about = Asked(asked.filter(rater=judge, question=question), "by_people" if whose == "people" else "by_truth")
-                errors = games.filter(pl.col("labels") > 0).select("game", "yes", "yes_found", "no", "no_found")
-                own = own.with_columns(pl.col("yes", "no") > 0)
-                for (model,), of_model in own.group_by("model", maintain_order=True):
-                    yield Judged(
-                        rubric=answered_about.rubric,
-                        question=question,
-                        judge=judge,
-                        model=None if model is None else str(model),
-                        reference="people" if whose == "people" else "planted truth",
-                        own=of_model,
-                        errors=errors,
-                        asked=about,
-                    )
-
-
-def _by_judge(answers: Answered, question: str) -> Iterator[tuple[str, Role, pl.DataFrame]]:
-    """Each judge, whose labels correct it, and its scores and theirs summed by game: the columns of `Judged.own` and `Judged.errors`."""
-    raters = {rater for (asked, rater, _), score in answers.scores.items() if asked == question and score is not None}
-    reference = next((rater for rater in _REFERENCES if rater in raters), None)
-    nothing = np.zeros(len(answers.games))
-    for judge in sorted(rater for rater in raters if rater[0] in {"engine", "judge"}):
-        sums = dict.fromkeys((*_COUNTED, *_SUMS, "yes_found", "no_found"), nothing)
-        judged = answers.matched(judge, judge, question)
-        scores = _means(answers, judge, question, judged.counts_first)[judged.first]
-        sums |= _sums(judged, ~np.isnan(scores), len(nothing), units=1.0, judged=scores)
-        if reference is not None and (reference, judge) in answers.pairs:
-            both = answers.matched(reference, judge, question)
-            label = _means(answers, reference, question, both.counts_first)[both.first]
-            score = _means(answers, judge, question, both.counts_second)[both.second]
-            sums |= _sums(
-                both,
-                ~np.isnan(label) & ~np.isnan(score),
-                len(nothing),
-                labels=1.0,
-                label_sum=label,
-                labelled_score=score,
-                label_squares=label**2,
-                score_squares=score**2,
-                products=label * score,
-                yes=label > _MIDDLE,
-                no=label < _MIDDLE,
-                yes_found=np.where(label > _MIDDLE, score, 0),
-                no_found=np.where(label < _MIDDLE, 1 - score, 0),
-            )
-        games = pl.DataFrame({"game": answers.games} | sums).with_columns(pl.col(_COUNTED).cast(pl.Int64))
-        yield judge[1], reference[0] if reference else "truth", games
-
-
-def _means(answers: Answered, rater: Rater, question: str, counts: Floats) -> Floats:
-    """Mean number of the answers of each way that a unit was answered; NaN where none has one."""
-    scores = [answers.scores.get((question, rater, answer)) for answer in answers.answers]
-    used = [place for place, score in enumerate(scores) if score is not None]
-    values, given = np.array([scores[place] for place in used], dtype=float), counts[:, used]
-    n = given.sum(axis=1)
-    means: Floats = np.divide(given @ values, n, out=np.full(len(n), np.nan), where=n > 0)
-    return means
-
-
-def _sums(matched: Matched, used: NDArray[np.bool_], games: int, **of_unit: Floats | NDArray[np.bool_] | float) -> dict[str, Floats]:
-    """Sums by game of numbers that each row's units have, over the rows that are used."""
-    places, units = matched.games[used], matched.units[used]
-    values = {name: value if isinstance(value, float) else value[used] for name, value in of_unit.items()}
-    return {name: np.bincount(places, weights=units * value, minlength=games).astype(float) for name, value in values.items()}
+def rates_of(asked: Asked, groups: pl.DataFrame) -> dict[str | None, dict[str, object]]:
+    """Group of games -> its row of `corrected_rates`, with the group in the place of the model; `groups` as in `judged_units`."""
+    return {judged.model: rate_row(judged) for judged in judged_units(asked, groups)}
 
 
 def rate_row(judged: Judged) -> dict[str, object]:
-    """The row of `corrected_rates` about one judge, question and model."""
-    own, errors = judged.own, judged.errors
-    units, labels = int(own["units"].sum()), int(own["labels"].sum())
-    powered = prediction_powered(judged.units(), judged.labelled())
-    balance = judged.asked.balance(judged.model)
+    """The row of `corrected_rates` about one judge, question and group of games."""
+    asked, own, errors, balance = judged.asked, judged.own, judged.errors, judged.doubt.own
+    answered = judged.population.filter("is_answered")
+    labels = judged.population.filter(pl.col("weight") > 0)
+    powered = prediction_powered(units_of(own), labelled_of(own))
     is_untested = balance.is_untested and not math.isnan(float(powered.rate))
-    is_refused = labels > 0 and (balance.is_unbalanced or is_untested or balance.abstains)
-    yes, no = int(errors["yes"].sum()), int(errors["no"].sum())
-    row: dict[str, object] = {
-        "rubric": judged.rubric,
-        "question": judged.question,
-        "judge": judged.judge,
+    is_refused = len(labels) > 0 and (balance.trait is not None or is_untested or judged.is_unknown)
+    weights, yes, no = float(own["labels"].sum()), float(errors["yes"].sum()), float(errors["no"].sum())
+    row: dict[str, Any] = {
+        "rubric": asked.rubric,
+        "question": asked.question,
+        "judge": asked.judge,
         "model": judged.model,
-        "reference": judged.reference,
-        "units": units,
-        "games": len(own),
-        "labels": labels,
-        "labelled_games": int((own["labels"] > 0).sum()),
-        "judge_rate": float(own["judged"].sum()) / units,
-        "label_rate": float(own["label_sum"].sum()) / labels if labels else None,
+        "reference": asked.reference,
+        "units": len(answered),
+        "games": answered["game"].n_unique(),
+        "labels": len(labels),
+        "labelled_games": labels["game"].n_unique(),
+        "effective_labels": weights,
+        "judge_rate": float(answered["score"].mean()),  # type: ignore[arg-type]
+        "label_rate": float(own["label_sum"].sum()) / weights if weights else None,
         **(_NOT_CORRECTED if is_refused else _named("rate", powered)),
-        "judge_weight": float(judge_weight(judged.units(), judged.labelled())) if labels and not is_refused else None,
+        "judge_weight": float(judge_weight(units_of(own), labelled_of(own))) if len(labels) and not is_refused else None,
         "sensitivity": float(errors["yes_found"].sum()) / yes if yes else None,
         "specificity": float(errors["no_found"].sum()) / no if no else None,
-        "error_labels": yes + no,
+        "error_labels": round(yes + no),
         **_named("rogan_gladen", rogan_gladen(*_with_errors(own, errors))),
-        "abstained": balance.abstained,
+        "abstained": judged.abstained,
         "unbalanced": balance.trait,
         "unbalanced_p": balance.p,
-        **dict(zip(("least_possible", "most_possible"), _bounds(judged, balance, powered) if is_refused else (None, None), strict=True)),
+        **_of_double_labels(judged.population, powered),
     }
-    if is_refused or balance.abstains or judged.asked.is_doubtful():
+    if is_refused:
+        row |= dict(zip(("least_possible", "most_possible"), _bounds(judged, powered, is_untested=is_untested), strict=True))
+    if is_refused or judged.abstained > NEGLIGIBLE * (len(answered) + judged.abstained) or judged.doubt.is_general:
         row |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
     if is_refused:
-        return row | {"advice": _refusal(row, balance)}
+        return row | {"advice": _refusal(row, judged, is_untested=is_untested)}
     return row | {"advice": _rate_advice(row) + _rare(row, own) + _few_games_with_errors(row, errors)}
 
 
-def _bounds(judged: Judged, balance: Balance, powered: Corrected) -> tuple[float | None, float | None]:
+def _of_double_labels(population: pl.DataFrame, powered: Corrected) -> dict[str, float | None]:
+    """How often labels of one unit differ, and where the rate can lie if they are wrong as often as that shows."""
+    twice = population.drop_nulls("differ").group_by("game").agg(pl.col("differ").sum(), pl.len())
+    n = int(twice["len"].sum())
+    found: dict[str, float | None] = {"doubly_labelled": n, "label_disagreement": None, "least_possible": None, "most_possible": None}
+    if not n:
+        return found
+    differ = float(twice["differ"].sum()) / n
+    found["label_disagreement"] = differ
+    if n < _FEWEST_TWICE or len(twice) < _FEWEST_GAMES_TWICE or math.isnan(float(powered.rate)):
+        return found
+    most = float(share_interval(_column(twice, "differ"), _column(twice, "len")).high)
+    low, high = possible_truth(float(powered.low), most).low, possible_truth(float(powered.high), most).high
+    return found | {"least_possible": low, "most_possible": high}
+
+
+def _bounds(judged: Judged, powered: Corrected, *, is_untested: bool) -> tuple[float | None, float | None]:
     """Where the rate over all units that were asked about can lie."""
-    decided = 1 - balance.abstained / balance.asked
-    if not (balance.is_unbalanced or balance.is_untested) and not math.isnan(float(powered.rate)):
+    left_out = judged.abstained if judged.is_unknown else 0
+    decided = len(judged.population) / (len(judged.population) + left_out)
+    if judged.doubt.own.trait is None and not is_untested and not math.isnan(float(powered.rate)):
         return decided * float(powered.low), decided * float(powered.high) + 1 - decided
-    asked = judged.asked.of_model(judged.model).group_by("game", maintain_order=True).agg(pl.col("units").sum().alias("asked"))
-    by_game = asked.join(judged.own.select("game", "labels", "label_sum"), on="game", how="left").fill_null(0)
-    sizes, labels, found = (_column(by_game, name) for name in ("asked", "labels", "label_sum"))
+    labelled = judged.population.group_by("game", maintain_order=True).agg(
+        pl.len().alias("asked"), labels=pl.col("label").count(), found=pl.col("label").sum()
+    )
+    sizes, labels, found = (_column(labelled, name) for name in ("asked", "labels", "found"))
     least, most = mean_interval(found, sizes).low, mean_interval(found + sizes - labels, sizes).high
     low, high = found.sum() / sizes.sum(), (found + sizes - labels).sum() / sizes.sum()
-    return float(low if np.isnan(least) else least), float(high if np.isnan(most) else most)
+    least, most = (plain if np.isnan(end) else end for end, plain in ((least, low), (most, high)))
+    return decided * float(least), decided * float(most) + 1 - decided
 
 
-def _refusal(row: dict[str, Any], balance: Balance) -> str:
+def _refusal(row: dict[str, Any], judged: Judged, *, is_untested: bool) -> str:
     """Why nothing is corrected, in one sentence, and what is known instead."""
+    balance = judged.doubt.own
     text = f"{_about(row)}: {row['judge']} reports {row['judge_rate']:.2f}; not corrected, because "
     why = []
-    if balance.abstains:
-        why.append(f"the judge left {balance.abstained} of {balance.asked} units without an answer, and these may be of one kind")
-    if balance.is_unbalanced:
+    if judged.is_unknown:
+        left = f"the judge left {judged.abstained} of {row['units'] + judged.abstained} units without an answer"
+        why.append(f"{left}, none of which is labelled, and these may be of one kind")
+    if balance.trait is not None:
         differ = f"{balance.trait} is {balance.labelled:.2f} on them and {balance.others:.2f} on the other units"
         why.append(f"the labelled units are no random sample ({differ}, {p_is(balance.p or 0.0)})")
-    if balance.is_untested:
+    if is_untested:
         games = counted(row["labelled_games"], "labelled game")
         why.append(f"{games} cannot show whether the labelled units are a random sample")
-    unknown, do = "without an answer", "let another judge, or people, answer these units"
-    if balance.is_unbalanced or balance.is_untested:
-        unknown, do = "without a label", f"label units {'of more games ' if balance.is_untested else ''}in random order"
+    unknown, do = "without an answer", "label some of these units too, drawn in random order"
+    if balance.trait is not None or is_untested:
+        unknown, do = "without a label", f"label units {'of more games ' if is_untested else ''}in random order"
     bounds = (
         f"if all units {unknown} were no or all were yes, the rate would be in {row['least_possible']:.2f} to {row['most_possible']:.2f}"
     )
@@ -368,24 +336,29 @@ def _rate_advice(row: dict[str, Any]) -> str:
         if row["rogan_gladen"] is None:
             return f"{text}; too few labels to correct it: cotrace report labels-needed"
         return f"{text}; corrected by what labels of other models show {_interval(row, 'rogan_gladen')}, if the judge errs alike here"
-    half = (row["rate_high"] - row["rate_low"]) / 2
-    text = f"{text}, corrected {_interval(row, 'rate')}"
-    if half > _USELESS:
+    return f"{text}, corrected {_interval(row, 'rate')}{_what_to_use(row)}"
+
+
+def _what_to_use(row: dict[str, Any]) -> str:
+    if (row["rate_high"] - row["rate_low"]) / 2 > _USELESS:
         more = "label more (cotrace report labels-needed)" if row["labels"] < row["units"] else "all is labelled: have more games judged"
-        return f"{text}: too wide for a conclusion, {more}"
+        return f": too wide for a conclusion, {more}"
     if row["rogan_gladen"] is not None and (row["rogan_gladen_high"] < row["rate_low"] or row["rate_high"] < row["rogan_gladen_low"]):
         return (
-            f"{text}; the correction by error rates contradicts it, {_interval(row, 'rogan_gladen')}: the judge errs differently in other "
+            f"; the correction by error rates contradicts it, {_interval(row, 'rogan_gladen')}: the judge errs differently in other "
             "models, or labels are no random sample; use neither before more units are labelled in random order"
         )
+    if row["least_possible"] is not None:
+        differ = f"{share(row['label_disagreement'])} of {row['doubly_labelled']} units labelled twice have labels that differ"
+        return f"; {differ}: if labels are wrong as often, it is in {row['least_possible']:.2f} to {row['most_possible']:.2f}"
     if not row["rate_low"] <= row["judge_rate"] <= row["rate_high"]:
-        return f"{text}: the judge's own rate is wrong, use the corrected one, if labels are right and were drawn in random order"
-    return f"{text}: the judge's own rate agrees with it"
+        return ": the judge's own rate is wrong, use the corrected one, if labels are right and were drawn in random order"
+    return ": the judge's own rate agrees with it"
 
 
 def _rare(row: dict[str, Any], own: pl.DataFrame) -> str:
     """A warning where few games show the rarer answer: if it clusters, that cannot be seen."""
-    seen, answer = min((int(own[name].sum()), name) for name in ("yes", "no"))
+    seen, answer = min((int(own[f"has_{name}"].sum()), name) for name in ("yes", "no"))
     if row["rate"] is None or seen >= _FEW_GAMES:
         return ""
     shown = {0: "no labelled game shows", 1: "only 1 labelled game shows"}.get(seen, f"only {seen} labelled games show")
@@ -404,22 +377,24 @@ def _interval(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:.2f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
 
 
-def _units(own: pl.DataFrame) -> Units:
+def units_of(own: pl.DataFrame) -> Units:
+    """From rows of `by_game`."""
     return Units(_column(own, "judged"), _column(own, "units"))
 
 
-def _labelled(own: pl.DataFrame) -> Labelled:
+def labelled_of(own: pl.DataFrame) -> Labelled:
+    """From rows of `by_game`."""
     return Labelled(_column(own, "label_sum"), _column(own, "labelled_score"), _column(own, "labels"))
 
 
 def _needed_row(judged: Judged) -> dict[str, object]:
-    own = judged.own
-    units, labels = int(own["units"].sum()), int(own["labels"].sum())
-    powered = prediction_powered(judged.units(), judged.labelled())
+    own, asked = judged.own, judged.asked
+    units, labels = int(own["units"].sum()), int((judged.population["weight"] > 0).sum())
+    powered = prediction_powered(units_of(own), labelled_of(own))
     spread = spread_of(own)
     known = {name: labels_needed(half, spread) if len(own) > 1 else None for name, half in _HALF_WIDTHS.items()}
     ends = {f"{name}_{end}": found for name, half in _HALF_WIDTHS.items() for end, found in needed_ends(own, spread, half).items()}
-    about = f"{judged.question}, {judged.model or 'games outside the store'}"
+    about = f"{asked.question}, {judged.model or 'games outside the store'}"
     finest = next((name for name in reversed(known) if known[name] is not None), None)
     advice = (
         f"{about}: no number of labels among {units} units gives plus or minus 0.10; have more games judged"
@@ -427,9 +402,9 @@ def _needed_row(judged: Judged) -> dict[str, object]:
         else f"{about}: {known[finest]} labels in all (there are {labels}) give plus or minus {_HALF_WIDTHS[finest]:.2f}"
     )
     return {
-        "rubric": judged.rubric,
-        "question": judged.question,
-        "judge": judged.judge,
+        "rubric": asked.rubric,
+        "question": asked.question,
+        "judge": asked.judge,
         "model": judged.model,
         "units": units,
         "games": len(own),
@@ -466,7 +441,7 @@ def needed_ends(own: pl.DataFrame, spread: Spread, half: float) -> dict[str, int
     else:
         quantile = float(stats.t.ppf((1 + LEVEL) / 2, games - 1))
         widened = games / (games - quantile)
-        error = widened * math.sqrt((float(tails(_units(own), _labelled(own))) - (games - 3) / games) / (games - 1))
+        error = widened * math.sqrt((float(tails(units_of(own), labelled_of(own))) - (games - 3) / games) / (games - 1))
         found = {end: widened * math.exp(side * quantile * error) for end, side in (("low", -1), ("high", 1))}
     return {
         end: labels_needed(half, spread._replace(errors=spread.errors * factor, truth=spread.truth * factor))
@@ -491,12 +466,12 @@ def spread_of(own: pl.DataFrame) -> Spread:
     """
     units, games = int(own["units"].sum()), len(own)
     labelled = own.filter(own["labels"] > 0)
-    n = int(labelled["labels"].sum())
+    n = float(labelled["labels"].sum())
     if len(labelled) < 2 or n <= len(labelled):  # noqa: PLR2004 - a variance between games needs two
         judged = float(own["judged"].sum()) / units
         return Spread(units, games, _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), _believed(own, judged, _judged_variance(own)))
-    parts = variance_parts(_units(own), _labelled(own))
-    errors = max(_error_variance(labelled, float(judge_weight(_units(own), _labelled(own)))), 1 / n)
+    parts = variance_parts(units_of(own), labelled_of(own))
+    errors = max(_error_variance(labelled, float(judge_weight(units_of(own), labelled_of(own)))), 1 / n)
     clustered = float(parts.errors) / max(1 / n - 1 / units, 1e-12)
     truth = _believed(own, float(labelled["label_sum"].sum()) / n, float(parts.truth))
     return Spread(units, games, errors, truth, max(1.0, clustered / errors))

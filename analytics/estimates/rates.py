@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from analytics.statistics.intervals import LEVEL, Floats, believed
+from analytics.statistics.intervals import LEVEL, Floats, Interval, believed
 from analytics.statistics.shifts import Shift, holm, share_difference, sign_flip_p
 from schemas.common.errors import UsageError
 
@@ -271,6 +271,20 @@ def labels_needed(half_width: float, spread: Spread) -> int | None:
     return min(math.ceil(of_one / (left + of_one / spread.units)), spread.units) if left > 0 else None
 
 
+def possible_truth(rate: float, disagreement: float) -> Interval:
+    """Between which rates the truth can be if so many labels of the rate say yes, and two labels of a unit differ so often.
+
+    Labels of a unit err independently, a yes and a no each in less than half. Then the truth is lowest if only no is mistaken, in the share
+    s of all units with d = 2 s (1 - s / (1 - rate + s)), which gives s; and highest if only yes is. Which of both happens cannot be seen.
+
+    Args:
+        rate: of yes among labels, 0 to 1.
+        disagreement: share d of pairs of labels of one unit that differ, 0 to 1.
+    """
+    low, high = (side if disagreement >= side else disagreement * side / (2 * side - disagreement) for side in (1 - rate, rate))
+    return Interval(max(0.0, rate - low), min(1.0, rate + high))
+
+
 def _sum(values: Floats) -> Floats:
     total: Floats = values.sum(axis=-1, keepdims=True)
     return total
@@ -379,9 +393,6 @@ def _size(sizes: Floats) -> Floats:
     return size
 
 
-NEGLIGIBLE: Final = 0.02
-"""Share of the units without an answer of the judge up to which a rate of the others is used for all: it is off by so much at most."""
-
 _LEVEL: Final = 0.01
 """P-value below which labels are no random sample: of random ones so many are refused by chance. Differences that are too small to be found
 so leave the corrected rate where it should be, since it allows for the judge's answers (`python -m research claims`)."""
@@ -403,10 +414,6 @@ class Side(NamedTuple):
 class Balance(NamedTuple):
     """Of one judge, question and set of games."""
 
-    asked: int
-    """Units that the judge was asked about, N/A left out."""
-    abstained: int
-    """Of them those without an answer."""
     trait: str | None
     """In what labelled and other units differ most surely; None: no difference is shown, or nothing could be tested."""
     labelled: float | None
@@ -415,17 +422,7 @@ class Balance(NamedTuple):
     p: float | None
     """The smallest p-value, by Holm's method; None: too few games or labels to test, or all units are labelled."""
     is_untested: bool
-    """Whether units that the judge answered have no label, and too few games or labels leave open whether these are like the others."""
-
-    @property
-    def abstains(self) -> bool:
-        """Whether units without an answer are more than negligible."""
-        return self.abstained > NEGLIGIBLE * self.asked
-
-    @property
-    def is_unbalanced(self) -> bool:
-        """Whether the units that the judge answered differ from those of them with labels."""
-        return self.trait is not None and self.trait != "abstention"
+    """Whether there are units without a label, and too few games or labels leave open whether these are like the others."""
 
 
 def trait_shift(labelled: Side, others: Side) -> Shift:
@@ -444,24 +441,23 @@ def trait_shift(labelled: Side, others: Side) -> Shift:
     return found._replace(p=sign_flip_p(differences))
 
 
-def balance_of(units: pl.DataFrame, is_labelled: str) -> Balance:
-    """Whether labels can be a random sample of these units.
+def balance_of(units: pl.DataFrame) -> Balance:
+    """Whether labels can be a random sample of these units, or one with the chances that were recorded.
+
+    With recorded chances labelled units, weighted by 1 over them, are compared with all units; else with the units that have no label.
 
     Args:
-        units: rows of `analytics.agreement.units.asked_units`, of one judge and question.
-        is_labelled: the column that marks whether a unit has a label: by_people or by_truth.
+        units: as `analytics.estimates.units.population` gives them, of one judge and question.
     """
-    decided = units.filter("is_answered")
-    found = {name: (sides, trait_shift(*sides)) for name, sides in _traits(units, decided, is_labelled)}
+    found = {name: (sides, trait_shift(*sides)) for name, sides in _traits(units)}
     corrected = holm([shift.p for _, shift in found.values()])
     tested = [(p, name) for name, p in zip(found, corrected, strict=True) if p is not None]
     p, name = min(tested, default=(None, None))
-    asked, abstained = int(units["units"].sum()), int(units.filter(~pl.col("is_answered"))["units"].sum())
-    is_untested = p is None and not decided[is_labelled].all() and not any(_is_alike(*sides) for sides, _ in found.values())
+    is_untested = p is None and not (units["weight"] > 0).all() and not any(_is_alike(*sides) for sides, _ in found.values())
     if p is None or name is None or p >= _LEVEL:
-        return Balance(asked, abstained, None, None, None, p, is_untested)
+        return Balance(None, None, None, p, is_untested)
     labelled, others = (float(side.sums.sum() / side.units.sum()) for side in found[name][0])
-    return Balance(asked, abstained, name, labelled, others, p, is_untested)
+    return Balance(name, labelled, others, p, is_untested)
 
 
 def _is_alike(labelled: Side, others: Side) -> bool:
@@ -470,21 +466,26 @@ def _is_alike(labelled: Side, others: Side) -> bool:
     return bool(has_both.sum() >= _FEWEST_ALIKE)
 
 
-def _traits(units: pl.DataFrame, decided: pl.DataFrame, is_labelled: str) -> Iterator[tuple[str, tuple[Side, Side]]]:
-    n = pl.col("units")
-    yield "the judge's answer", _sides(decided, is_labelled, pl.col("score"), n)
-    yield "the turn", _sides(decided, is_labelled, pl.col("place"), pl.col("with_place"))
-    yield "the score of the game", _sides(decided, is_labelled, pl.col("reached"), pl.col("with_reached"))
-    agents = decided.drop_nulls("agent").group_by("agent").agg(n.sum()).sort("units", "agent", descending=[True, False])["agent"]
+def _traits(units: pl.DataFrame) -> Iterator[tuple[str, tuple[Side, Side]]]:
+    yield "the judge's answer", _sides(units.filter("is_answered"), pl.col("score"))
+    yield "the turn", _sides(units, pl.col("place"))
+    yield "the score of the game", _sides(units, pl.col("reached"))
+    agents = units.drop_nulls("agent").group_by("agent").len().sort("len", "agent", descending=[True, False])["agent"]
     for agent in agents.head(_MOST_AGENTS) if len(agents) > 1 else []:
-        yield f"the agent {agent}", _sides(decided, is_labelled, n * (pl.col("agent") == agent).fill_null(value=False), n)
-    yield "abstention", _sides(units, is_labelled, n * ~pl.col("is_answered"), n)
+        yield f"the agent {agent}", _sides(units, (pl.col("agent") == agent).fill_null(value=False))
+    yield "abstention", _sides(units, ~pl.col("is_answered"))
 
 
-def _sides(units: pl.DataFrame, is_labelled: str, trait: pl.Expr, n: pl.Expr) -> tuple[Side, Side]:
-    of = pl.col(is_labelled)
+def _sides(units: pl.DataFrame, trait: pl.Expr) -> tuple[Side, Side]:
+    known = trait.is_not_null()
+    labelled = pl.col("weight")
+    others = pl.lit(1.0) if units["drawn"].is_not_null().any() else (labelled == 0).cast(pl.Float64)
     by_game = units.group_by("game", maintain_order=True).agg(
-        labelled=trait.filter(of).sum(), labelled_n=n.filter(of).sum(), others=trait.filter(~of).sum(), others_n=n.filter(~of).sum()
+        labelled=(trait * labelled).sum(),
+        labelled_n=(known * labelled).sum(),
+        others=(trait * others).sum(),
+        others_n=(known * others).sum(),
     )
-    labelled, labelled_n, others, others_n = (by_game[name].to_numpy().astype(float) for name in by_game.columns[1:])
-    return Side(labelled, labelled_n), Side(others, others_n)
+    sums = (by_game[name].to_numpy().astype(float) for name in by_game.columns[1:])
+    labelled_sums, labelled_n, other_sums, others_n = sums
+    return Side(labelled_sums, labelled_n), Side(other_sums, others_n)

@@ -1,0 +1,137 @@
+"""The units that a judge was asked about, each with its answer, its label, and the chance with which it came to have one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from analytics.agreement.answers import BY_DISAGREEMENT, GIVEN, numbers_of_answers
+from analytics.query import query
+from schemas.store.store import Store
+
+_RUBRICS: Final = "SELECT DISTINCT rubric FROM verdicts UNION SELECT DISTINCT rubric FROM labels"
+_UNITS: Final = f"""
+{GIVEN},
+
+numbers AS (SELECT unnest($rubrics) AS rubric, unnest($answers) AS answer, unnest($numbers) AS number),
+
+-- a label file knows yes and no, the rubric their numbers (of some the failure is the yes): what verdicts say of an answer goes first
+known AS (SELECT rubric, question, answer, any_value(score) AS known_score FROM judged WHERE answer IS NOT NULL GROUP BY ALL),
+
+scored AS (
+    SELECT given.* EXCLUDE (score), CASE
+        WHEN numbers.answer IS NOT NULL THEN number WHEN known.answer IS NOT NULL THEN known_score ELSE score
+    END AS score
+    FROM given
+    LEFT JOIN numbers USING (rubric, answer)
+    LEFT JOIN known USING (rubric, question, answer)
+),
+
+asked AS (
+    SELECT rubric, question, rater AS judge, unit, any_value(game) AS episode_id, any_value(turn) AS turn, any_value(agent) AS agent,
+        avg(score) AS score, coalesce(stddev_pop(score), 0) AS unsteady, bool_or(answer IS NOT NULL) AS is_answered,
+        avg(CASE WHEN score IN (0, 1) THEN probability * score + (1 - probability) * (1 - score) END) AS p_yes
+    FROM scored WHERE role IN ('engine', 'judge') GROUP BY ALL
+),
+
+of_people AS (
+    SELECT rubric, question, unit, role, avg(score) AS label, count(*) AS labels, 2 * var_samp(score) AS differ, max(probability) AS drawn
+    FROM scored WHERE role IN ('people', 'truth') AND score IS NOT NULL GROUP BY ALL
+)
+
+SELECT asked.*, hash(asked.episode_id) AS game, episodes.model, episodes.task_id AS task, role, label, labels, differ, drawn,
+    turn / max(turn) OVER () AS place,
+    (games.score - min(games.score) OVER of_benchmark)
+        / nullif(max(games.score) OVER of_benchmark - min(games.score) OVER of_benchmark, 0) AS reached
+FROM asked
+LEFT JOIN of_people USING (rubric, question, unit)
+LEFT JOIN episodes USING (episode_id)
+LEFT JOIN games USING (episode_id)
+WHERE asked.score IS NOT NULL OR NOT is_answered
+WINDOW of_benchmark AS (PARTITION BY games.benchmark)
+ORDER BY rubric, question, judge, model NULLS LAST, game, unit
+"""
+NEGLIGIBLE: Final = 0.02
+"""Share of the units without an answer of the judge up to which a rate of the others is used for all: it is off by so much at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """All units that one judge was asked one question about."""
+
+    rubric: str
+    question: str
+    judge: str
+    reference: str
+    """Whose labels correct: people, where there are any, else planted truth."""
+    units: pl.DataFrame
+    """Rows of `asked_units`."""
+
+
+def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
+    """Of each question and judge, by name, the units, one a row; those that the judge answered with N/A are left out.
+
+    Columns: rubric, question, judge, unit, episode_id, turn, agent; game: hash of episode_id; model, task: null for games outside the
+    store; score: mean number of the judge's answers, 0 to 1, null without one; unsteady: their standard deviation over repeats;
+    is_answered; p_yes: probability of yes by the answers' tokens, null where the server gave none; label: mean number of the labels, null
+    without one; labels: how many; differ: share of pairs of labels that differ (of numbers, their mean squared difference), null below two;
+    drawn: chance with which the unit was drawn to be labelled, null if that was not recorded; place: turn over the last turn of all;
+    reached: the game's score, 0 to 1 over the games of its benchmark.
+
+    Labels drawn because raters disagree are left out. Where some labels have a recorded chance, only these count: of the others it is not
+    known how they relate to them.
+
+    Args:
+        store: a store with the views.
+        rubric: only this one; None: all.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    names = query(store, _RUBRICS)["rubric"].to_list() if rubric is None else [rubric]
+    known = [(name, answer, number) for name in names for answer, number in numbers_of_answers(name).items()]
+    of_numbers = dict(zip(("rubrics", "answers", "numbers"), map(list, zip(*known, strict=True)) if known else ([], [], []), strict=True))
+    rows = query(store, _UNITS, {"rubric": rubric, "random_only": True, "by_disagreement": BY_DISAGREEMENT, **of_numbers})
+    for (name, question), both in rows.group_by("rubric", "question", maintain_order=True):
+        labelled = both.filter(pl.col("role") == "people")
+        reference = "people" if len(labelled) else "truth"
+        is_used = pl.col("role").eq_missing(reference)
+        if both.filter(is_used)["drawn"].is_not_null().any():
+            is_used = is_used & pl.col("drawn").is_not_null()
+        own = ("label", "labels", "differ", "drawn")
+        units = both.with_columns(pl.when(is_used).then(pl.col(own)).otherwise(None)).with_columns(has=pl.col("label").is_not_null())
+        units = units.sort("has", descending=True, maintain_order=True).unique(["judge", "unit"], keep="first", maintain_order=True)
+        units = units.drop("has", "role").sort("judge", "model", "game", "unit", nulls_last=True)
+        for (judge,), of_judge in units.group_by("judge", maintain_order=True):
+            yield Asked(
+                rubric=str(name),
+                question=str(question),
+                judge=str(judge),
+                reference="people" if reference == "people" else "planted truth",
+                units=of_judge,
+            )
+
+
+def population(units: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
+    """The units that labels can speak for, with what the judge says of them; and whether units without an answer are left out.
+
+    A unit without an answer of the judge counts with the judge's mean: any value would do, since labels correct it, as long as some of them
+    are of such units. Where none is, and they are more than 2 %, nothing is known of them. Columns added: said, the judge's number of the
+    unit; weight: 1 over the chance with which it was drawn, so scaled that the weights of all labels add up to as many labels of equal
+    weight as would tell as much (Kish 1965, Survey Sampling); 0 without a label.
+
+    Args:
+        units: rows of `asked_units`, of one judge, question and group of games.
+    """
+    abstained = units.filter(~pl.col("is_answered"))
+    is_many = len(abstained) > NEGLIGIBLE * len(units)
+    is_unknown = is_many and not abstained["label"].is_not_null().any()
+    said, drawn = pl.coalesce("p_yes", "score"), pl.col("drawn").fill_null(1.0)
+    found = (units if is_many and not is_unknown else units.filter("is_answered")).with_columns(
+        said=said.fill_null(said.mean()), weight=pl.when(pl.col("label").is_not_null()).then(1 / drawn).otherwise(0.0)
+    )
+    squares = float((found["weight"] ** 2).sum())
+    return found.with_columns(pl.col("weight") * (float(found["weight"].sum()) / squares if squares else 0.0)), is_unknown
