@@ -118,19 +118,19 @@ def judged_units(asked: Asked, groups: pl.DataFrame | None = None) -> Iterator[J
 def by_game(population: pl.DataFrame) -> pl.DataFrame:
     """One row a game with the sums over its units that the estimates take.
 
-    Columns: game; judged, units: of what the judge says, and how many; labels: of the weights; over labelled units, weighted: label_sum,
+    Columns: game; judged, units: of what the judge answers, and how many; labels: of the weights; over labelled units, weighted: label_sum,
     labelled_score, label_squares, score_squares, products; yes, yes_found, no, no_found: labels by truth, and those of them that the judge
     found; has_yes, has_no.
 
     Args:
         population: rows of `analytics.estimates.units.population`.
     """
-    label, said, w = pl.col("label").fill_null(0.0), pl.col("said"), pl.col("weight")
+    label, predicted, w = pl.col("label").fill_null(0.0), pl.col("predicted"), pl.col("weight")
     yes, no = w * (pl.col("label") > _MIDDLE).fill_null(value=False), w * (pl.col("label") < _MIDDLE).fill_null(value=False)
     sums = {
-        "judged": said, "labels": w, "label_sum": w * label, "labelled_score": w * said, "label_squares": w * label**2,
-        "score_squares": w * said**2, "products": w * label * said, "yes": yes, "yes_found": yes * said, "no": no,
-        "no_found": no * (1 - said),
+        "judged": predicted, "labels": w, "label_sum": w * label, "labelled_score": w * predicted, "label_squares": w * label**2,
+        "score_squares": w * predicted**2, "products": w * label * predicted, "yes": yes, "yes_found": yes * predicted, "no": no,
+        "no_found": no * (1 - predicted),
     }  # fmt: skip
     totals = [of_unit.sum().alias(name) for name, of_unit in sums.items()]
     return population.group_by("game", maintain_order=True).agg(

@@ -116,10 +116,10 @@ def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:
 
 
 def population(units: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
-    """The units that labels can speak for, with what the judge says of them; and whether units without an answer are left out.
+    """The units that labels can speak for, with what the judge answers of them; and whether units without an answer are left out.
 
     A unit without an answer of the judge counts with the judge's mean: any value would do, since labels correct it, as long as some of them
-    are of such units. Where none is, and they are more than 2 %, nothing is known of them. Columns added: said, the judge's number of the
+    are of such units. Where none is, and they are more than 2 %, nothing is known of them. Columns added: predicted, the judge's number of the
     unit; weight: 1 over the chance with which it was drawn, so scaled that the weights of all labels add up to as many labels of equal
     weight as would tell as much (Kish 1965, Survey Sampling); 0 without a label.
 
@@ -129,9 +129,9 @@ def population(units: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
     abstained = units.filter(~pl.col("is_answered"))
     is_many = len(abstained) > NEGLIGIBLE * len(units)
     is_unknown = is_many and not abstained["label"].is_not_null().any()
-    said, drawn = pl.coalesce("p_yes", "score"), pl.col("drawn").fill_null(1.0)
+    predicted, drawn = pl.coalesce("p_yes", "score"), pl.col("drawn").fill_null(1.0)
     found = (units if is_many and not is_unknown else units.filter("is_answered")).with_columns(
-        said=said.fill_null(said.mean()), weight=pl.when(pl.col("label").is_not_null()).then(1 / drawn).otherwise(0.0)
+        predicted=predicted.fill_null(predicted.mean()), weight=pl.when(pl.col("label").is_not_null()).then(1 / drawn).otherwise(0.0)
     )
     squares = float((found["weight"] ** 2).sum())
     return found.with_columns(pl.col("weight") * (float(found["weight"].sum()) / squares if squares else 0.0)), is_unknown

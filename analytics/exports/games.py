@@ -257,7 +257,7 @@ def _config(path: Path) -> str:
 
 
 _LABELS = f"""
-SELECT {", ".join(COLUMNS)}, score, source
+SELECT {", ".join(COLUMNS)}, score, sampling_probability, source
 FROM labels
 WHERE
     ($annotator IS NULL OR annotator = $annotator)

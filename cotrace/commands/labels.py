@@ -8,6 +8,7 @@ import click
 
 from cotrace.next_steps import after_labels
 from cotrace.options.shared import format_option, say, store_option
+from schemas.common.errors import UsageError
 from schemas.store.store import Store
 
 
@@ -65,24 +66,44 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
 @click.argument("rubric")
 @click.option("--annotator", default="", help="Your name, written into every row.")
 @click.option("--where", help="SQL condition over episodes and turns.")
-@click.option("--units", "most", type=click.IntRange(min=1), help="So many units, drawn at random, the same each time; by default all.")
+@click.option("--budget", "--units", "budget", type=click.IntRange(min=1), help="So many units, the same each time; by default all.")
+@click.option(
+    "--design",
+    type=click.Choice(("random", "active", "stratified")),
+    default="random",
+    show_default=True,
+    help="How they are drawn: all alike, mostly those judges are unsure of, or as many of each model and answer of the judges.",
+)
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @store_option
 @format_option("csv", "json")
 def template(
-    rubric: str, annotator: str, where: str | None, most: int | None, folders: tuple[Path, ...], store: Store, output_format: str
+    rubric: str,
+    annotator: str,
+    where: str | None,
+    budget: int | None,
+    design: str,
+    folders: tuple[Path, ...],
+    store: Store,
+    output_format: str,
 ) -> None:
     """Print the units of a rubric as a table to fill in: write an answer into each row and import it.
 
+    Each row has the chance with which its unit was drawn; reports weigh labels by it.
+
     \b
     Example:
-      cotrace labels template pragmatic_sufficiency --units 50 --annotator ann > todo.csv
+      cotrace labels template pragmatic_sufficiency --budget 120 --design active --annotator ann > todo.csv
     """
+    from analytics.estimates.design import drawn_units
     from cotrace.output import emit
     from judges.evidence.labelling import label_template
     from judges.rubric_files.reading import find
 
-    rows = label_template(store, find(rubric, folders), annotator=annotator, where=where, most=most)
+    if design != "random" and budget is None:
+        raise UsageError(f"--design {design} needs --budget: how many units will be labelled")
+    draw = budget if design == "random" else drawn_units(store, rubric, budget or 0, design)
+    rows = label_template(store, find(rubric, folders), annotator=annotator, where=where, draw=draw)
     emit(rows, output_format)
     say(f"{len(rows)} rows about {rows['unit_key'].n_unique()} units; fill in the column answer, then: cotrace labels import FILE")
 

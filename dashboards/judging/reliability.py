@@ -10,8 +10,8 @@ from dash import html
 from analytics.agreement.pairs import ALL
 from analytics.agreement.report import agreement_report
 from analytics.drift import drift_report
-from analytics.judging.probes import probe_report, self_preference_report
 from analytics.estimates.corrected import corrected_rates
+from analytics.judging.probes import probe_report, self_preference_report
 from dashboards.figures import Axis
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.judging.scores import WHOLE_STORE, Section, choices, chosen, command_about, dots, nothing_yet, words_of

@@ -107,7 +107,7 @@ _CLAIM_ALWAYS: Final = ("episode_id", "reader", "words", "start_char", "end_char
 _CLAIM_TEXT: Final = ("turn", "seq", "agent", "text_hash")
 _CLAIM_FACTS: Final = ("kind", "claim")
 
-_LABEL_ALWAYS: Final = ("source", "episode_id", "imported_at")
+_LABEL_ALWAYS: Final = ("source", "episode_id", "imported_at", "sampling_probability")
 _LABEL_UNIT: Final = ("annotator", "unit_key", "turn", "agent")
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -154,7 +154,7 @@ def planted_labels(episode: str, turns: Sequence[Turn], personas: Mapping[str, s
     answers = [(each.rubric, each.question, each.answer, _SCORES.get(each.answer.lower()), each.basis, each.planted) for each in distinct]
     return Coded(
         (
-            Group(_LABEL_ALWAYS, [(PLANTED, episode, None)], np.zeros_like(of_turn)),
+            Group(_LABEL_ALWAYS, [(PLANTED, episode, None, None)], np.zeros_like(of_turn)),
             Group(_LABEL_UNIT, units, of_turn * len(agents) + of_agent[positions]),
             Group(_LABEL_FACTS, answers, positions),
         )

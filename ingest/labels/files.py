@@ -60,6 +60,8 @@ class LabelLine(NamedTuple):
     """As stated, or that of an answer every rubric has."""
     is_stated: bool = False
     """The line gives its score itself."""
+    sampling_probability: float | None = None
+    """Chance with which the unit was drawn to be labelled, above 0; None: not recorded."""
 
 
 class LabelForm(NamedTuple):
@@ -181,7 +183,20 @@ def _own(record: Record, _: Counter[str]) -> LabelLine:
         answer=answer,
         score=score(answer, record.get("score", "")),
         is_stated=bool(record.get("score")),
+        sampling_probability=_chance(record.get("sampling_probability", "")),
     )
+
+
+def _chance(stated: str) -> float | None:
+    if not stated:
+        return None
+    try:
+        number = float(stated)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 1:
+        raise BadInputError(f"sampling_probability {excerpt(stated, 30)!r}: give a number above 0, up to 1, as the template has it")
+    return number
 
 
 def _from_unit_key(unit_key: str, turn: int | None, agent: str | None) -> tuple[str, int | None, str | None]:

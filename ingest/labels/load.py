@@ -325,6 +325,7 @@ def _label(
         answer=line.answer,
         score=line.score if line.is_stated else answers.get(plain_answer(line.answer), line.score),
         imported_at=imported_at,
+        sampling_probability=line.sampling_probability,
     )
 
 

@@ -108,11 +108,20 @@ def _allowed(question: Question, answer: Answer, *, several: bool) -> str:
     return answer
 
 
+_Asked = tuple[Unit, list[Prompt]]
+
 _MOST_SHOWN = 300
 """Characters of a unit that stand beside its question, to tell what is meant; the page Labelling shows all of the evidence."""
 
 
-def label_template(store: Store, rubric: Rubric, *, annotator: str = "", where: str | None = None, most: int | None = None) -> pl.DataFrame:
+def label_template(
+    store: Store,
+    rubric: Rubric,
+    *,
+    annotator: str = "",
+    where: str | None = None,
+    draw: int | Mapping[str, float] | None = None,
+) -> pl.DataFrame:
     """One row a unit and question, in the columns that `cotrace labels import` reads; `answer` is empty.
 
     Args:
@@ -120,21 +129,31 @@ def label_template(store: Store, rubric: Rubric, *, annotator: str = "", where: 
         rubric: what is asked.
         annotator: who will answer.
         where: SQL condition over episodes and turns.
-        most: so many units, drawn at random; None: all.
+        draw: so many units, at random; or unit -> chance with which it was drawn, in the order of the rows; None: all.
 
     Raises:
         UsageError: the condition is none.
     """
     import polars as pl
 
-    columns = (*COLUMNS, "possible", "ask", "shown")
-    return pl.DataFrame(list(_rows(store, rubric, annotator, where, most)), schema=dict.fromkeys(columns, pl.String))
-
-
-def _rows(store: Store, rubric: Rubric, annotator: str, where: str | None, most: int | None) -> Iterator[dict[str, Any]]:
     maker = PromptMaker(rubric)
     units = selected_units(store, rubric, select(store, rubric, where))
-    for unit, prompts in _all(units, maker) if most is None else _drawn(units, maker, rubric.name, most):
+    if isinstance(draw, Mapping):
+        places = {unit: place for place, unit in enumerate(draw)}
+        known = sorted(_all((unit for unit in units if unit.unit_id in draw), maker), key=lambda asked: places[asked[0].unit_id])
+        chances = dict(draw)
+    else:
+        known, number = (list(_all(units, maker)), 0) if draw is None else _drawn(units, maker, rubric.name, draw)
+        chances = dict.fromkeys((unit.unit_id for unit, _ in known), len(known) / number if number else 1.0)
+    columns = (*COLUMNS, "sampling_probability", "possible", "ask", "shown")
+    rows = list(_rows(known, rubric, maker, annotator, chances))
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String) | {"sampling_probability": pl.Float64})
+
+
+def _rows(
+    asked: Iterable[_Asked], rubric: Rubric, maker: PromptMaker, annotator: str, chances: Mapping[str, float]
+) -> Iterator[dict[str, Any]]:
+    for unit, prompts in asked:
         for prompt in prompts:
             pieces = [rubric.about] if rubric.about else prompt.shown
             text = printable(" ".join(entry.text for piece in pieces for entry in prompt.shown.get(piece, [])))
@@ -148,13 +167,11 @@ def _rows(store: Store, rubric: Rubric, annotator: str, where: str | None, most:
                     "turn": None if unit.turn is None else str(unit.turn),
                     "agent": unit.agent,
                     "answer": None,
+                    "sampling_probability": chances[unit.unit_id],
                     "possible": "|".join(question.answers),
                     "ask": " ".join(question.ask.split()),
                     "shown": text[:_MOST_SHOWN],
                 }
-
-
-_Asked = tuple[Unit, list[Prompt]]
 
 
 def _all(units: Iterable[Unit], maker: PromptMaker) -> Iterator[_Asked]:
@@ -163,14 +180,16 @@ def _all(units: Iterable[Unit], maker: PromptMaker) -> Iterator[_Asked]:
         yield unit, [prompt for prompt in maker.prompts(unit) if prompt.applies]
 
 
-def _drawn(units: Iterable[Unit], maker: PromptMaker, rubric: str, most: int) -> Iterator[_Asked]:
-    """So many of them at random, the same ones each time; whoever fills in the first rows alone has a random sample, too."""
+def _drawn(units: Iterable[Unit], maker: PromptMaker, rubric: str, most: int) -> tuple[list[_Asked], int]:
+    """So many at random, the same ones each time, and of how many; whoever fills in the first rows alone has a random sample, too."""
     kept: list[tuple[int, int, _Asked]] = []
+    there = 0
     for place, unit in enumerate(units):
-        rank = -int.from_bytes(hashlib.blake2b(f"{rubric}/{unit.unit_id}".encode(), digest_size=8).digest())
-        if len(kept) == most and rank < kept[0][0]:
-            continue
         prompts = [prompt for prompt in maker.prompts(unit) if prompt.applies]
-        if prompts:
+        if not prompts:
+            continue
+        there += 1
+        rank = -int.from_bytes(hashlib.blake2b(f"{rubric}/{unit.unit_id}".encode(), digest_size=8).digest())
+        if len(kept) < most or rank > kept[0][0]:
             (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (rank, place, (unit, prompts)))
-    yield from (asked for *_, asked in sorted(kept, key=lambda entry: -entry[0]))
+    return [asked for *_, asked in sorted(kept, key=lambda entry: -entry[0])], there

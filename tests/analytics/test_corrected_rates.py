@@ -18,7 +18,8 @@ from analytics.estimates.rates import Labelled, Units, prediction_powered
 from cotrace.cli import cli
 from research.claims import WORLDS, claimed
 from schemas.records import Label
-from schemas.store.store import Store, batches
+from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Move, Step, store_with
 from tests.analytics.test_views_judges import job, label, verdict
 from tests.masters import held_open

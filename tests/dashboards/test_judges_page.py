@@ -17,10 +17,10 @@ from polars.testing import assert_frame_equal
 
 from analytics.agreement.report import agreement_report
 from analytics.drift import drift_report
+from analytics.estimates.corrected import corrected_rates
 from analytics.installation import ensure_installed
 from analytics.judging.probes import probe_report
 from analytics.query import query
-from analytics.estimates.corrected import corrected_rates
 from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE, _worst

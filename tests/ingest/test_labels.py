@@ -301,7 +301,7 @@ def test_a_text_of_somebody_elses_file_is_kept_as_written(tmp_path: Path, delimi
 def test_a_template_that_was_filled_in_is_read_as_it_was_meant(tmp_path: Path) -> None:
     """Its texts were guarded when it was written; a spreadsheet may have saved it in its own way since."""
     store = store_of(tmp_path / "s.duckdb", games=2)
-    written = as_csv(label_template(store, find("spatial_grounding"), annotator="=ann", most=1)).splitlines()
+    written = as_csv(label_template(store, find("spatial_grounding"), annotator="=ann", draw=1)).splitlines()
     header, row = written[0], written[1].replace(",,", ",yes,", 1)
     assert "'=ann" in row
     assert ",answer," in header

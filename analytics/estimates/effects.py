@@ -1,0 +1,182 @@
+"""The report `judged-effects`: how what a judge measures goes with the score of the game and the turn, corrected by labels.
+
+Any statistic of the units can be corrected as a rate is: its value by the labels, plus a weight times how far its value by the judge over
+all units is from that over the labelled ones (Zrnic 2024, A Note on the Prediction-Powered Bootstrap, arXiv 2405.18379; the weight as in
+Angelopoulos, Duchi and Zrnic 2023, PPI++, arXiv 2311.01453). Variances are those of leaving each cluster out in turn (jackknife; Efron and
+Stein 1981, Annals of Statistics 9); a cluster is a task, with all of its games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analytics.estimates.rates import balance_of
+from analytics.estimates.units import Asked, asked_units, population
+from analytics.statistics.intervals import LEVEL, Floats
+from analytics.statistics.shifts import holm
+from schemas.common.wording import chance, from_to, signed
+from schemas.store.store import Store
+
+JUDGED_EFFECTS_SUMMARY: Final = "rubric, question, judge, predictor, labels, judge_effect, effect, low, high, correlation, p_holm"
+
+_PREDICTORS: Final = {"reached": "the score of the game", "place": "the turn"}
+_FEWEST: Final = 8
+"""Clusters with labels below which there is no interval."""
+_SURE: Final = 0.05
+_FLAT: Final = 1e-12
+
+
+class Sums(NamedTuple):
+    """By cluster, each of shape (clusters, 6): sums of the weight and, weighted, of x, y, x squared, x y, y squared."""
+
+    judged: Floats
+    """Over all units; y is the judge's number, each weight 1."""
+    labelled: Floats
+    """Over units with a label; y is the label."""
+    labelled_judged: Floats
+    """The same units; y is the judge's number."""
+
+
+class Powered(NamedTuple):
+    """A corrected statistic with its 95 % interval; NaN below eight clusters with labels."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+    """Of a true value of 0."""
+    judge: float
+    """The statistic by the judge alone."""
+    judge_weight: float
+
+
+def slope(sums: Floats) -> Floats:
+    """Of y on x by least squares; sums as in `Sums`, shape (..., 6) -> (...). For x of 0 and 1 it is the difference of two means."""
+    n, x, y, xx, xy, _ = np.moveaxis(sums, -1, 0)
+    return np.asarray(np.divide(n * xy - x * y, n * xx - x**2, out=np.full_like(n, np.nan), where=n * xx - x**2 > _FLAT))
+
+
+def fisher_z(sums: Floats) -> Floats:
+    """Fisher's z of Pearson's correlation of x and y; sums as in `Sums`, shape (..., 6) -> (...)."""
+    n, x, y, xx, xy, yy = np.moveaxis(sums, -1, 0)
+    spread = np.sqrt(np.maximum(n * xx - x**2, 0) * np.maximum(n * yy - y**2, 0))
+    found = np.divide(n * xy - x * y, spread, out=np.full_like(n, np.nan), where=spread > _FLAT)
+    return np.asarray(np.arctanh(np.clip(found, -1 + 1e-9, 1 - 1e-9)))
+
+
+def powered(statistic: Callable[[Floats], Floats], sums: Sums) -> Powered:
+    """A statistic of all units, from the judge's numbers of all and labels of some.
+
+    Args:
+        statistic: takes sums of shape (..., 6), as `slope` and `fisher_z`.
+        sums: by cluster; weights of labels are 1 over the chances with which they were drawn.
+    """
+    from scipy import special
+
+    (judge, of_judge), (labels, of_labels), (predicted, of_said) = (_left_out(statistic, part) for part in sums)
+    seen = of_said - of_judge
+    squares = float((seen**2).sum())
+    weight = float(np.clip((of_labels * seen).sum() / squares, 0, 1)) if squares > _FLAT else 0.0
+    value = labels - weight * (predicted - judge) if weight else labels
+    influence = of_labels - weight * seen if weight else of_labels
+    sizes = sums.labelled[:, 0]
+    clusters = int((sizes > 0).sum())
+    if clusters < _FEWEST or not (influence**2).sum() > _FLAT:  # where all clusters are alike nothing is known of others
+        return Powered(np.nan, np.nan, np.nan, np.nan, judge, weight)
+    error = float(np.sqrt((clusters - 1) / clusters * (influence**2).sum()))
+    freedom = max(float(sizes.sum() ** 2 / (sizes**2).sum()) - 2, 1.0)
+    half = float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * error
+    p = float(2 * special.stdtr(freedom, -abs(value) / error))
+    return Powered(value, value - half, value + half, p, judge, weight)
+
+
+def _left_out(statistic: Callable[[Floats], Floats], sums: Floats) -> tuple[float, Floats]:
+    """The statistic, and what each cluster changes in it."""
+    total = sums.sum(axis=0)
+    value = float(statistic(total))
+    return value, value - statistic(total - sums)
+
+
+def sums_by_cluster(units: pl.DataFrame, predictor: str) -> Sums:
+    """Sums of `analytics.estimates.units.population` rows that have the predictor; clusters are tasks, or games where none is known."""
+    x, predicted, label, w = pl.col(predictor), pl.col("predicted"), pl.col("label").fill_null(0.0), pl.col("weight")
+    parts = [(pl.col("one"), predicted), (w, label), (w, predicted)]
+    moments = [
+        (weight * power).sum().alias(f"{place}.{number}")
+        for place, (weight, y) in enumerate(parts)
+        for number, power in enumerate((pl.col("one"), x, y, x**2, x * y, y**2))
+    ]
+    known = units.drop_nulls(predictor).with_columns(one=pl.lit(1.0))
+    cluster = pl.coalesce(pl.col("task"), pl.col("game").cast(pl.String))
+    table = known.group_by(cluster.alias("cluster"), maintain_order=True).agg(moments).drop("cluster").to_numpy()
+    return Sums(*(np.asarray(table[:, 6 * place : 6 * place + 6], dtype=float) for place in range(3)))
+
+
+def judged_effects(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
+    """One row for every question, judge and predictor: how what the judge measures goes with it, corrected by labels.
+
+    Columns: rubric, question, judge; predictor: the score of the game (0 to 1 over the games of its benchmark), or the turn (over the
+    last); units, labels, tasks with labels; judge_effect: slope of the judge's number on the predictor, of the judge alone; effect, low,
+    high: the corrected slope with its 95 % interval over tasks; correlation, correlation_low, correlation_high: Pearson's, corrected;
+    judge_weight: how much the judge counts in the effect, 0 to 1; p: of no effect, p_holm: corrected for the rows of the rubric; advice.
+    Null where there are fewer than eight tasks with labels, and where labels are no sample of the units (as in `corrected-rates`).
+
+    Args:
+        store: a store with the views.
+        rubric: only this one; None: all.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = [row for asked in asked_units(store, rubric) for row in _rows(asked)]
+    for name in dict.fromkeys(row["rubric"] for row in rows):
+        family = [row for row in rows if row["rubric"] == name]
+        for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+            row["p_holm"] = p
+            row["advice"] = _advice(row, sum(other["p"] is not None for other in family))
+    texts = ("rubric", "question", "judge", "predictor")
+    numbers = ("judge_effect", "effect", "low", "high", "correlation", "correlation_low", "correlation_high", "judge_weight", "p", "p_holm")
+    schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String()) | dict.fromkeys(("units", "labels", "tasks"), pl.Int64())
+    schema |= dict.fromkeys(numbers, pl.Float64()) | {"advice": pl.String()}
+    return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema, orient="row")
+
+
+def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
+    units, is_unknown = population(asked.units)
+    labelled = units.filter(pl.col("weight") > 0)
+    balance = balance_of(units) if len(labelled) else None
+    is_sample = balance is not None and balance.trait is None and not balance.is_untested and not is_unknown
+    for predictor, words in _PREDICTORS.items():
+        if units[predictor].drop_nulls().n_unique() < 2:  # noqa: PLR2004 - nothing to go with
+            continue
+        sums = sums_by_cluster(units, predictor)
+        effect, z = powered(slope, sums), powered(fisher_z, sums)
+        found = {"effect": effect.value, "low": effect.low, "high": effect.high, "judge_weight": effect.judge_weight, "p": effect.p}
+        found |= dict(zip(("correlation", "correlation_low", "correlation_high"), np.tanh(z[:3]).tolist(), strict=True))
+        yield {
+            "rubric": asked.rubric,
+            "question": asked.question,
+            "judge": asked.judge,
+            "predictor": words,
+            "units": len(units),
+            "labels": len(labelled),
+            "tasks": int((sums.labelled[:, 0] > 0).sum()),
+            "judge_effect": None if np.isnan(effect.judge) else effect.judge,
+            **{name: float(value) if is_sample and not np.isnan(effect.low) else None for name, value in found.items()},
+            "is_sample": is_sample,
+        }
+
+
+def _advice(row: dict[str, Any], tests: int) -> str:
+    about = f"{row['question']} with {row['predictor']}"
+    predicted = "" if row["judge_effect"] is None else f": {row['judge']} alone has a slope of {signed(row['judge_effect'])}"
+    if row["effect"] is None:
+        why = "too few tasks have labels" if row["is_sample"] or not row["labels"] else "the labels are no sample of the units"
+        return f"{about}{predicted}; not corrected, because {why}, and the judge's errors may go with {row['predictor']} too"
+    sure = f"{from_to(row['low'], row['high'])}; {chance(row['p'], row['p_holm'], tests)}"
+    shown = "shown" if row["p_holm"] < _SURE else "no effect shown"
+    return f"{about}{predicted}; corrected {signed(row['effect'])} ({sure}): {shown}"

@@ -1,0 +1,208 @@
+"""Estimates from a judge's answers and labels: weighted samples, differences, effects, against published packages and known truths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analytics.comparison.compare import compare
+from analytics.estimates.corrected import corrected_rates, judged_units, rate_row
+from analytics.estimates.design import drawn_units
+from analytics.estimates.effects import Sums, fisher_z, judged_effects, powered, slope
+from analytics.estimates.rates import possible_truth
+from analytics.estimates.units import Asked
+from analytics.statistics.intervals import Floats
+from schemas.store import batches
+from schemas.store.store import Store
+from tests.analytics.little_games import Game, Step, store_with
+from tests.analytics.test_views_judges import job, label, verdict
+
+TASKS, TURNS = 15, 10
+
+
+@pytest.fixture(scope="module")
+def biased(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, dict[tuple[str, int], bool]]:
+    """Two teams on shared tasks with the same share of true yes; the judge says yes to what is long, and one team writes long messages."""
+    random = np.random.default_rng(5)
+    models = ("chatty", "terse")
+    steps = [Step(f'"{turn}"') for turn in range(TURNS)]
+    games = [
+        Game(steps, name=f"{one}{task:02}", task=f"t{task}", model=one, score=random.random()) for task in range(TASKS) for one in models
+    ]
+    store, run, truths, verdicts = store_with(tmp_path_factory.mktemp("biased"), games), job("a", judge="llm:x/y"), {}, []
+    for game in games:
+        level = random.beta(4, 5)
+        for turn in range(1, TURNS + 1):
+            unit = (game.name, turn)
+            truths[unit] = bool(random.random() < level)
+            is_long = random.random() < (0.75 if game.model == "chatty" else 0.25)
+            predicted = truths[unit] if random.random() < 0.6 else is_long
+            verdicts.append(verdict(run, unit, "yes" if predicted else "no")._replace(probability=0.6 if is_long else 0.9))
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts}))
+    return store, truths
+
+
+def difference(truths: dict[tuple[str, int], bool]) -> float:
+    chatty, terse = (np.mean([truth for (game, _), truth in truths.items() if game.startswith(one)]) for one in ("chatty", "terse"))
+    return float(chatty - terse)
+
+
+def relabelled(store: Store, truths: dict[tuple[str, int], bool], chances: dict[str, float]) -> None:
+    """The store with labels of these units alone."""
+    labels = []
+    for unit, chance in chances.items():
+        game, _, turn = unit.partition("/")
+        truth = truths[game, int(turn)]
+        labels.append(
+            label((game, int(turn)), "yes" if truth else "no")._replace(score=float(truth), sampling_probability=chance, source="file")
+        )
+    with store.writing() as connection:
+        connection.execute("DELETE FROM labels")
+        batches.insert(connection, batches.to_arrow({"labels": labels}))
+
+
+@pytest.mark.parametrize("design", ["active", "stratified"])
+def test_120_labels_take_the_bias_of_a_judge_out_of_a_difference(biased: tuple[Store, dict[Any, bool]], design: str) -> None:
+    """The judge alone finds a difference that is not there; the labels that a design draws give the true one, with a narrower interval."""
+    store, truths = biased
+    relabelled(store, truths, {})
+    (plain,) = compare(store, metric="judge:ps.PS1").to_dicts()
+    assert plain["p_holm"] < 0.05
+    assert abs(plain["difference"] - difference(truths)) > 0.1
+    relabelled(store, truths, drawn_units(store, "ps", 120, design))
+    (row,) = compare(store, metric="judge:ps.PS1").to_dicts()
+    true = difference(truths) * (1 if row["team_a"].startswith("chatty") else -1)
+    assert row["corrected_low"] < true < row["corrected_high"]
+    assert row["corrected_low"] < 0 < row["corrected_high"]
+    assert row["corrected_high"] - row["corrected_low"] < 0.5
+    assert "no difference shown" in row["advice"]
+    for rate in corrected_rates(store).to_dicts():
+        assert rate["unbalanced"] is None
+        assert 0 < rate["effective_labels"] <= rate["labels"]
+        assert (
+            rate["rate_low"] < np.mean([truth for (game, _), truth in truths.items() if game.startswith(rate["model"])]) < rate["rate_high"]
+        )
+
+
+def test_a_larger_budget_continues_a_smaller_one(biased: tuple[Store, dict[Any, bool]]) -> None:
+    """So that labels that are there are not lost; each unit has a chance above 0, and the chances of all add up to the budget."""
+    store, _ = biased
+    few, many = (drawn_units(store, "ps", budget, "active") for budget in (40, 120))
+    assert list(few) == list(many)[:40]
+    assert all(0 < chance <= 1 for chance in many.values())
+    assert len(set(many.values())) > 1
+
+
+def test_effects_are_corrected_too(biased: tuple[Store, dict[Any, bool]]) -> None:
+    """The score of a game was drawn without regard to the truth, so no effect is there."""
+    store, truths = biased
+    relabelled(store, truths, {f"{game}/{turn}": 1.0 for game, turn in truths})
+    rows = {row["predictor"]: row for row in judged_effects(store).to_dicts()}
+    of_score = rows["the score of the game"]
+    assert of_score["low"] < 0 < of_score["high"]
+    assert of_score["correlation_low"] < of_score["correlation"] < of_score["correlation_high"]
+    assert "no effect shown" in of_score["advice"]
+
+
+def world(random: np.random.Generator, design: str, **changes: float) -> Asked:
+    """Units of 40 games of 15 turns; the judge is right in .8, and unsure (.5) of a third of the units, where it is right in half."""
+    games, turns, rate = 40, 15, changes.get("rate", 0.3)
+    levels = random.beta(rate * 9, (1 - rate) * 9, (games, 1)).repeat(turns, axis=1).ravel()
+    truth = random.random(len(levels)) < levels
+    unsure = random.random(len(levels)) < 1 / 3
+    predicted = np.where(random.random(len(levels)) < np.where(unsure, 0.5, 0.9), truth, ~truth)
+    p_yes = np.where(unsure, 0.5, np.where(predicted, 0.9, 0.1))
+    chance = np.full(len(levels), 0.2) if design == "random" else np.clip(0.2 * np.where(unsure, 1.8, 0.6), 0, 1)
+    labelled = random.random(len(levels)) < chance
+    wrong = random.random((2, len(levels))) < changes.get("wrong", 0.0)
+    both = np.where(wrong, ~truth, truth)
+    columns = {
+        "unit": np.arange(len(levels)),
+        "game": np.arange(games).repeat(turns),
+        "score": predicted.astype(float),
+        "p_yes": p_yes,
+        "label": np.where(labelled, both.mean(axis=0), np.nan),
+        "place": np.tile(np.arange(turns) / turns, games),
+        "differ": np.where(labelled, (both[0] != both[1]).astype(float), np.nan),
+        "drawn": np.where(labelled, chance, np.nan),
+    }
+    same = {"is_answered": pl.lit(value=True), "model": pl.lit("m"), "agent": pl.lit(None, pl.String), "reached": pl.lit(0.0)}
+    units = pl.DataFrame(columns).with_columns(pl.col("label", "differ", "drawn").fill_nan(None), **same)
+    if "wrong" not in changes:
+        units = units.with_columns(differ=pl.lit(None, pl.Float64))
+    return Asked(rubric="r", question="q", judge="llm:j", reference="people", units=units)
+
+
+@pytest.mark.parametrize("design", ["random", "active"])
+def test_intervals_of_weighted_labels_cover(design: str) -> None:
+    """Chances of a unit that go with how unsure the judge is: 95 % of the intervals hold the truth, and they are no wider for it."""
+    random = np.random.default_rng(3)
+    rows = [rate_row(judged) for _ in range(150) for judged in judged_units(world(random, design))]
+    held = [row["rate_low"] <= 0.3 <= row["rate_high"] for row in rows if row["rate"] is not None]  # type: ignore[operator]
+    assert len(held) > 140
+    assert 0.91 <= np.mean(held) <= 0.99
+    widths = [row["rate_high"] - row["rate_low"] for row in rows if row["rate"] is not None]  # type: ignore[operator]
+    assert np.mean(widths) < 0.2
+
+
+def test_labels_that_are_wrong_leave_a_range_that_holds_the_truth() -> None:
+    """Labels wrong in 10 % of the units and a true rate of .1: the interval of the rate missed it in 86 %; two labels of a unit show it."""
+    random = np.random.default_rng(9)
+    rows = [rate_row(judged) for _ in range(60) for judged in judged_units(world(random, "random", rate=0.1, wrong=0.1))]
+    held = [row["least_possible"] <= 0.1 <= row["most_possible"] for row in rows if row["least_possible"] is not None]  # type: ignore[operator]
+    assert len(held) > 50
+    assert np.mean(held) >= 0.95
+    assert np.mean([row["label_disagreement"] for row in rows]) == pytest.approx(0.18, abs=0.02)
+    assert "if labels are wrong as often" in str(rows[0]["advice"])
+
+
+@pytest.mark.parametrize(("rate", "no_wrong", "yes_wrong"), [(0.1, 0.1, 0.1), (0.3, 0.0, 0.2), (0.3, 0.2, 0.0), (0.5, 0.3, 0.1)])
+def test_the_range_of_possible_truths_holds_it_and_is_reached(rate: float, no_wrong: float, yes_wrong: float) -> None:
+    """Exactly, with the shares that infinitely many labels would have; it ends at the truth if one answer alone is mistaken."""
+    seen = rate * (1 - yes_wrong) + (1 - rate) * no_wrong
+    differ = 2 * (rate * yes_wrong * (1 - yes_wrong) + (1 - rate) * no_wrong * (1 - no_wrong))
+    found = possible_truth(seen, differ)
+    assert found.low - 1e-9 <= rate <= found.high + 1e-9
+    if not no_wrong:
+        assert found.high == pytest.approx(rate)
+    if not yes_wrong:
+        assert found.low == pytest.approx(rate)
+
+
+def test_numbers_are_those_of_ppi_py_and_statsmodels() -> None:
+    """One unit a game, so that games are units: the mean and slope of PPI++ without clusters, and least squares of labels alone."""
+    import ppi_py
+    import statsmodels.api as sm
+
+    random = np.random.default_rng(2)
+    n, more = 200, 2000
+    x = random.normal(size=n + more)
+    truth = 0.3 * x + random.normal(size=n + more)
+    predicted = truth + random.normal(size=n + more) + 0.5
+    y, f, rest = truth[:n], predicted[:n], predicted[n:]
+    low, high = ppi_py.ppi_mean_ci(y, f, rest, alpha=0.05)
+    weight = 1 / (1 + n / more) * np.cov(y, f)[0, 1] / np.var(np.concatenate([f, rest]), ddof=1)
+    theirs = float(ppi_py.ppi_mean_pointestimate(y, f, rest, lam=weight)[0])
+
+    def sums(values: Floats, of: Floats, size: int) -> Floats:
+        table = np.zeros((n + more, 6))
+        table[:size] = np.column_stack([np.ones(size), of, values, of**2, of * values, values**2])
+        return table
+
+    parts = Sums(sums(predicted, x, n + more), sums(y, x[:n], n), sums(f, x[:n], n))
+    mean = powered(lambda each: each[..., 2] / each[..., 0], parts)
+    assert mean.value == pytest.approx(theirs, abs=0.02)
+    assert mean.high - mean.low == pytest.approx(float(high[0] - low[0]), rel=0.1)
+    design = sm.add_constant(x)
+    their_low, their_high = ppi_py.ppi_ols_ci(design[:n], y, f, design[n:], rest, alpha=0.05)
+    effect = powered(slope, parts)
+    assert (effect.low, effect.high) == pytest.approx((float(their_low[1]), float(their_high[1])), abs=0.03)
+    alone = powered(slope, parts._replace(judged=parts.labelled_judged))
+    fitted = sm.OLS(y, design[:n]).fit(cov_type="HC3")
+    assert alone.value == pytest.approx(fitted.params[1])
+    assert (alone.low, alone.high) == pytest.approx(tuple(fitted.conf_int()[1]), abs=0.01)
+    assert np.tanh(powered(fisher_z, parts._replace(judged=parts.labelled_judged)).value) == pytest.approx(np.corrcoef(x[:n], y)[0, 1])
