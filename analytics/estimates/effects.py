@@ -25,7 +25,7 @@ JUDGED_EFFECTS_SUMMARY: Final = "rubric, question, judge, predictor, labels, jud
 
 _PREDICTORS: Final = {"reached": "the score of the game", "place": "the turn"}
 _FEWEST: Final = 8
-"""Clusters with labels below which there is no interval."""
+"""Clusters with labels below which no interval is given."""
 _SURE: Final = 0.05
 _FLAT: Final = 1e-12
 
@@ -77,8 +77,8 @@ def powered(statistic: Callable[[Floats], Floats], sums: Sums) -> Powered:
     """
     from scipy import special
 
-    (judge, of_judge), (labels, of_labels), (predicted, of_said) = (_left_out(statistic, part) for part in sums)
-    seen = of_said - of_judge
+    (judge, of_judge), (labels, of_labels), (predicted, of_predicted) = (_left_out(statistic, part) for part in sums)
+    seen = of_predicted - of_judge
     squares = float((seen**2).sum())
     weight = float(np.clip((of_labels * seen).sum() / squares, 0, 1)) if squares > _FLAT else 0.0
     value = labels - weight * (predicted - judge) if weight else labels

@@ -119,8 +119,8 @@ def population(units: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
     """The units that labels can speak for, with what the judge answers of them; and whether units without an answer are left out.
 
     A unit without an answer of the judge counts with the judge's mean: any value would do, since labels correct it, as long as some of them
-    are of such units. Where none is, and they are more than 2 %, nothing is known of them. Columns added: predicted, the judge's number of the
-    unit; weight: 1 over the chance with which it was drawn, so scaled that the weights of all labels add up to as many labels of equal
+    are of such units. Where none is, and they are more than 2 %, nothing is known of them. Columns added: predicted, the judge's number of
+    it; weight: 1 over the chance with which it was drawn, so scaled that the weights of all labels add up to as many labels of equal
     weight as would tell as much (Kish 1965, Survey Sampling); 0 without a label.
 
     Args:

@@ -42,8 +42,8 @@ def simulated(folder: Path, *, labels_a_game: int, source: str = "people") -> tu
             labelled_turns = 1 + random.choice(TURNS, labels_a_game, replace=False)
             for turn in range(1, TURNS + 1):
                 truth = random.random() < truths["m" if number < GAMES / 2 else "n"]
-                said = random.random() < (FINDS if truth else 1 - CLEARS)
-                verdicts.append(verdict(run, (f"g{number:02}", turn), "yes" if said else "no"))
+                given = random.random() < (FINDS if truth else 1 - CLEARS)
+                verdicts.append(verdict(run, (f"g{number:02}", turn), "yes" if given else "no"))
                 if turn in labelled_turns:
                     unit = f"g{number:02}/{turn}"
                     answer, score = ("Yes", 1.0) if truth else ("No", 0.0)
@@ -152,11 +152,11 @@ def drawn(
         model = "m" if number % 2 else "n"
         for turn in range(1, TURNS + 1):
             unit, truth = (f"g{number:03}", turn), random.random() < 0.4
-            said = truth == (random.random() < (0.1 if model == inverted else 0.9))
+            given = truth == (random.random() < (0.1 if model == inverted else 0.9))
             is_answered = random.random() < answered_if[truth]
-            answer = ("yes" if said else "no") if is_answered else None
+            answer = ("yes" if given else "no") if is_answered else None
             verdicts.append(verdict(run, unit, answer, status="answered" if is_answered else "undecided"))
-            if random.random() < labelled_if(said, turn) and (is_answered or not decided_only):
+            if random.random() < labelled_if(given, turn) and (is_answered or not decided_only):
                 labels.append(label(unit, "yes" if truth else "no")._replace(score=float(truth)))
     with store.writing() as connection:
         connection.execute("UPDATE episodes SET model = CASE WHEN episode_id[-1]::INT % 2 = 1 THEN 'm' ELSE 'n' END")
@@ -166,7 +166,7 @@ def drawn(
 
 def test_labels_of_what_the_judge_says_yes_to_correct_nothing(tmp_path: Path) -> None:
     """They made a right rate wrong, and were printed as the corrected one; also in the terminal and on one page."""
-    store = drawn(tmp_path, labelled_if=lambda said, _: 0.6 if said else 0.1)
+    store = drawn(tmp_path, labelled_if=lambda given, _: 0.6 if given else 0.1)
     for row in corrected_rates(store).iter_rows(named=True):
         assert (row["rate"], row["rate_low"], row["rogan_gladen"], row["judge_weight"]) == (None, None, None, None)
         assert row["unbalanced"] == "the judge's answer"
@@ -216,7 +216,7 @@ def test_random_labels_still_correct(tmp_path: Path) -> None:
 
 
 def test_two_corrections_that_contradict_each_other_are_no_advice(tmp_path: Path) -> None:
-    """Error rates over both models hold for neither: the intervals exclude each other, and nothing said so."""
+    """Error rates over both models hold for neither: the intervals exclude each other, and nothing given so."""
     store = drawn(tmp_path, labelled_if=lambda *_: 0.6, inverted="m", games=120)
     with store.writing() as connection:  # most labels are of n, so that the pooled error rates are informed
         connection.execute("DELETE FROM labels WHERE episode_id[-1]::INT % 2 = 1 AND hash(unit_key) % 4 > 0")
@@ -270,10 +270,10 @@ def labelled(folder: Path, games: int, answers: tuple[str, ...]) -> Store:
     """Games of four turns that are all judged and labelled, with these answers by turn of judge and people alike."""
     run = job("a", judge="llm:x/y")
     units: list[tuple[str, int | None]] = [(f"g{game}", turn) for game in range(games) for turn in range(1, 5)]
-    said = [(unit, answers[place % 4]) for place, unit in enumerate(units)]
+    given = [(unit, answers[place % 4]) for place, unit in enumerate(units)]
     store = store_with(folder, [Game([Step("{}")] * 4, name=f"g{game}") for game in range(games)])
-    verdicts = [verdict(run, unit, answer) for unit, answer in said]
-    labels = [label(unit, answer)._replace(score=float(answer == "yes")) for unit, answer in said]
+    verdicts = [verdict(run, unit, answer) for unit, answer in given]
+    labels = [label(unit, answer)._replace(score=float(answer == "yes")) for unit, answer in given]
     with store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
     return store
@@ -330,7 +330,7 @@ def test_the_commands_show_them_in_every_format(few_labels: Store, name: str, ou
 @pytest.mark.parametrize("games", [2, 3])
 def test_labels_that_cannot_be_tested_correct_nothing(tmp_path: Path, games: int) -> None:
     """Below four games nothing shows whether labels are a random sample: a rate from the judge's yes was printed as the corrected one."""
-    store = drawn(tmp_path, labelled_if=lambda said, _: 0.9 if said else 0.1, games=2 * games)
+    store = drawn(tmp_path, labelled_if=lambda given, _: 0.9 if given else 0.1, games=2 * games)
     for row in corrected_rates(store).iter_rows(named=True):
         assert (row["rate"], row["rate_low"], row["rogan_gladen"]) == (None, None, None)
         assert 0 <= row["least_possible"] < 0.4 < row["most_possible"] <= 1

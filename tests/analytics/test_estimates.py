@@ -25,7 +25,7 @@ TASKS, TURNS = 15, 10
 
 @pytest.fixture(scope="module")
 def biased(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, dict[tuple[str, int], bool]]:
-    """Two teams on shared tasks with the same share of true yes; the judge says yes to what is long, and one team writes long messages."""
+    """Teams with the same share of true yes on shared tasks; the judge answers yes to what is long, and one team writes long messages."""
     random = np.random.default_rng(5)
     models = ("chatty", "terse")
     steps = [Step(f'"{turn}"') for turn in range(TURNS)]
