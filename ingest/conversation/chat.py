@@ -254,6 +254,10 @@ class ModelRequest:
     at: datetime | None = None
 
 
+_STOPS: Final = re.compile(r"\s*<end_\w+>$")
+"""Stop sequences of smolagents."""
+
+
 @dataclass(slots=True, eq=False)
 class _Entry:
     """A message, and what the requests tell of it."""
@@ -341,7 +345,11 @@ class _Thread:
         text = parts_of(raw.get("content")).text.strip()
         if raw.get("role") not in ("user", "assistant") or not text:
             return None
-        return next((entry for entry in self._by_text[text] if id(entry) not in taken), None)
+        shorter = _STOPS.sub("", text)
+        found = next((entry for one in (text, shorter) for entry in self._by_text[one] if id(entry) not in taken), None)
+        if found is not None and shorter != text:  # the history has the stop sequence that the reply ended before
+            found.raw = {**found.raw, "content": raw["content"]}
+        return found
 
     def _know(self, entry: _Entry) -> None:
         named = entry.raw.get("id")

@@ -28,31 +28,35 @@ _TIMES: Final = 100
 """A Parquet file may unpack to 256 MiB, or to a hundred times its size: a few kilobytes can stand for more than any memory holds."""
 
 
-def rows_of(data: bytes, rejects: list[BadInputError], within: str | None = None) -> Iterator[Row]:
+def rows_of(data: bytes, rejects: list[BadInputError], within: str | None = None, *, or_whole: bool = False) -> Iterator[Row]:
     """The rows of a file; one that is not an object goes to `rejects`.
 
     Args:
         data: the file.
         rejects: takes what is not a row.
         within: name, with points, under which objects of the file hold their rows; None: the objects are the rows.
+        or_whole: an object that holds none there is a row itself.
 
     Raises:
         BadInputError: the file is damaged as a whole.
     """
     found = _rows(data, rejects)
-    for row in found if within is None else _inner(found, within, rejects):
+    for row in found if within is None else _inner(found, within, rejects, or_whole=or_whole):
         if isinstance(row.values, Mapping):
             yield row
         else:
             rejects.append(BadInputError("no object: a row has columns", locator=row.locator, excerpt=excerpt(str(row.values))))
 
 
-def _inner(outer: Iterator[Row], within: str, rejects: list[BadInputError]) -> Iterator[Row]:
+def _inner(outer: Iterator[Row], within: str, rejects: list[BadInputError], *, or_whole: bool) -> Iterator[Row]:
     for row in outer:
         held: Any = row.values
         for name in within.split("."):
             held = held.get(name) if isinstance(held, Mapping) else None
         held = list(held.values()) if isinstance(held, Mapping) else held
+        if not isinstance(held, list) and or_whole:
+            yield row
+            continue
         if not isinstance(held, list):
             reason = f"no list under {within}, which the mapping names as conversation.rows: name where the rows are"
             rejects.append(BadInputError(reason, locator=row.locator))
@@ -192,7 +196,7 @@ def read_mapped(data: bytes, place: Place, mapping: ChatMapping, *, is_of_format
     reading = Reading()
     rejects: list[BadInputError] = []
     unmet = Unmet(mapping)
-    found = rows_of(data, rejects, mapping.conversation.rows)
+    found = rows_of(data, rejects, mapping.conversation.rows, or_whole=is_of_format)
     for group in grouped(found, mapping, place.file):
         reading.take(group.locator, partial(_conversation, group, place, unmet))
     reading.rejects += rejects + ([] if is_of_format else unmet.rejects())

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ingest.conversation.chat import ParsedMessage, logged_messages
 from ingest.conversation.messages import chat_messages, is_item, keys_with_content, text_of
 from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, LoggedMessage, number, outcome
-from ingest.reading.text import loads, read_any_time, read_json
+from ingest.reading.text import dumps, loads, read_any_time, read_json
 from schemas.common.errors import BadInputError, UsageError
 from schemas.common.text import excerpt, near, quoted
 from schemas.common.yaml_lines import read_yaml
@@ -34,6 +34,8 @@ class ConversationColumns(_Part):
     messages: str | None = None
     rows: str | None = None
     """Where the rows are in a document that is an object."""
+    inner: str | None = None
+    """Where a row has objects like itself, of agents that its own agent called."""
 
 
 class MessageColumns(_Part):
@@ -76,7 +78,8 @@ class OutcomeColumns(_Part):
 
     success: str | None = None
     score: str | None = None
-    task: str | None = None
+    task: str | list[str] | None = None
+    """Several are joined; `file`: the file's name."""
     level: str | None = None
     run: str | None = None
     model: str | None = None
@@ -373,7 +376,7 @@ def _messages(group: Group) -> list[Any]:
     if isinstance(given, Mapping) and len(given) == 1:
         (given,) = given.values()
     if isinstance(given, list):
-        return given
+        return list(_with_inner(given, group.facts, group.mapping)) if group.mapping.conversation.inner else given
     entries = next(filter(None, (_entries(key, value) for key, value in group.facts.items())), None)
     if entries is not None:
         raise BadInputError(
@@ -385,6 +388,20 @@ def _messages(group: Group) -> list[Any]:
         "has them (--map, docs/formats/chat_lines.md)",
         locator=f".{column}",
     )
+
+
+def _with_inner(raw: list[Any], row: Mapping[str, Any], mapping: ChatMapping, caller: str = "agent") -> Iterator[Any]:
+    """The messages of a row, and after the one that refers to them those of the agents that were called; they are by these agents."""
+    column, speaker = mapping.conversation.inner or "", mapping.message.speaker
+    left = {str(one.get("trajectory_id") or index): one for index, one in enumerate(_get(row, column) or []) if isinstance(one, Mapping)}
+    for entry in [*raw, None]:
+        yield from () if entry is None else (entry,)
+        named = [name for name in left if entry is None or f'"{name}"' in dumps(entry)]
+        for name, one in [(name, left.pop(name)) for name in named]:
+            steps = _get(one, mapping.conversation.messages or "")
+            for step in _with_inner(steps if isinstance(steps, list) else [], one, mapping, name):
+                who = {"agent": name, "user": caller}.get(str(_get(step, mapping.message.role)))
+                yield {speaker: who, **step} if who is not None and isinstance(step, Mapping) else step
 
 
 def _entries(key: str, value: Any) -> tuple[str, str] | None:
@@ -457,7 +474,7 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     return Conversation(
         benchmark=mapping.benchmark,
         run=str(group.get(columns.run) if columns.run else mapping.run or _stem(file)),
-        task=str(values["task"] if values["task"] is not None else group.task),
+        task=_task(group, file) or group.task,
         level=_text(group, columns.level),
         messages=messages,
         models=_models(messages, values["model"]),
@@ -480,10 +497,19 @@ _OUTCOME_NAMES: Final = {
     "success": ("success", "resolved", "passed"),
     "score": ("score", "reward"),
     "model": ("model", "model_name", "model_name_or_path", "model_path"),
-    "task": ("task_id", "instance_id"),
     "stop": ("stop_reason", "exit_status", "termination_reason"),
 }
 """Facts of a conversation -> what programs call them, where no mapping names the column."""
+
+
+def _task(group: Group, file: str) -> str | None:
+    column = group.mapping.outcome.task
+    if column == FILE:
+        return _stem(file)
+    if isinstance(column, list):
+        return "/".join(str(value) for one in column if (value := group.get(one)) is not None) or None
+    found = _first_fact(group, column, ("task_id", "instance_id"))
+    return None if found is None else str(found)
 
 
 def _team(given: Any) -> dict[str, str | None] | None:
@@ -500,7 +526,7 @@ def _first_fact(group: Group, column: str | None, names: Sequence[str]) -> Any:
 def _split_facts(raw: list[Any], group: Group) -> tuple[list[Any], Mapping[str, Any]]:
     """The messages, and the facts, with those that entries of the list hold which are not messages."""
     columns = group.mapping.message
-    if not columns.where:
+    if not columns.where and not columns.needs:
         return raw, group.facts
     messages: list[Any] = []
     facts = dict(group.facts)

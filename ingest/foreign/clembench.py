@@ -14,7 +14,7 @@ from ingest.reading.text import loads, read_time
 from schemas.common.errors import BadInputError
 
 FORMAT: Final = "clembench"
-VERSION: Final = 4
+VERSION: Final = 5
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "clembench"
@@ -109,8 +109,10 @@ def _message(event: Mapping[str, Any], turn: int) -> LoggedMessage:
     speaker, to = event["from"], event["to"] if isinstance(event.get("to"), str) else None
     kind = str(action.get("type") or "note")
     spoken = kind in _SPOKEN
-    note = ToolUse(name=kind, arguments={key: value for key, value in action.items() if key not in {"type", "content"}})
-    text = text_of(action.get("content"))
+    note = ToolUse(name=kind, arguments={key: value for key, value in action.items() if key not in {"type", "content", "image"}})
+    shown = action.get("image") or []
+    images = "".join(f"\n[image: {one}]" for one in (shown if isinstance(shown, list) else [shown]))
+    text = text_of(action.get("content")) + images
     return LoggedMessage(
         agent=speaker,
         text=text,

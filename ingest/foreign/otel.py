@@ -43,7 +43,7 @@ _TOOL_INPUTS: Final = (
 )
 _RESPONSES: Final = ("response_data", "gcp.vertex.agent.llm_response", "output.value")
 """Attributes that hold a whole response, with its tokens."""
-_DECORATED: Final = frozenset({"inputs", "args", "kwargs", "input_str", "tags", "metadata"})
+_DECORATED: Final = frozenset({"inputs", "args", "kwargs", "sanitize_inputs_outputs", "input_str", "tags", "metadata"})
 _TOOL_OUTPUTS: Final = (
     "gen_ai.tool.call.result",
     "ai.toolCall.result",
@@ -348,7 +348,7 @@ def _tool(span: Span, agent: str | None, called: list[CalledTool], answered: set
 
 
 def _tool_input(given: Any) -> Any:
-    """The arguments of a call, which OpenLLMetry writes as JSON with what its decorator adds: `inputs`, or `args` and `kwargs`."""
+    """The arguments of a call: decorators of OpenLLMetry and smolagents add to them `inputs`, or `args` and `kwargs`."""
     read = called_tool({"arguments": given}).use.arguments
     inner = next((read[key] for key in ("inputs", "kwargs") if isinstance(read.get(key), Mapping) and read[key]), None)
     return given if inner is None or set(read) - _DECORATED or read.get("args") else inner
@@ -369,7 +369,7 @@ def _evaluations(spans: Sequence[Span]) -> Iterator[tuple[str, Any]]:
 
 
 FORMAT: Final = "otel"
-VERSION: Final = 8
+VERSION: Final = 9
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')

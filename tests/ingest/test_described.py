@@ -91,7 +91,7 @@ def _simulation(trial: int, reward: float) -> dict[str, Any]:
 
 _TAU2 = {
     "timestamp": "2026-02-01",
-    "info": {"agent_info": {"llm": "m-4"}, "environment_info": {"domain_name": "shop", "policy": "Be kind to all buyers."}},
+    "info": {"agent_info": {"llm": "m-4"}, "environment_info": {"domain_name": "d", "policy": "Be kind to all buyers."}},
     "tasks": [{"id": "t0"}],
     "simulations": [_simulation(0, 1.0), _simulation(1, 0.0)],
 }
@@ -159,7 +159,7 @@ _SOTOPIA = {
 FORMATS: dict[str, tuple[str, list[Any], set[str], list[str], list[tuple[str, float | None, bool | None, int | None]]]] = {
     "codex": ("r.jsonl", _CODEX, {"user", "assistant", "tool"}, ["shell", "apply_patch"], [("r", None, None, None)]),
     "swe_agent": ("a.traj", [_SWE], {"system", "user", "main"}, ["action"], [("a", None, None, None)]),
-    "tau2": ("t.json", [_TAU2], {"user", "assistant", "tool"}, ["cancel", "cancel"], [("t0", 1.0, True, 1), ("t0", 0.0, False, 2)]),
+    "tau2": ("t.json", [_TAU2], {"user", "assistant", "tool"}, ["cancel", "cancel"], [("d/t0", 1.0, True, 1), ("d/t0", 0.0, False, 2)]),
     "tau_bench": ("t.json", [_TAU], {"user"}, [], [("3", 1.0, True, 1), ("3", 1.0, True, 2)]),
     "atif": ("a.json", [_ATIF], {"user", "agent", "tool"}, ["edit"], [("S1", None, None, None)]),
     "mini_swe_agent": ("m.traj.json", [_MINI], {"user", "assistant"}, ["command"], [("i1", None, None, None)]),
@@ -231,6 +231,6 @@ def test_repeats_are_reported_with_their_numbers(tmp_path: Path) -> None:
     found = ingested(tmp_path, written(tmp_path / "t.json", _TAU2))
     assert [note for _, note in found.report.notes] == ["1 task, 1 model, 2 attempts each: statistics group the games by task"]
     assert found.rows("SELECT DISTINCT runs.name, model, seed FROM episodes JOIN runs USING (run_id) ORDER BY seed") == [
-        ("shop", "m-4", 300),
-        ("shop", "m-4", 301),
+        ("d", "m-4", 300),
+        ("d", "m-4", 301),
     ]

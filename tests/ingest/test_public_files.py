@@ -76,7 +76,7 @@ _ROW = {
     "eval_logs": "ok",
 }
 _ROW_MESSAGES = [
-    {"role": "system", "system_prompt": "You mend code.", "text": None, "mask": False, "cutoff_date": None},
+    {"role": "system", "system_prompt": "You repair code.", "text": None, "mask": False, "cutoff_date": None},
     {"role": "user", "system_prompt": None, "text": "The door sticks.", "mask": False, "cutoff_date": None},
     {"role": "ai", "system_prompt": None, "text": "I oil it.", "mask": True, "cutoff_date": None},
 ]
@@ -130,6 +130,82 @@ _DELEGATED = [
     _span(5, 1, "chat", "outer", "boss", **_words("Lead us.", "We go left.")),
 ]
 
+_ITEMS = [
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List the drawers."}]},
+    {"type": "reasoning", "summary": [], "encrypted_content": "gAAA"},
+    {"type": "local_shell_call", "call_id": "c1", "status": "completed", "action": {"type": "exec", "command": ["ls"]}},
+    {"type": "local_shell_call_output", "call_id": "c1", "output": "three drawers"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "There are three."}]},
+]
+_META = {"id": "a-1", "timestamp": "2025-06-01T10:00:00Z", "instructions": None}
+
+
+def _attempt(text: str, score: float) -> dict[str, Any]:
+    history = [
+        {"role": "user", "content": "Fix the lamp.", "agent": "main", "message_type": "observation"},
+        {"role": "assistant", "content": text, "thought": "", "action": "", "agent": "main", "message_type": "action"},
+    ]
+    return {"environment": "main", "trajectory": [], "history": history, "info": {"exit_status": "submitted", "review": {"accept": score}}}
+
+
+_RETRIED = {"attempts": [_attempt("I turn it.", 0.2), _attempt("I change the bulb.", 0.9)], **_attempt("I change the bulb.", 0.9)}
+
+
+def _step(number: int, source: str, message: str, **more: Any) -> dict[str, Any]:
+    return {"step_id": number, "source": source, "message": message, **more}
+
+
+def _trajectory(name: str, *steps: dict[str, Any], **more: Any) -> dict[str, Any]:
+    agent = {"name": "harness", "version": "1", "model_name": f"m-{name}"}
+    return {"schema_version": "ATIF-v1.7", "session_id": "x", "trajectory_id": name, "agent": agent, "steps": list(steps), **more}
+
+
+_CALL = {"tool_call_id": "c1", "function_name": "delegate", "arguments": {"to": "scout"}}
+_RESULT = {"source_call_id": "c1", "content": "all clear", "subagent_trajectory_ref": [{"trajectory_id": "scout"}]}
+_ATIF = _trajectory(
+    "lead",
+    _step(1, "user", "Is the path clear?"),
+    _step(2, "agent", "", tool_calls=[_CALL], observation={"results": [_RESULT]}),
+    _step(3, "agent", "The path is clear."),
+    subagent_trajectories=[_trajectory("scout", _step(1, "user", "Look ahead."), _step(2, "agent", "I see no one."))],
+)
+_CLEM: dict[str, Any] = {
+    "meta": {
+        "game_name": "reference",
+        "experiment_name": "grids",
+        "game_id": 4,
+        "clem_version": "3.7.2",
+        "round_count": 1,
+        "completed": True,
+    },
+    "player_models": [{"model_name": "m-5"}],
+    "players": {
+        "GM": {"game_role": "Game Master", "model_name": "programmatic"},
+        "Player 1": {"game_role": "Describer", "model_name": "m-5"},
+    },
+    "turns": [
+        [
+            {
+                "from": "GM",
+                "to": "Player 1",
+                "timestamp": "2026-02-01T10:00:00",
+                "action": {"type": "send message", "content": "Describe it.", "label": "context", "image": ["grid.png"]},
+            },
+            {
+                "from": "Player 1",
+                "to": "GM",
+                "timestamp": "2026-02-01T10:00:01",
+                "action": {"type": "get message", "content": "A red cross.", "label": "response"},
+            },
+        ]
+    ],
+    "Request Count": [1],
+    "Aborted": 0,
+    "Success": 1,
+    "Lose": 0,
+}
+_CLEM_SCORES = {"round scores": {"0": {"Request Count": 1}}, "episode scores": {"Main Score": 100, "Success": 1, "Aborted": 0, "Lose": 0}}
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
@@ -143,6 +219,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
     pl.DataFrame([_ROW | {"trajectory": _ROW_MESSAGES}]).write_parquet(logs / "rows.parquet")
     pl.DataFrame([{"trace": json.dumps(_TRACE), "labels": json.dumps(_SCORES)}]).write_parquet(logs / "trail.parquet")
     written(logs / "spans.json", json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": [{"spans": _DELEGATED}]}]}))
+    written(logs / "rollout-1.json", json.dumps({"session": _META, "items": _ITEMS}))
+    written(logs / "rollout-2.jsonl", _META, {"record_type": "state"}, *_ITEMS)
+    written(logs / "lamp__lamp-1.traj", json.dumps(_RETRIED))
+    written(logs / "trajectory.json", json.dumps(_ATIF))
+    written(logs / "clem" / "episode_4" / "interactions.json", json.dumps(_CLEM))
+    written(logs / "clem" / "episode_4" / "scores.json", json.dumps(_CLEM_SCORES))
     return ingested(folder, logs)
 
 
@@ -183,7 +265,7 @@ def test_runs_of_agentdojo_have_both_outcomes(found: Ingested) -> None:
         ("assistant", "book", False),
     ]
     assert found.rows("SELECT task_id, level, model, success FROM episodes WHERE benchmark = 'agentdojo'") == [
-        ("user_task_3", "travel", "m-1", False)
+        ("travel/user_task_3", "travel", "m-1", False)
     ]
     assert found.rows("SELECT metric, value FROM episode_metrics WHERE metric = 'agentdojo.security'") == [("agentdojo.security", 1.0)]
 
@@ -193,7 +275,7 @@ def test_data_sets_in_parquet_name_their_columns_in_several_ways(found: Ingested
     columns = "task_id, model, success, score, stop_reason FROM episodes WHERE file LIKE"
     assert _messages(found, "runs.parquet") == [("user", "Fix the gate."), ("tool", "gate.py"), ("assistant", "bash", True)]
     assert found.rows(f"SELECT {columns} '%runs.parquet'") == [("repo-7", "unknown", True, 0.25, "submit")]
-    assert _messages(found, "rows.parquet") == [("system", "You mend code."), ("user", "The door sticks."), ("assistant", "I oil it.")]
+    assert _messages(found, "rows.parquet") == [("system", "You repair code."), ("user", "The door sticks."), ("assistant", "I oil it.")]
     assert found.rows(f"SELECT {columns} '%rows.parquet'") == [("repo-8", "m-2", True, 1.0, "submitted")]
 
 
@@ -212,3 +294,42 @@ def test_an_agent_that_another_calls_is_in_its_conversation(found: Ingested) -> 
         ("helper", "Left."),
         ("boss", "We go left."),
     ]
+
+
+@pytest.mark.parametrize("file", ["rollout-1.json", "rollout-2.jsonl"])
+def test_early_sessions_of_codex_hold_bare_items(found: Ingested, file: str) -> None:
+    """In one document, or a line each after a line about the session."""
+    assert _messages(found, file) == [
+        ("user", "List the drawers."),
+        ("tool", "three drawers"),
+        ("assistant", "There are three."),
+        ("assistant", "local_shell_call", True),
+    ]
+
+
+def test_retries_of_swe_agent_are_attempts_at_one_task(found: Ingested) -> None:
+    """The document repeats the chosen attempt, which counts once."""
+    episodes = "episodes INNER JOIN utterances USING (episode_id) INNER JOIN episode_metrics USING (episode_id)"
+    assert found.rows(
+        f"SELECT task_id, attempt, text, value FROM {episodes} WHERE benchmark = 'swe_agent' AND agent = 'main' "
+        "AND metric = 'swe_agent.review' ORDER BY attempt"
+    ) == [("lamp__lamp-1", 1, "I turn it.", 0.2), ("lamp__lamp-1", 2, "I change the bulb.", 0.9)]
+
+
+def test_sub_agents_of_atif_speak_where_they_were_called(found: Ingested) -> None:
+    """An embedded trajectory is by its own agent; what it was asked, its caller wrote."""
+    assert _messages(found, "trajectory.json") == [
+        ("user", "Is the path clear?"),
+        ("tool", "all clear"),
+        ("agent", "Look ahead."),
+        ("scout", "I see no one."),
+        ("agent", "The path is clear."),
+        ("agent", "delegate", True),
+    ]
+
+
+def test_episodes_of_clembench_3_have_images_and_scores_of_rounds(found: Ingested) -> None:
+    """Files of version 3."""
+    assert _messages(found, "interactions.json") == [("GM", "Describe it.\n[image: grid.png]"), ("Player 1", "A red cross.")]
+    assert found.rows("SELECT success, score FROM episodes WHERE benchmark = 'clembench'") == [(True, 100.0)]
+    assert found.rows("SELECT turn, value FROM turn_metrics WHERE metric = 'clembench.Request Count'") == [(1, 1.0)]
