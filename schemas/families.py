@@ -135,7 +135,8 @@ FAMILIES: tuple[Family, ...] = (
         score_unit="0 or 1",
         score_words="good wins",
         roles=("merlin", "percival", "good", "assassin", "morgana", "mordred", "oberon", "evil"),
-        plays={},
+        plays={"avalon": "Five to ten players with hidden roles, good against evil."},
+        examples=("avalon --player all=script:careful --size 5 --games 10 --out logs/",),
     ),
 )
 """In the order in which pages, reports and menus show them."""

@@ -109,8 +109,8 @@ def answer_reading(text: str) -> Reading:
 def _is_example(value: Mapping[str, Any]) -> bool:
     """Whether an object is one that prompts show, or says the same to the partner."""
     message = value.get("message")
-    said = [str(example["message"]) for example in _examples()]
-    return value in _examples() or (isinstance(message, str) and is_echo(message, said))
+    messages = [str(example["message"]) for example in _examples()]
+    return value in _examples() or (isinstance(message, str) and is_echo(message, messages))
 
 
 @cache
@@ -177,12 +177,12 @@ class Applied:
 
     request: RequestedAction
     before: Entry | None
-    """What stood at the position; None where there is no such position."""
+    """What stood at the position; None if the position does not exist."""
 
     after: Entry | None
     changed: bool
     right_before: bool | None
-    """Whether the entry was right; None where there is no such position."""
+    """Whether the entry was right; None if the position does not exist."""
 
     right_after: bool | None
 

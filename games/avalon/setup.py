@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
-from games.avalon.rules import ROLES, Beliefs, side
+from games.avalon.game import NAMES, Game, GameSettings, read_answer
+from games.avalon.players import SCRIPTS
+from games.avalon.rules import LINEUPS, ROLES, Beliefs, checked_players, side
 from games.avalon.table import Table
+from games.players.course import Course
+from games.players.player import Observation
+from games.players.setup import DEFAULT_START, PlayerSetup, evaluated, team_name
 from schemas.common.errors import BadInputError
 from schemas.game import AgentEntry, Header
 
@@ -59,3 +66,76 @@ def table_of(header: Header) -> Table:
         roles.append(None if agent.role == UNKNOWN else agent.role)
         shown.append(frozenset(positions[name] for name in sees if name in positions) if isinstance(sees, list) else None)
     return Table(names, Beliefs(tuple(roles), tuple(shown)), sizes, (header.task.get("goal") or {}).get("leader"))
+
+
+ROLE: Final = "player"
+"""Role of every agent as far as `--player` is concerned: who is what is dealt anew in every game."""
+
+
+def player_setup(players: int) -> PlayerSetup:
+    """Who can play at a table of so many players."""
+    return PlayerSetup(dict.fromkeys(NAMES[: checked_players(players)], ROLE), {ROLE: SCRIPTS})
+
+
+def played_header(game: Game, *, seed: int, taken: Mapping[str, str], started_at: datetime = DEFAULT_START) -> Header:
+    """The first line of the log of a game that is played here, before its first turn."""
+    players, team = len(game.agents), team_name(taken)
+    header = header_of_game(
+        game.table,
+        models=taken,
+        run=f"{team}/{players}p",
+        condition={
+            "players": players,
+            "reasoning": None,
+            "memory": False,
+            "messages": game.settings.messages,
+            "sizes": list(game.table.sizes),
+        },
+        task=f"{players}:{seed}",
+        episode=f"{team}/{players}p/{seed}",
+        model=evaluated(taken),
+        seed=seed,
+        started_at=started_at.isoformat(),
+        details={"scripted": False},
+    )
+    return replace(header, task={**header.task, "goal": {**header.task["goal"], "leader": game.table.leader}})
+
+
+def game_of(header: Header) -> Game:
+    """The game of a header, before the first answer.
+
+    Raises:
+        BadInputError: roles or condition are none of Avalon.
+    """
+    table, condition = table_of(header), header.run.get("condition") or {}
+    roles = [role for role in table.beliefs.roles if role is not None]
+    if tuple(table.names) != NAMES[: len(roles)] or sorted(roles) != sorted(LINEUPS.get(len(roles), ())) or table.leader not in table.names:
+        raise BadInputError("players, roles or first leader are not those of a game that cotrace plays", locator="line 1.agents")
+    settings = GameSettings.of_log(condition)
+    return Game(roles, table.names.index(table.leader), settings)
+
+
+def course_of(game: Game) -> Course:
+    """The course of a game."""
+    while not game.done:
+        seen = tuple(_observation(game, agent) for agent in game.waiting)
+        for agent, reply in zip(game.waiting, (yield seen), strict=True):
+            made = game.act(agent, reply.text, reply.reasoning)
+            for turn in made.turns:  # noqa: UP028 - whoever plays the course sends something to each
+                yield turn
+    end = game.table.end()
+    assert end is not None
+    return end
+
+
+def _observation(game: Game, agent: str) -> Observation:
+    seen = game.observe(agent)
+    return Observation(
+        agent=agent,
+        role=ROLE,
+        turn=game.turn,
+        purpose=seen.purpose,
+        messages=[{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}],
+        data=seen,
+        reads=lambda text: read_answer(seen.purpose, text, seen.names).reading,
+    )

@@ -81,7 +81,8 @@ class Table:
         self.guess: dict[str, Any] | None = None
         self.won_by: str | None = None
         self.differences: list[Difference] = []
-        self._turns = 0
+        self.turns = 0
+        """Turns so far."""
         self._places = {name: position for position, name in enumerate(self.names)}
         self._knowledge = self._everybodys()
 
@@ -283,6 +284,7 @@ class Table:
             "result": logged or due,
             "rejected": self.rejected,
             "auto": bool(self.on_table and self.on_table["auto"]),
+            "votes": [self.on_table["approve"], self.on_table["reject"]] if self.on_table else None,
             "cards": dict(cards),
         })  # fmt: skip
         if count is None or self.quests is None:
@@ -340,13 +342,13 @@ class Table:
         if self.winner is None:
             return None
         won = self.winner == "good"
-        return End(success=won, score=float(won), stop_reason=self.won_by, turns_taken=self._turns)
+        return End(success=won, score=float(won), stop_reason=self.won_by, turns_taken=self.turns)
 
     # -- turns ----------------------------------------------------------------------------------------------------------------------------
 
     def _begin(self, stage: str) -> dict[str, Any]:
         """The state before a turn of this stage, whatever stage the rules would have."""
-        self._turns += 1
+        self.turns += 1
         if self.stage != stage:
             self._differs("stage", stage, self.stage)
             self.stage = stage
@@ -355,7 +357,7 @@ class Table:
         return self.state()
 
     def _differs(self, field: str, logged: Any, due: Any) -> None:
-        self.differences.append(Difference(self._turns, field, logged, due))
+        self.differences.append(Difference(self.turns, field, logged, due))
 
     def _utterances(
         self, messages: Sequence[Message], *, private: bool = False, audience: Sequence[str] | None = None
@@ -377,7 +379,7 @@ class Table:
         metrics: Mapping[str, float] | None,
     ) -> Turn:
         return Turn(
-            turn=self._turns,
+            turn=self.turns,
             state_before=before,
             utterances=spoken,
             actions=actions,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from games.avalon.rules import side
-from games.avalon.setup import table_of
+from games.avalon.setup import course_of, game_of, table_of
 from games.avalon.table import Table, again
-from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived
+from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived, played_again
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
 from schemas.game import End, Header, Turn
@@ -34,7 +34,10 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
             LogDisagreement(episode, found.turn, found.field, dumps(found.logged), dumps(found.recomputed)) for found in table.differences
         ],
     }
-    return derived((header, turns, end), header, Again(made, table.end()), episode, rows)
+    by_rules = Again(made, table.end())
+    if any(turn.replies for turn in turns):
+        by_rules = played_again(course_of(game_of(header)), turns)
+    return derived((header, turns, end), header, by_rules, episode, rows)
 
 
 def _episode_metrics(table: Table, episode: str) -> Iterator[EpisodeMetric]:

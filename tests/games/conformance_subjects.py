@@ -17,6 +17,7 @@ from games.einstein import game as einstein
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table import table_json
 from games.einstein.game import refusal
+from tests.games.avalon.conformance_avalon import AVALON
 from tests.games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from tests.games.conformance_collab import COORDINATION
 from tests.games.conformance_overcooked import OVERCOOKED
@@ -178,4 +179,5 @@ SUBJECTS = [
     ),
     OVERCOOKED,
     *COORDINATION,
+    AVALON,
 ]

@@ -13,6 +13,7 @@ import pytest
 
 from games.asympuzl.answer import parse_answer as asympuzl_answer
 from games.asympuzl.puzzle import generate
+from games.avalon.game import read_answer
 from games.coordination.players import ground
 from games.craft.text.replies import ParsedMove, parse_director
 from games.craft.text.replies import parse_answer as craft_answer
@@ -112,6 +113,7 @@ def _reads_coordination(seen: Observation, text: str) -> bool:
         ("craft", "", _reads_craft),
         ("einstein", "", lambda _, text: einstein_answer(text).action is not None),
         ("asympuzl", "", _reads_asympuzl),
+        ("avalon", "", lambda seen, text: read_answer(seen.purpose, text, seen.data.names).value is not None),
         ("overcooked", "", _reads_overcooked),
         ("coordination", "hanabi", _reads_coordination),
         ("coordination", "overcooked", _reads_coordination),
