@@ -447,7 +447,12 @@ class Bench:
         """A rubric of one question, on planted labels, with the smallest budget of calls."""
         arguments = ("optimize", "pragmatic_sufficiency", "--labels", "truth", "--question", "PS4", "--optimizer", "bootstrap")
         few = ("--candidates", "2", "--demonstrations", "1", "--out", str(self._folder / "better.yaml"))
-        printed = self._cotrace(*self._asked(*arguments, *few), store=self._store, timeout_s=3 * self._step_s)
+        store, logs = self._folder / "labelled.duckdb", self._folder / "labelled"
+        if not store.exists():
+            personas = ("--persona", "clear", "--persona", "vague", "--structures", "6", "--turns", "2")
+            self._cotrace("play", "craft", *personas, "--out", str(logs))
+            self._cotrace("ingest", str(logs), store=store)
+        printed = self._cotrace(*self._asked(*arguments, *few), store=store, timeout_s=3 * self._step_s)
         for line in printed.splitlines():
             if any(sign in line for sign in ("calls,", "no gain", "held-out units", "gain")):
                 yield "optimize", line.strip()
