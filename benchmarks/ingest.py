@@ -22,6 +22,7 @@ __all__ = ["run"]
 _GAMES: Final = 2_000
 _ROUNDS: Final = 3
 _MOST: Final = 8.0
+_MOST_CHECKED: Final = 1.15
 
 _MESSAGES: Final = """
 SELECT filename, turn, said.agent, said.channel, said.text
@@ -53,7 +54,14 @@ def run() -> list[Figure]:
             "ours": lambda: reports.append(ingest(paths, "ingest.duckdb")[1]),
         },
     )
-    return [*_times(taken), *_parts(taken, reports), *_memory(paths[0].parents[1])]
+    small = [ingest(paths[:1], "small.duckdb")[1] for _ in range(_ROUNDS)]
+    return [
+        *_times(taken),
+        *_parts(taken, reports),
+        _with_checks(f"{_GAMES:,} games", reports),
+        _with_checks("one game", small),
+        *_memory(paths[0].parents[1]),
+    ]
 
 
 def _base(select: str, paths: list[Path]) -> None:
@@ -105,6 +113,20 @@ def _parts(taken: dict[str, Measured], reports: list[Report]) -> list[Figure]:
         "of it: writing": timing.insert_s,
     }
     return [Figure(name, seconds(value), f"{seconds(base)}: messages", value / base) for name, value in parts.items()]
+
+
+def _with_checks(what: str, reports: list[Report]) -> Figure:
+    """What the checks of all rows by Pandera's schemas add, within the same ingest."""
+    walls, checks = (sorted(getattr(one.timing, name) for one in reports)[len(reports) // 2] for name in ("wall_s", "validate_s"))
+    ratio = walls / (walls - checks)
+    return Figure(
+        f"{what}, with Pandera's checks",
+        seconds(walls),
+        f"{seconds(walls - checks)}: without",
+        ratio,
+        f"<= {_MOST_CHECKED:g}",
+        ratio <= _MOST_CHECKED,
+    )
 
 
 def _memory(folder: Path) -> list[Figure]:

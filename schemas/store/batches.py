@@ -168,7 +168,7 @@ class Fault(NamedTuple):
 
 
 def faults(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.DataFrame] | None = None) -> list[Fault]:
-    """What the Pandera schema of each table refuses in its rows.
+    """What the Pandera schemas of each table refuse in its rows: one that only says whether all pass, then those that name the wrong ones.
 
     Args:
         frames: table name -> rows.
@@ -177,12 +177,26 @@ def faults(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.DataFrame]
     Raises:
         StoreError: the rows do not have the table's columns and types.
     """
+    known = known or {}
     return [
         fault
         for name, frame in frames.items()
-        for schema in (table(name).pandera_schema(), table(name).references(known or {}))
+        if not _passes(frame, table(name), known)
+        for schema in (table(name).pandera_schema(), table(name).references(known))
         for fault in refused(name, frame, schema)
     ]
+
+
+def _passes(frame: pl.DataFrame, spec: Table, known: Mapping[str, pl.DataFrame]) -> bool:
+    from pandera.errors import SchemaError
+
+    if list(frame.schema.items()) != list(spec.types().items()):
+        return False
+    try:
+        spec.quick_schema(known).validate(frame)
+    except SchemaError:
+        return False
+    return True
 
 
 def refused(name: str, frame: pl.DataFrame, schema: pa_polars.DataFrameSchema) -> Iterator[Fault]:
