@@ -1,6 +1,6 @@
 """How far the engine judge and attribution of CRAFT are right on messages that language models wrote.
 
-Three keys, none made by cotrace, all on published or recorded games that lie beside the project (`shared/data/craft`):
+Four keys, none made by cotrace, all on published or recorded games that lie beside the project (`shared/data/craft`):
 
 * *verdicts*: two blind raters answered the rubrics' questions about turns of published games. A verdict counts as right if it is the
   answer that both gave; turns on which they differ count in no column. Coverage is the share of those questions that the engine answers.
@@ -11,6 +11,7 @@ Three keys, none made by cotrace, all on published or recorded games that lie be
 * *attribution, published games*: one rater, a language model, was shown each fault of a director with its evidence, the message, the
   board and the director's target, and said whether the fault is real (`research/rated_faults.csv`). What it left open, or was not shown,
   cannot be checked.
+* *attribution, single turns*: blind annotations of messages of 14 models (`research/real_turns.py`), rules alone.
 
 Three readers are compared: the rules, a strong model alone, and rules and model together (what `--reader llm:...` gives). The model's
 readings were recorded once (`tests/judges/craft/real_readings.jsonl`): it saw the prompts of `cotrace claims --record`, and neither boards
@@ -48,6 +49,7 @@ from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from research.pages import put
+from research.real_turns import holds, write_turns
 from schemas.records import Claim
 from schemas.store.store import Store
 
@@ -285,6 +287,25 @@ def rated_faults(games: Path, ratings: Path, folder: Path, reader: Reader = BY_R
     ]
 
 
+def annotated_faults(data: Path, folder: Path) -> list[Fault]:
+    """Attribute single turns of many models' games by rules; gives the faults of directors, each held against an annotation.
+
+    Args:
+        data: CRAFT's folder of the shared data.
+        folder: for the turns and a store.
+    """
+    turns = folder / "turns"
+    turns.mkdir()
+    annotated = write_turns(data, turns)
+    store = _store_of(turns, folder / "turns.duckdb", BY_RULES, RECORDED)
+    attribute_games(store)
+    keys: Mapping[bool | None, Key] = {True: "right", False: "false", None: "not checkable"}
+    return [
+        Fault(turn, agent, link, cost, evidence, keys[holds(link, evidence, annotated.get((Path(path).name, turn, agent)))])
+        for _, path, turn, agent, link, cost, evidence in _of_directors(store)
+    ]
+
+
 def _below(path: str, folder: Path) -> str:
     return Path(path).resolve().relative_to(folder.resolve()).as_posix()
 
@@ -375,6 +396,7 @@ def lines() -> Iterator[str]:
         rated = {name: rated_verdicts(DATA / "craft_results", ratings, Path(folder), reader) for name, reader in READERS.items()}
         found = {name: faults(DATA / "llm_games", keys, Path(folder), reader) for name, reader in READERS.items()}
         blamed = {name: rated_faults(DATA / "craft_results", FAULTS_RATED, Path(folder), reader) for name, reader in READERS.items()}
+        single = annotated_faults(DATA, Path(folder))
     yield f"Verdicts on messages of models. Key: the answer that both blind raters gave ({len(rated['rules'])} questions).\n"
     yield from _verdict_lines(rated)
     yield "\nFaults attributed to directors in games of a language model. Key: a strong model's readings of the messages."
@@ -386,3 +408,5 @@ def lines() -> Iterator[str]:
     for name, faults_found in blamed.items():
         yield f"\n{name}"
         yield from _fault_lines(faults_found)
+    yield "\nFaults attributed to directors, by rules, in single turns of 14 models. Key: blind annotations of what a message asks for.\n"
+    yield from _fault_lines(single)

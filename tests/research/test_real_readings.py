@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from research.real import DATA, FAULTS_RATED, READERS, RECORDED, Rated, faults, rated_faults, rated_verdicts, readings_of
+from research.real import DATA, FAULTS_RATED, READERS, RECORDED, Rated, annotated_faults, faults, rated_faults, rated_verdicts, readings_of
 
 RATINGS = DATA / "real_verdicts" / "verdicts.csv"
 OLD_FORM = DATA / "readings" / "readings.jsonl"
@@ -58,3 +58,10 @@ def test_directors_of_published_games_are_blamed_for_real_faults(reader: str, tm
     right, false = found.count("right"), found.count("false")
     assert right >= 5
     assert right / (right + false) >= 0.9
+
+
+def test_directors_of_many_models_are_blamed_for_what_blind_annotators_found(tmp_path: Path) -> None:
+    """By rules alone, on single turns of 14 models: faults whose message somebody annotated who knew of no verdict."""
+    found = [fault.key for fault in annotated_faults(DATA, tmp_path)]
+    assert found.count("right") >= 20
+    assert found.count("false") <= found.count("right") / 9
