@@ -236,9 +236,9 @@ def readings_of(path: Path) -> Readings:
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
-        shown, said = record["user"], _TEXT.search(record["user"])
-        if _PUBLIC in shown and said is not None:
-            text = "\n".join(one.removeprefix("|").removeprefix(" ") for one in said[1].split("\n"))
+        shown, quoted = record["user"], _TEXT.search(record["user"])
+        if _PUBLIC in shown and quoted is not None:
+            text = "\n".join(one.removeprefix("|").removeprefix(" ") for one in quoted[1].split("\n"))
             director = shown.partition(_PUBLIC)[2][:2]
             found[director, _plain(text)] = read_reply(filled_form(record["reading"], form_of(TYPES)), text, TYPES)
     return found
@@ -252,13 +252,13 @@ def faults(games: Path, readings: Readings, folder: Path, reader: Reader = BY_RU
     """Attribute logged games; gives the faults of directors, each held against the readings, and what was lost, by role or status."""
     store = _store_of(games, folder / "faults.duckdb", reader, RECORDED)
     attribute_games(store, reader=reader)
-    said: dict[tuple[str, int, str], list[str]] = {}
+    sent: dict[tuple[str, int, str], list[str]] = {}
     for episode, turn, agent, text in query(
         store, "SELECT episode_id, turn, agent, text FROM utterances WHERE channel = 'public' ORDER BY ALL"
     ).rows():
-        said.setdefault((episode, turn, agent), []).append(text)
+        sent.setdefault((episode, turn, agent), []).append(text)
     found = [
-        Fault(turn, agent, link, cost, evidence, fault_by(link, evidence, agent, said.get((episode, turn, agent), ()), readings))
+        Fault(turn, agent, link, cost, evidence, fault_by(link, evidence, agent, sent.get((episode, turn, agent), ()), readings))
         for episode, _, turn, agent, link, cost, evidence in _of_directors(store)
     ]
     lost: Counter[str] = Counter()

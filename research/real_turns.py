@@ -2,14 +2,14 @@
 
 `shared/data/craft/real_utterances` has messages that 14 models wrote as directors, with the board before the builder's move and that move;
 whole games are not there. Independent annotators wrote down what 165 of the messages ask for, without knowing of cotrace: these
-annotations are the key. A fault is right if the annotation has what the fault charges:
+annotations are the key. A fault is right if the annotation has what the fault claims:
 
 * `wrong_instruction`: the request, by verb, cells and block (that board or view contradict it is arithmetic);
 * `not_said`: nothing that is asked for;
 * `said_unclear`: a message that is not specific.
 
 A text without an annotation, or one that its annotators call ambiguous, cannot be checked. The same text by the same director of the same
-game counts as annotated wherever it is repeated. Which move a builder tried that was refused is not known: it stands as a question.
+game counts as annotated wherever it is repeated. A move that was refused is not known: a question takes its place.
 Directors were shown targets in small blocks, those of D2 and D3 mirrored.
 """
 
@@ -48,11 +48,11 @@ def write_turns(data: Path, folder: Path) -> Annotated:
     known = {_PER_TEXT(by_id[one["id"]]): one for one in _lines(data / "real_utterances" / "claims.jsonl")}
     found: dict[tuple[str, int, str], Mapping[str, Any]] = {}
     for (model, structure, turn), group in groupby(sorted(messages, key=_PER_TURN), _PER_TURN):
-        said = list(group)
+        sent = list(group)
         name = f"{model}_{structure}_{turn:02}.jsonl"
-        log = _log(said, structures[structure])
+        log = _log(sent, structures[structure])
         (folder / name).write_text("\n".join(map(json.dumps, log)) + "\n", encoding="utf-8")
-        found |= {(name, 1, one["speaker"]): known[_PER_TEXT(one)] for one in said if _PER_TEXT(one) in known}
+        found |= {(name, 1, one["speaker"]): known[_PER_TEXT(one)] for one in sent if _PER_TEXT(one) in known}
     return found
 
 
@@ -60,9 +60,9 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _log(said: Sequence[Mapping[str, Any]], structure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _log(sent: Sequence[Mapping[str, Any]], structure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Header, turn and end, as cotrace writes its own logs."""
-    first = said[0]
+    first = sent[0]
     before = _board(first["board_before"], structure["spans"])
     everybody = [*DIRECTORS, "Builder"]
     views = views_json(all_views(Board.from_json(structure["structure"], structure["spans"]), "flat_mirrored"))
@@ -85,7 +85,7 @@ def _log(said: Sequence[Mapping[str, Any]], structure: Mapping[str, Any]) -> Ite
         "turn": 1, "at": "2026-01-01T00:00:30", "state_before": _state(before), "state_after": _state(after), "goal_reached": False,
         "utterances": [
             {"agent": one["speaker"], "channel": "public", "audience": everybody, "text": one["utterance"], "superseded": False}
-            for one in said
+            for one in sent
         ],
         "actions": [
             {"agent": "Builder", "verb": verb, "arguments": arguments, "raw": None, "accepted": True if move else None,
@@ -124,7 +124,7 @@ def _state(board: Board) -> dict[str, Any]:
 
 
 def holds(link: str, evidence: str, annotated: Mapping[str, Any] | None) -> bool | None:
-    """Whether an annotation has what a fault charges; None if it cannot be told."""
+    """Whether an annotation has what a fault claims; None if that is not known."""
     if annotated is None or annotated["ambiguous"]:
         return None
     asked = [claim for claim in annotated["claims"] if claim["verb"] in _ASKS]

@@ -81,7 +81,10 @@ LISTED: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
     "forms of export": (first_cells(part("formats/foreign.md", "Forms:\n\n", "\n\n")), choices(export, "--format")),
     "extras": (first_cells(part("index.md", "| extra |", "\n\n")) - {"(none)"}, set(EXTRAS) - {"docs", "dev", "mutants"}),
     "keys of a rubric": (first_cells(part("rubric_files.md", "Keys:\n\n", "\n\n")), names_of(Rubric)),
-    "columns of labels": (first_cells(part("labels.md", "## cotrace's own columns")) - {"column"}, {*COLUMNS, "score", "sampling_probability"}),
+    "columns of labels": (
+        first_cells(part("labels.md", "## cotrace's own columns")) - {"column"},
+        {*COLUMNS, "score", "sampling_probability"},
+    ),
     "optimisers": (first_cells(part("optimize.md", "| optimiser |", "\n\n")), choices(optimize, "--optimizer")),
     "papers": (coded(part("papers.md", "Families: ", ".")), {path.parent.name for path in ROOT.glob("analytics/*/paper.py")}),
 }
