@@ -12,7 +12,7 @@ select model, model_group, reasoning::boolean as reasoning from rows_of('model_g
 create or replace macro model_key(name) as regexp_replace(lower(split_part(name, '/', -1)), '[^a-z0-9]', '', 'g');
 
 -- bps_failures: which part of CRAFT's bounded pragmatic speaker failed: a director's search, its inference, or its pragmatics (section 3.1).
--- The truth table (docs/pragmatic_failures.md): a reasoning without ground is limited_search (F1); grounded and not transferred is inefficient_inference
+-- The truth table (docs/remove_gap.md): a reasoning without ground is limited_search (F1); grounded and not transferred is inefficient_inference
 -- (F3); grounded, transferred and not modelled is flawed_pragmatics (F2); all three hold is none. What an unknown part leaves open is undecided.
 -- One row is (episode_id, turn, agent, judge): a turn of a director, by a judge who was asked about it in both rubrics.
 --   episode_id, turn

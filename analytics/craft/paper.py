@@ -335,7 +335,7 @@ NOTES: Final = (
     Note(
         title="A case of each failure (Table 2)",
         text="The first director turn of each failure of the bounded pragmatic speaker, with the message; the truth table is in "
-        "docs/pragmatic_failures.md, all cases are in bps_failures.",
+        "docs/remove_gap.md, all cases are in bps_failures.",
         sql="SELECT mode, judge, model, structure_id, turn, agent, text[:160] AS message FROM (SELECT * FROM bps_failures WHERE mode NOT "
         "IN ('none', 'undecided') QUALIFY row_number() OVER (PARTITION BY mode ORDER BY judge, episode_id, turn, agent) = 1) INNER JOIN "
         "utterances USING (episode_id, turn, agent) WHERE channel = 'public' AND NOT superseded ORDER BY mode",
