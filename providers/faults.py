@@ -20,6 +20,10 @@ LIMITED = 429
 _WORDS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "refusals.yaml")
 _WORTH_RETRYING = frozenset({408, 409, 425, 429})
 _SERVER_ERROR = 500
+_NOT_IMPLEMENTED = 501
+_UNAVAILABLE = 503
+_MAY_REFUSE = frozenset({500, 501})
+"""With which some servers refuse a field, as they would with 400."""
 _FAILURES = range(400, 600)
 _BAD_REQUEST = frozenset({400, 422})
 _LONGEST_REASON = 500
@@ -31,6 +35,7 @@ _PROMPT_REFUSED = 400
 _MAY_BE_TOO_LARGE = frozenset({400, 413, 422, 500})
 _TOO_LARGE_STATUS = 413
 _TOO_LARGE = re.compile("|".join(_WORDS["too_large"]), re.IGNORECASE)
+_BUSY = re.compile("|".join(_WORDS["busy"]), re.IGNORECASE)
 _LARGER_THAN_A_MINUTE = re.compile(r"\brequest (?:is )?(?:too large|larger than)", re.IGNORECASE)
 _LIMIT = re.compile(r"\blimit:?\s+(\d[\d,]*)", re.IGNORECASE)
 _REQUESTED = re.compile(r"\brequested:?\s+(\d[\d,]*)", re.IGNORECASE)
@@ -92,6 +97,15 @@ class Fault(Exception):  # noqa: N818 - see Unusable
     def limited(self) -> bool:
         """The server wants fewer requests."""
         return self.status == LIMITED
+
+
+class Busy(Fault):
+    """The server is well and takes no request yet: it loads its model, or its queue is full."""
+
+    @property
+    def limited(self) -> bool:
+        """All have to wait, as after a 429."""
+        return True
 
 
 class NoServer(Fault):
@@ -156,15 +170,15 @@ _UNKNOWN: Final = re.compile("|".join(_WORDS["unknown"]), re.IGNORECASE)
 
 
 def refused_field(reason: str) -> str | None:
-    """The field of a request that a server refuses, by its message; None if that names none."""
-    if not _UNKNOWN.search(reason):
-        return None
-    named = [(found.start(), name) for name in _WORDS["fields"] if (found := re.search(rf"\b{name}\b", reason))]
-    if not named and re.search(r"json_schema|json_object|structured.output|output_?config|text_?format", reason, re.IGNORECASE):
-        return "response_format"
-    if not named and re.search(r"function.?call|\btools?\b", reason, re.IGNORECASE):
-        return "tools"
-    return min(named)[1] if named else None
+    """The field of a request that a server refuses, by its message; None if it names none.
+
+    A form can be asked for in other ways, so there the first mention is enough; the other fields change answers, and are left out only
+    where the server does not take them at all.
+    """
+    signs = {name: rf"\b{name}\b" for name in _WORDS["fields"]} | _WORDS["forms"]
+    named = [(found.start(), name) for name, sign in signs.items() if (found := re.search(sign, reason, re.IGNORECASE))]
+    first = min(named)[1] if named else None
+    return first if first in _WORDS["forms"] or first == "tool_choice" or _UNKNOWN.search(reason) else None
 
 
 def classify(error: BaseException) -> Fault:
@@ -233,10 +247,12 @@ def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) 
     if _is_too_large(status, error):
         fix = _FIX_TOO_LARGE_FOR_A_MINUTE if _is_larger_than_a_minute(status, error) else _FIX_TOO_LARGE
         return TooLarge(f"HTTP {status}, {reason} ({fix})", status)
-    again = status in _WORTH_RETRYING or status >= _SERVER_ERROR
+    refuses = status == _NOT_IMPLEMENTED or (_UNKNOWN.search(reason) is not None and refused_field(reason) is not None)
+    again = status in _WORTH_RETRYING or (status >= _SERVER_ERROR and not (status in _MAY_REFUSE and refuses))
     named = _NAMED_DELAY.search(text)
     asked = float(named[1]) if named else retry_after_s(headers)
-    return Fault(f"HTTP {status}, {reason}{_fix(status, error)}", status=status, retry_after_s=asked, again=again)
+    kind = Busy if status == _UNAVAILABLE and _BUSY.search(text) else Fault
+    return kind(f"HTTP {status}, {reason}{_fix(status, error)}", status=status, retry_after_s=asked, again=again)
 
 
 def _is_too_large(status: int, error: Any) -> bool:

@@ -45,6 +45,7 @@ from schemas.chat.messages import NO_TOKENS, Completion, ErrorCameError, Message
 _LOG: Final = logging.getLogger(__name__)
 
 _BAD_REQUEST: Final = frozenset({400, 413, 422})
+_MAY_NAME_A_FIELD: Final = _BAD_REQUEST | {500, 501}
 _BAD_REQUESTS_BEFORE_GIVING_UP: Final = 5
 _STARVED_CALLS_BEFORE_GIVING_UP: Final = 3
 _TRIES_TO_REACH_A_SERVER: Final = 3
@@ -278,13 +279,14 @@ class Server:
 
     def learn(self, call: _Call, fault: Fault) -> bool:
         """Learn from a refusal which field the model does not take; True if the question can be asked again without it."""
-        field = None if isinstance(fault, TooLarge) or fault.status not in _BAD_REQUEST else refused_field(fault.reason)
+        may_name_one = not fault.again and not isinstance(fault, TooLarge) and fault.status in _MAY_NAME_A_FIELD
+        field = refused_field(fault.reason) if may_name_one else None
         if field is None or (field not in _OF_FORMS and field not in call.sent):
             return False
         if field in _OF_FORMS:
-            return (
-                call.form is not None and self.settings.mode is None and self.other_mode(call, f"the server refuses {field}", for_all=True)
-            )
+            if call.form is None or self.settings.mode is not None:
+                return False
+            return self.other_mode(call, f"the server refuses {field}", for_all=not self._answered)
         if field in {"max_tokens", "max_completion_tokens"} and {"max_tokens", "max_completion_tokens"} <= self.refused | {field}:
             return False
         if field not in self.refused:
@@ -310,7 +312,9 @@ class Server:
         if fault.limited:
             self._starved_calls += 1
             if self._starved_calls >= _STARVED_CALLS_BEFORE_GIVING_UP:
-                raise HopelessError(f"the server answers nothing but 429 any more: start the same command again later ({fault.reason})")
+                raise HopelessError(
+                    f"the server answers nothing but {fault.status} any more: start the same command again later ({fault.reason})"
+                )
         if fault.status is None and not self.reached:
             where = self.settings.base_url or self.settings.provider
             raise HopelessError(f"{where} cannot be reached: is the server running, is --base-url right? ({fault.reason})")
@@ -449,7 +453,10 @@ class _Call:
         if self._broken is not None:
             raise self._broken
         assert self.result.completion is not None
-        answer = self.result.answer = self.question.answer(self.result.completion)
+        answer = self.question.answer(self.result.completion)
+        if self._is_full(self.result.completion) and (answer.why_not or self.result.completion.finish_reason is None):
+            answer = self.question.answer(self.result.completion._replace(finish_reason="length"))
+        self.result.answer = answer
         if answer.why_not is None:
             return answer.filled
         if answer.is_declined:
@@ -459,6 +466,10 @@ class _Call:
         from providers.clients.gate import NoAnswerError
 
         raise NoAnswerError(answer)
+
+    def _is_full(self, completion: Completion) -> bool:
+        """Whether a reply has all tokens that it may have: some servers do not state that they have cut it."""
+        return completion.ending == "finished" and completion.tokens.output >= self.times_limit * self.server.settings.limit
 
     def _after(self, answer: Answer, written: str) -> Literal["nothing", "again", "other mode"]:
         """What to ask after a reply that is not an answer: never the same again."""

@@ -191,3 +191,14 @@ def test_a_stored_reply_that_counts_no_more_is_asked_for_again(tmp_path: Path) -
 
     assert [one.filled for one in replies] == [Verdict(reason="so it is", answer="yes")] * 2
     assert ([one.source for one in replies], len(asked)) == (["model", "cache"], 1)
+
+
+@pytest.mark.parametrize("finish", ["stop", None])
+def test_a_reply_with_all_tokens_that_it_may_have_is_cut_whatever_the_server_states(finish: str | None) -> None:
+    """It is asked for with more room, not in other ways that end at the same place."""
+    begun = completion({"role": "assistant", "content": '{"reason": "so it'}, finish)  # of 100 tokens
+    with replying(begun, text(YES)) as (url, asked):
+        reply = ask(url, max_tokens=100)
+    assert (reply.answered, [body["max_tokens"] for body in asked]) == (True, [100, 200])
+    with replying(text(YES)) as (url, _):  # whole, and as long as it may be
+        assert ask(url, max_tokens=100).answered

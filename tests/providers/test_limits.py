@@ -15,8 +15,8 @@ from aiohttp import web
 
 from providers.asker import Request
 from providers.faults import HopelessError, TooLarge, of_response
-from tests.providers.test_asker import ask_all, said, settings
-from tests.providers.test_forms import text
+from tests.providers.test_asker import Verdict, ask_all, said, settings
+from tests.providers.test_forms import YES, text
 from tests.servers.serving import application, json_reply, served
 
 TOO_LARGE_FOR_A_MINUTE = (
@@ -255,3 +255,20 @@ def test_late_429s_of_requests_sent_together_name_one_pause() -> None:
         replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(6)])
     assert all(reply.answered for reply in replies)
     assert len([at for at in again if at < 1.2]) >= 3, again
+
+
+@pytest.mark.parametrize("message", ["Loading model", "server busy, please try again. maximum pending requests exceeded"])
+def test_a_server_that_takes_no_request_yet_is_waited_for(message: str) -> None:
+    """As after a 429: however many tries it takes, up to the patience."""
+    refusals = iter(range(4))
+
+    async def answer(_: web.Request) -> web.Response:
+        if next(refusals, None) is not None:
+            return web.json_response({"error": {"message": message, "code": 503}}, status=503)
+        return json_reply(text(YES))
+
+    app = application()
+    app.router.add_post("/v1/chat/completions", answer)
+    with served(app) as url:
+        (reply,) = ask_all(settings(url, tries=2, patience_s=30.0), [Request(messages=said(1), form=Verdict)])
+    assert (reply.answered, reply.call.attempts) == (True, 5)

@@ -188,3 +188,36 @@ def test_other_users_of_instructor_see_no_change() -> None:
         found, read_as = asyncio.run(both(url))
     assert (found.answer, read_as) == ("yes", "as asked")
     assert "Correct your JSON ONLY RESPONSE" in asked[2]["messages"][-1]["content"]
+
+
+REFUSALS = {
+    "type not available": (400, "This response_format type is unavailable now", "response_format"),
+    "other types": (400, "Invalid value: 'json_schema'. Supported values are: 'json_object' and 'text'.", "response_format"),
+    "type must be": (400, "'response_format.type' must be 'text'", "response_format"),
+    "grammar of the schema": (400, "failed to parse grammar", "response_format"),
+    "schema not converted": (400, 'JSON schema conversion failed: unrecognized schema {"const": 1}', "response_format"),
+    "backend of the schema": (400, "Guided decoding backend error: the schema is too complex", "response_format"),
+    "not implemented": (501, "structured outputs are not implemented", "response_format"),
+    "option of the server": (500, "tools param requires --jinja flag", "tools"),
+    "parser of the server": (400, "tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set", "tools"),
+    "tools switched off": (400, "Tool calling is disabled for this model", "tools"),
+    "no temperature of 0": (400, "temperature must be strictly positive", "temperature"),
+    "one temperature": (400, "`temperature` may only be set to 1 when thinking is enabled", "temperature"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_whatever_words_refuse_a_field_it_is_not_sent_again(name: str) -> None:
+    """A form is then asked for in another way, in the same call and in all that follow; nothing is retried as it was."""
+    status, message, field = REFUSALS[name]
+
+    def answers(body: dict[str, Any]) -> web.Response:
+        if field in body or (field == "tools" and "response_format" in body and mode_of(body) == "json_schema"):
+            return web.json_response({"error": {"message": message, "code": status}}, status=status)
+        return json_reply(completion(tool_call(json.loads(YES), "Verdict")) if "tools" in body else text(YES))
+
+    with answering(answers) as (url, asked):
+        replies = ask_all(settings(url), [Request(messages=said(n), form=Verdict) for n in range(3)], JobTerms(concurrency=1))
+    assert [reply.answered for reply in replies] == [True] * 3
+    assert [reply.call.attempts for reply in replies][1:] == [1, 1]
+    assert len(asked) <= len({mode_of(body) for body in asked}) + 3

@@ -33,7 +33,7 @@ def form_of(body: Any) -> tuple[str, Any]:
     return held["name"], held["schema"]
 
 
-def completion(message: dict[str, Any], finish_reason: str = "stop", billed: Billed | None = None) -> dict[str, Any]:
+def completion(message: dict[str, Any], finish_reason: str | None = "stop", billed: Billed | None = None) -> dict[str, Any]:
     """OpenAI's completion, by default of 1,000 prompt and 100 completion tokens."""
     billed = billed or Billed()
     return {
