@@ -8,11 +8,12 @@ from typing import Any
 from games.avalon.rules import side
 from games.avalon.setup import course_of, game_of, table_of
 from games.avalon.table import Table, again
+from games.avalon.value import chances
 from ingest.cotrace_log.derivation import Again, BadTurnError, Derived, derived, played_again
 from ingest.reading.text import dumps
 from schemas.common.errors import BadInputError
 from schemas.game import End, Header, Turn
-from schemas.records import EpisodeMetric, Failure, LogDisagreement, TurnMetric
+from schemas.records import EpisodeMetric, Failure, LogDisagreement, TurnMetric, TurnValue
 
 TAXONOMY = "avalon"
 
@@ -29,6 +30,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     rows: dict[str, list[Any]] = {
         "failures": [row for turn in made for row in failures(table, turn, episode)],
         "turn_metrics": [TurnMetric(episode, turn.turn, f"avalon.{name}", value) for turn in turns for name, value in turn.metrics.items()],
+        "turn_values": [row for turn in made for row in _values(table, turn, episode)],
         "episode_metrics": list(_episode_metrics(table, episode)),
         "log_disagreements": [
             LogDisagreement(episode, found.turn, found.field, dumps(found.logged), dumps(found.recomputed)) for found in table.differences
@@ -46,6 +48,18 @@ def _episode_metrics(table: Table, episode: str) -> Iterator[EpisodeMetric]:
         yield EpisodeMetric(episode, "avalon.missions_succeeded", float(table.successes))
     if table.guess is not None and table.guess["right"] is not None:
         yield EpisodeMetric(episode, "avalon.guess_right", float(table.guess["right"]))
+
+
+def _values(table: Table, turn: Turn, episode: str) -> Iterator[TurnValue]:
+    found = chances(table, turn.state_before, turn.state_after)
+    if found is not None:
+        yield TurnValue(
+            episode, turn.turn, "avalon.good_wins", found.before, found.after, found.before - found.after, "probability", "exact"
+        )
+        if found.otherwise is not None:
+            regret = max(found.otherwise - found.after, 0.0)
+            best = found.after + regret
+            yield TurnValue(episode, turn.turn, "avalon.vote", best, found.after, regret, "probability", "exact")
 
 
 def failures(table: Table, turn: Turn, episode: str) -> Iterator[Failure]:

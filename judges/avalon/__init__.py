@@ -1,0 +1,1 @@
+"""Avalon: evidence, engine checks, rubrics, and whom a lost mission is attributed to."""

@@ -1,0 +1,109 @@
+"""What an Avalon message states in plain words about roles and missions; hedged, negated and conditional sentences state nothing here.
+
+A negative answer needs a whole reading: `is_silent` is true only of a text that has none of the words such a statement would take.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from games.avalon.rules import ROLES, side
+
+Kind = Literal["side", "role", "result", "fails", "team"]
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s|,? (?:but|because|since|so|while|although|which|who) ")
+_HEDGE: Final = re.compile(
+    r"\b(?:if|unless|would|could|may|might|maybe|perhaps|possibl[ey]|probabl[ey]|likely|seems?|looks?|appears?|think|believe|suspect|guess"
+    r"|feels?|lean(?:ing)?|either|or|not|never|no|cannot|whether|suppose|assum\w+|should|want\w*|claim\w*|at least|almost|where|when"
+    r"|unlikely|worlds?|case|potential\w*|reads?|both|one of|everyone|anyone|nobody|convinced|worried)\b|n['’]t\b|\?",
+    re.IGNORECASE,
+)
+_NUMBERS: Final = {"one": 1, "single": 1, "two": 2, "three": 3, "four": 4}
+_SIDES: Final = {"evil": "evil", "a spy": "evil", "good": "good", "a loyal servant": "good", "innocent": "good"}
+_OPENING: Final = r"^(?:(?:so|and|also|now|then|clearly|that means|this means|we know|i know|note|remember)[, ]+(?:that )?)*"
+_END: Final = r"(?=\s*(?:by elimination\b|for (?:sure|certain)\b|[.,;!)]|$|and\b))"
+_MISSION: Final = r"(?:mission|quest|m)\s?#?([1-5])"
+_RESULT: Final = re.compile(rf"\b{_MISSION}\s+(?:has\s+|just\s+|already\s+)?(failed|succeeded|passed)\b", re.IGNORECASE)
+_FAILS: Final = re.compile(
+    rf"\b{_MISSION}\s+(?:had|got|came back with|failed with|showed)\s+(?:exactly\s+)?(one|a single|two|three|four|[0-4])\s+fails?\b",
+    re.IGNORECASE,
+)
+_ROLE_WORDS: Final = re.compile(
+    r"\b(?:evil|bad|spy|spies|good|loyal|clean|innocent|trust\w*|sus\w*|servant|minion|" + "|".join(ROLES) + r")\b", re.IGNORECASE
+)
+_RECORD_WORDS: Final = re.compile(
+    r"\b(?:mission|quest|m[1-5]|fail\w*|succe\w+|pass\w*|team|vote[sd]?|voting|approv\w+|reject\w*|led|leader|score|\d)\b", re.IGNORECASE
+)
+
+
+class Statement(NamedTuple):
+    """Something that a message states for certain."""
+
+    kind: Kind
+    subject: str
+    """A player, or the number of a mission."""
+    value: str
+    """good or evil, a role, success or fail, a number, or the names of a team in the order of the alphabet."""
+    words: str
+
+
+def statements(text: str, speaker: str, names: Sequence[str]) -> Iterator[Statement]:
+    """What a message states.
+
+    Args:
+        text: of the message.
+        speaker: who wrote it: `I`.
+        names: of the players.
+    """
+    for sentence in filter(None, (part.strip() for part in _SENTENCE.split(text))):
+        if not _HEDGE.search(sentence):
+            yield from _about_players(sentence, speaker, names)
+            yield from _about_missions(sentence, speaker, names)
+
+
+def _about_players(sentence: str, speaker: str, names: Sequence[str]) -> Iterator[Statement]:
+    """At the beginning of a sentence only: what somebody is convinced of, or others are quoted with, is not stated."""
+    either = "|".join(map(re.escape, names))
+    what = "|".join([*_SIDES, *(role for role in ROLES if role not in _SIDES)])
+    sure = r"(?:definitely |clearly |certainly |surely |confirmed |proven |the |100% )*"
+    others = rf"{_OPENING}((?:\b(?:{either})\b(?:, and |, | and | & )?)+)\s+(?:is|are)\s+{sure}({what})\b{_END}"
+    found = re.search(others, sentence, re.IGNORECASE)
+    if found is not None:
+        for name in re.findall(rf"\b(?:{either})\b", found[1]):
+            yield _of_player(name, found[2].lower(), found[0])
+    own = re.search(rf"(\bI know (?:that )?)?\bI(?:['’]m| am)\s+{sure}({what})\b{_END}", sentence)
+    if own is not None and (own[1] or own[2] != "good"):  # "I'm good" may mean that nothing is lacking
+        yield _of_player(speaker, own[2].lower(), own[0])
+
+
+def _of_player(name: str, value: str, words: str) -> Statement:
+    return Statement("side" if value in _SIDES else "role", name, _SIDES.get(value, value), words)
+
+
+def _about_missions(sentence: str, speaker: str, names: Sequence[str]) -> Iterator[Statement]:
+    for found in _RESULT.finditer(sentence):
+        yield Statement("result", found[1], "fail" if found[2].lower() == "failed" else "success", found[0])
+    for found in _FAILS.finditer(sentence):
+        word = found[2].lower().split()[-1]
+        yield Statement("fails", found[1], str(_NUMBERS.get(word, word)), found[0])
+    either = "|".join([*map(re.escape, names), "me"])
+    team = rf"\b{_MISSION}(?:['’]s)? team (?:was|had|of)\s+((?:(?:{either})\b(?:, and |, | and |/)?){{2,}})(?!\w)"
+    for found in re.finditer(team, sentence, re.IGNORECASE):
+        listed = {speaker if name == "me" else name for name in re.findall(rf"\b(?:{either})\b", found[2])}
+        yield Statement("team", found[1], ", ".join(sorted(listed)), found[0].strip())
+
+
+def is_silent(text: str, about: Literal["roles", "record"], names: Sequence[str]) -> bool:
+    """Whether a text has none of the words that a statement about players, or about the record, would take."""
+    if about == "record":
+        return _RECORD_WORDS.search(text) is None
+    return _ROLE_WORDS.search(text) is None and not any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+
+
+def side_of(statement: Statement) -> str | None:
+    """The side that a statement gives a player; None if it is about a mission."""
+    if statement.kind == "side":
+        return statement.value
+    return side(statement.value) if statement.kind == "role" else None
