@@ -55,7 +55,7 @@ class Group(NamedTuple):
 
     columns: tuple[str, ...]
     values: Sequence[tuple[object, ...]]
-    """What stands in these columns, each combination once."""
+    """What is in these columns, each combination once."""
 
     rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]
     """For each row, which of ``values`` it has."""
@@ -168,7 +168,7 @@ class Fault(NamedTuple):
 
 
 def faults(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.DataFrame] | None = None) -> list[Fault]:
-    """What the Pandera schemas of each table refuse in its rows: one that only says whether all pass, then those that name the wrong ones.
+    """What the Pandera schemas of each table refuse in its rows: one that only tests whether all pass, then those that name the wrong ones.
 
     Args:
         frames: table name -> rows.
