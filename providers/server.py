@@ -147,6 +147,7 @@ class Server:
             async with self._first_alone(question):
                 call.modes = [self.mode]
                 await call.run()
+                self._settle_on_the_first(call)
         except RefusedError as refused:
             result.error = f"refused: {refused}"
         except Fault as fault:
@@ -163,6 +164,12 @@ class Server:
             return result
         result.status = "failed"
         return result
+
+    def _settle_on_the_first(self, call: _Call) -> None:
+        """Go back to the first way of asking for a form where one call has tried them all in vain: the next would find no other."""
+        if not self.is_settled and call.result.status == "failed" and len(call.modes) == len(self.client.modes):
+            self.mode, self.is_settled = self.client.modes[0], True
+            _LOG.warning("%s: no way of asking brought a form; forms are asked for with --mode %s", self.settings.model, self.mode)
 
     @property
     def learned(self) -> dict[str, Any]:

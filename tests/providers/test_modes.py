@@ -221,3 +221,14 @@ def test_whatever_words_refuse_a_field_it_is_not_sent_again(name: str) -> None:
     assert [reply.answered for reply in replies] == [True] * 3
     assert [reply.call.attempts for reply in replies][1:] == [1, 1]
     assert len(asked) <= len({mode_of(body) for body in asked}) + 3
+
+
+def test_a_model_that_fills_in_no_form_has_the_modes_tried_by_its_first_call_alone(caplog: pytest.LogCaptureFixture) -> None:
+    """Then the first way is asked for again, instead of one after the other by each call."""
+    with answering(prose_unless("none")) as (url, asked):
+        replies = ask_all(settings(url, reasks=2), [Request(messages=said(n), form=Verdict) for n in range(6)])
+    assert not any(reply.answered for reply in replies)
+    assert [mode_of(body) for body in asked][:3] == ["json_schema", "tools", "json"]
+    assert len([line for line in caplog.messages if "from now on" in line]) == 2
+    firsts = [next(body for body in asked if body["messages"][1]["content"] == said(n)[1]["content"]) for n in range(6)]
+    assert {mode_of(body) for body in firsts} == {"json_schema"}
