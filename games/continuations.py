@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,10 +18,10 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
-from games.players.course import Course, Reply, Step, play_again
+from games.players.course import Course, Reply, Step, Takeover, play_again
 from games.players.player import Observation, Player, PlayerReply
 from games.players.running import Job
-from games.players.setup import PERSON, SCRIPT, PlayerSetup, script_of
+from games.players.setup import PERSON, SCRIPT, PlayerSetup, mended_in, named, script_of
 from schemas.common.errors import UsageError
 from schemas.families import modules
 from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
@@ -37,6 +38,9 @@ class ContinuedGame(Protocol):
 
     Raises BadInputError where the header is none of the family's.
     """
+
+    scripted: Callable[[Header, Mapping[str, str], Takeover | None], Course]
+    """The same, played by scripts that remember (agent -> script), who draw from other random numbers from some step on."""
 
     replies: Callable[[Header, Turn], Sequence[ReplyEntry]]
     """What the agents wrote in a turn, word for word or so that the game reads the same, where the log does not have it."""
@@ -138,14 +142,24 @@ class Change:
     given: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Agent or role -> (`say` or `do`, text) of its first call in that turn."""
     kept: Sequence[str] = ()
-    """Agents whose first answer in that turn stays what it was, whoever plays."""
+    """Agents whose first answer in that turn stays the same, whoever plays."""
     turns: int | None = None
     """How many turns are played; None: to the end."""
     repeats: int = 1
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    """Agent -> the script that plays its first call in that turn; of scripts that remember the whole turn, empty: the faultless one."""
+    step: int | None = None
+    """Of an arm of an experiment: how many steps of the turn are as they were but for the agents replaced by `given` and `scripts`.
+
+    Behind them all reply anew, and chance is drawn anew, by repeat. None: not an arm.
+    """
 
     @property
     def words(self) -> str:
         """The changes in words."""
+        if self.step is not None:
+            replaced = [f"{agent} replaced" for agent in (*self.given, *self.scripts)]
+            return f"{' and '.join(replaced) or 'as it was'}, anew from step {self.step + 1}"
         given = (f"{agent} {_VERBS[kind]} {text!r}" for agent, (kind, text) in self.given.items())
         return "; ".join([*self.players, *given])
 
@@ -159,23 +173,35 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetu
         out: folder for `turn<N>/<the changes>/<repeat>.jsonl`.
 
     Raises:
-        UsageError: the game has no such turn or role, cannot be played again up to there, or there is no change.
+        UsageError: the game has no such turn or role, cannot be played again up to there, or nothing is changed.
         BadInputError: its log is none of a game that can be played.
     """
     game = continued_game(logged.header.benchmark)
     if not 1 <= change.turn <= len(logged.turns):
         raise UsageError(f"--turn {change.turn}: the game has turns 1 to {len(logged.turns)}")
-    if not change.players and not change.given:
+    if not change.players and not change.given and change.step is None:
         raise UsageError("nothing to change: give --player ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
     setup = game.seats(logged.header)
-    taken, changed = _taken(logged.header, change, setup)
+    taken, changed, cast = _taken(logged.header, change, setup)
     turns = [_with_replies(game, logged.header, turn) for turn in logged.turns[: change.turn]]
-    _check(game, logged.header, turns[:-1])
-    given = {reply.agent: reply.text for reply in reversed(turns[-1].replies or ()) if reply.agent in change.kept}
-    given |= {agent: game.written(agent, *words) for name, words in change.given.items() for agent in _found(name, setup)}
-    plan = _Plan(logged.header, game, turns, change, frozenset(changed) | set(given), given)
     slug = _slug(change.words)
     paths = [out / f"turn{change.turn}" / slug / f"{repeat:03d}.jsonl" for repeat in range(1, change.repeats + 1)]
+    if cast:
+        if change.given:
+            raise UsageError("scripts that remember read no texts: name other players with --player")
+        plan = _Plan(logged.header, game, turns, change, frozenset(), {})
+        before = turns[:-1] if changed or change.step is None else ()
+        _check_scripts(plan, taken, Takeover(change.turn, before=before))
+        plan = plan._replace(before=before, cast=True)
+        return setup, [_job(plan, logged, taken, path) for path in paths]
+    _check(game, logged.header, turns[:-1])
+    given: dict[str, str | Callable[[Any], str]] = {
+        reply.agent: reply.text for reply in reversed(turns[-1].replies or ()) if reply.agent in change.kept
+    }
+    given |= {agent: game.written(agent, *words) for name, words in change.given.items() for agent in _found(name, setup)}
+    calls = 0 if change.step is None else sum(map(len, asked_in(logged, change.turn)[: change.step]))
+    given |= {agent: setup.scripts[setup.roles[agent]][script] for agent, script in change.scripts.items()}
+    plan = _Plan(logged.header, game, turns, change, frozenset({*changed, *given}), given, calls=calls)
     return setup, [_job(plan, logged, taken, path) for path in paths]
 
 
@@ -199,23 +225,80 @@ class _Plan(NamedTuple):
     turns: Sequence[Turn]
     change: Change
     changed: frozenset[str]
-    given: Mapping[str, str]
+    given: Mapping[str, str | Callable[[Any], str]]
+    """Agent -> text, or who makes it of what the agent sees."""
+    before: Sequence[Turn] = ()
+    """Turns whose replies were not those of the scripts that play on."""
+    cast: bool = False
+    """Scripts that remember play."""
+    calls: int = 0
+    """Of an arm: how many calls of the turn are as they were."""
 
 
-def _taken(header: Header, change: Change, setup: PlayerSetup) -> tuple[dict[str, str], set[str]]:
-    """Who plays which agent, and which agents have another player; the others are played as before, if that can be."""
+def asked_in(logged: Logged, turn: int) -> list[tuple[str, ...]]:
+    """The agents of a turn, step by step: those of one step are asked together, and hear nothing of each other before they reply.
+
+    Raises:
+        UsageError: the game cannot be played again up to there.
+        BadInputError: the log is none of such a game.
+    """
+    game = continued_game(logged.header.benchmark)
+    turns = [_with_replies(game, logged.header, one) for one in logged.turns[:turn]]
+    course = game.course(logged.header, turns)
+    steps: list[tuple[str, ...]] = []
+    waiting = [iter(one.replies) for one in turns]
+    try:
+        step = next(course)
+        while isinstance(step, Turn) or step[0].turn <= turn:
+            if isinstance(step, Turn):
+                if step.turn == turn:
+                    break
+                step = course.send(())
+                continue
+            if step[0].turn == turn:
+                steps.append(tuple(seen.agent for seen in step))
+            found = [next(waiting[seen.turn - 1], None) for seen in step]
+            if None in found:
+                raise UsageError(f"turn {step[0].turn} cannot be played again: its log lacks replies")
+            step = course.send(tuple(Reply(one.text, one.reasoning, one.error) for one in found if one is not None))
+    except StopIteration:
+        pass
+    return steps
+
+
+def _taken(header: Header, change: Change, setup: PlayerSetup) -> tuple[dict[str, str], set[str], bool]:
+    """Who plays which agent, which agents have another player, and whether all are scripts that remember.
+
+    The others are played as before, if that can be.
+    """
     changed = {agent for text in change.players for agent in setup.agents(text.partition("=")[0].strip())}
     before = {agent.agent: _again(agent.model or agent.persona or "", setup.scripts.get(agent.role, ())) for agent in header.agents}
     rest = [f"{agent}={before.get(agent, '')}" for agent in setup.roles if agent not in changed]
+    cast = _cast(header, change, setup, changed)
+    if cast is not None and change.step is not None and not change.players:
+        return cast, changed, True
     try:
-        return setup._replace(casts={}).taken([*change.players, *rest]), changed
+        return setup._replace(casts={}).taken([*change.players, *rest]), changed, False
     except UsageError as error:
         unknown = next((text for text in rest if text in str(error)), None)
+        if cast is not None:
+            return cast, changed, True
         if unknown is None:
             raise
         agent, _, player = unknown.partition("=")
         who = f"{player!r}, who cannot be called again" if player else "an unknown player"
         raise UsageError(f"{agent} was {who}: add --player {agent}=provider/model, {SCRIPT}NAME or {PERSON}") from error
+
+
+def _cast(header: Header, change: Change, setup: PlayerSetup, changed: Collection[str]) -> dict[str, str] | None:
+    """The players if all are scripts that remember, those of the log included; None if they are not."""
+    scripts = [f"{agent.agent}={SCRIPT}{agent.persona}" for agent in header.agents if agent.agent not in changed]
+    if scripts and not header.details.get("scripted"):
+        return None
+    with suppress(UsageError):
+        taken = setup.taken([*change.players, *scripts])
+        return taken if setup.is_cast(taken) else None
+    return None
 
 
 def _again(player: str, scripts: Collection[str]) -> str:
@@ -250,6 +333,7 @@ def _plain(state: Any) -> Any:
 
 def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> Job:
     header, change = plan.header, plan.change
+    redraw = {} if change.step is None else {"redraw": int(path.stem)}
     origin = {"episode": logged.episode, "turn": change.turn, "changed": change.words, "turns": change.turns}
     condition = {**header.run.get("condition", {}), "continued": {"episode": logged.episode, "turn": change.turn, "changed": change.words}}
     roles = {agent.agent: agent.role for agent in header.agents}
@@ -265,9 +349,35 @@ def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> J
         agents=[replace(agent, model=taken.get(agent.agent, agent.model)) for agent in header.agents],
         team=team,
         model=team[same] if same else _joined(taken, list(taken)),
-        details={**header.details, "origin": origin},
+        details={**header.details, "origin": origin, **redraw},
     )
-    return Job(path, header, taken, partial(_course, plan), partial(_seats, plan))
+    if plan.cast:
+        return _cast_job(plan, header, taken, path)
+    return Job(path, header, taken, partial(_course, plan._replace(header=header)), partial(_seats, plan))
+
+
+def _check_scripts(plan: _Plan, taken: Mapping[str, str], takeover: Takeover) -> None:
+    """The game must go up to the turn as it did; scripts draw from numbers that their names fix."""
+    course = plan.game.scripted(plan.header, named(taken), takeover)
+    for turn in plan.turns[:-1]:
+        now = next(course)
+        if not isinstance(now, Turn) or (turn.state_after is not None and _plain(turn.state_after) != _plain(now.state_after)):
+            raise UsageError(f"the game cannot be continued: its scripts play turn {turn.turn} otherwise than its log")
+
+
+def _cast_job(plan: _Plan, header: Header, taken: Mapping[str, str], path: Path) -> Job:
+    change = plan.change
+    players = named(taken)
+    players |= {agent: mended_in(players[agent], change.turn, instead) for agent, instead in change.scripts.items()}
+    seed = f"{change.turn}:{path.stem}" if change.step is not None or change.repeats > 1 else None
+    takeover = Takeover(change.turn, change.step or 0, seed, plan.before)
+    last = None if change.turns is None else change.turn + change.turns - 1
+    return Job(path, header, taken, partial(_cast_course, plan.header, players, takeover, last), alone=True)
+
+
+def _cast_course(header: Header, players: Mapping[str, str], takeover: Takeover, last: int | None) -> Course:
+    course = continued_game(header.benchmark).scripted(header, players, takeover)
+    return course if last is None else _stopped(course, last)
 
 
 def _joined(taken: Mapping[str, str], agents: Sequence[str]) -> str:
@@ -300,7 +410,7 @@ def _stopped(course: Course, last: int) -> Course:
 
 
 class _Tape:
-    """What was said in the logged game, up to the moment of the change."""
+    """The replies of the logged game, up to the moment of the change."""
 
     def __init__(self, plan: _Plan) -> None:
         self._plan = plan
@@ -310,17 +420,20 @@ class _Tape:
             for reply in turn.replies:
                 replies[turn.turn, reply.agent].append(reply)
         self._waiting = {place: iter(found) for place, found in replies.items()}
-        self._over = False
+        self._over, self._calls = False, 0
         self._given = dict(plan.given)
-        self._now: dict[str, str | None] = {}
+        self._now: dict[str, str | Callable[[Any], str] | None] = {}
 
     def reply(self, seen: Observation) -> PlayerReply | None:
-        """What the agent said then, or is given to say now; None: it is for the player to say."""
-        if seen.turn >= self._plan.change.turn and seen.agent in self._plan.changed:
-            self._over = True
+        """The logged reply, or the one that is given now; None: the player replies."""
+        change = self._plan.change
+        if seen.turn >= change.turn:
+            self._calls += 1
+            self._over |= seen.agent in self._plan.changed if change.step is None else self._calls > self._plan.calls
         if not self._over:
             logged = next(self._waiting.get((seen.turn, seen.agent), iter(())), None)
-            return None if logged is None else PlayerReply(logged.text, logged.reasoning)
+            replaced = self._given_reply(seen) if change.step is not None and seen.turn == change.turn else None
+            return replaced or (None if logged is None else PlayerReply(logged.text, logged.reasoning))
         return self._given_reply(seen)
 
     def _given_reply(self, seen: Observation) -> PlayerReply | None:
@@ -328,7 +441,7 @@ class _Tape:
         if seen.sample == 1:
             self._now[seen.agent] = self._given.pop(seen.agent, None)
         given = self._now.get(seen.agent)
-        return None if given is None else PlayerReply(given)
+        return None if given is None else PlayerReply(given(seen.data) if callable(given) else given)
 
 
 class _TapedPlayer:

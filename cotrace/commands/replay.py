@@ -185,7 +185,10 @@ def _write(found: Sequence[Counterfactual], path: Path) -> None:
 @click.option("--turns", type=COUNT, help="How many turns are played on; by default all to the end (--to-end).")
 @click.option("--to-end", is_flag=True, help="Play to the end, which is the default.")
 @click.option("--mend", type=COUNT, metavar="N", help="Without EPISODE: mend the N costliest broken links, and see what comes back.")
-@click.option("--where", default="true", show_default=True, help="--mend: SQL condition on `episodes`.")
+@click.option("--effect", is_flag=True, help="Play a turn on with and without each agent's part replaced, --repeats times, and compare.")
+@click.option("--instead", default="ideal", show_default=True, help="--effect: the ideal, `silent`, or a script that plays the part.")
+@click.option("--shapley", is_flag=True, help="--effect: replace every set of agents too, and share out what they gain together.")
+@click.option("--where", default="true", show_default=True, help="--mend, --effect: SQL condition on `episodes`.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the logs [default: replays/EPISODE or replays/mended]."
 )
@@ -199,25 +202,31 @@ def command(
     repeats: int,
     turns: int | None,
     mend: int | None,
+    instead: str,
     where: str,
     out: Path | None,
     store: Store,
     *,
+    effect: bool,
+    shapley: bool,
     to_end: bool,
     **options: Any,
 ) -> int:
     """Take up a logged game at a turn, with another player, another message or another action, and play on.
 
-    Until the changed seat is asked in that turn, all goes as it went; from there on the players play, those who sat there where nobody
-    else is named. The continuations go into the store, know where they come from, and are compared with what happened
-    (`cotrace report continuations`). With --mend, the links that most was lost through are mended one by one, whoever has no player is
-    played by the game's first script, one turn is played unless --turns or --to-end says otherwise, and what was lost is compared
-    (docs/attribution.md). EPISODE is a game's id in the store, or its beginning. Exit code 1 if calls failed.
+    Until the changed agent is asked in that turn, all goes as it went; from there on the players play, the same as before where no other
+    is named. The continuations go into the store, know where they come from, and are compared with what happened
+    (`cotrace report continuations`). With --mend, the costliest failure points are fixed one by one, whoever has no player is
+    played by the game's first script, one turn is played without --turns or --to-end, and what was lost is compared
+    (docs/attribution.md). With --effect, a turn (--turn, else the costliest of each game) is played on --repeats times with and without
+    each agent's part of it replaced, by the same players; the difference is the agent's effect (docs/effects.md). EPISODE is a game's id
+    in the store, or its beginning. Exit code 1 if calls failed.
 
     \b
     Example:
       cotrace replay craft-0f6ad207c604 --turn 3 --player builder=openai/gpt-4o --player directors=script:plain --repeats 20 --turns 1
       cotrace replay craft-0f6ad207c604 --turn 3 --do 'builder=PLACE:gs:(0,0):0:CONFIRM:try' --player all=script:plain
+      cotrace replay --effect craft-0f6ad207c604 --turn 3 --repeats 10 --shapley
       cotrace replay --mend 50 --where "benchmark = 'craft'" --player builder=openai/gpt-4o
     """
     if to_end and turns is not None:
@@ -230,6 +239,13 @@ def command(
         store.check()
         played = None if to_end else turns or 1
         return play_mended(store, where, mend, seats, played, out or Path("replays") / "mended", lambda: terms_of(options))
+    if effect:
+        if said or done:
+            raise UsageError("--effect replaces each agent's part itself: leave out --say and --do")
+        store.check()
+        chosen = f"starts_with(episode_id, {in_sql(episode)})" if episode else where
+        request = (chosen, turn, seats, instead, repeats, turns, shapley)
+        return _effects(store, request, out or Path("replays") / "effects", options)
     if episode is None or turn is None:
         raise UsageError("give the game and the turn, as in: cotrace replay craft-0f6ad207c604 --turn 3 ..., or --mend N")
     from cotrace.options.players import terms_of
@@ -249,6 +265,22 @@ def command(
         report = run_games(jobs, table, show)
     code = tell(report, folder, next_step=False)
     return max(code, _compare(store, found.episode, change, [job.path for job in jobs]))
+
+
+def _effects(store: Store, request: tuple[Any, ...], folder: Path, options: dict[str, Any]) -> int:
+    from analytics.losses.effects import EFFECTS_SUMMARY
+    from cotrace.effects import EffectRequest, measured, summarised
+    from cotrace.options.players import terms_of
+    from cotrace.output import emit
+
+    with writing_to(folder):
+        found = measured(store, EffectRequest(*request), folder, lambda: terms_of(options), say)
+        frame, sentences = summarised(found, folder)
+    emit(frame, "table", columns=EFFECTS_SUMMARY)
+    for sentence in sentences[:20]:
+        say(f"  {sentence}")
+    say(f"price and effect disagree in {len(sentences)} turns; agent by agent: {folder / 'effects.csv'} (docs/effects.md)")
+    return 0
 
 
 def _given(texts: tuple[str, ...], kind: str) -> dict[str, tuple[str, str]]:

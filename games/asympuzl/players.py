@@ -118,6 +118,10 @@ class PersonaPlayer:
         """Answer what is seen."""
         return _answer(PERSONAS[self._onset.at(seen.turn, FAULTLESS)], self._mind, seen, self._rng)
 
+    def redraw(self, seed: str) -> None:
+        """Draw from other random numbers from now on."""
+        self._rng.seed(f"{self._mind.agent}:{seed}")
+
 
 def script_answer(persona: str, seen: PuzzleView) -> str:
     """What a persona says to what it sees; the same situation always gets the same answer, for nothing else is remembered."""

@@ -14,7 +14,7 @@ from games.asympuzl.game import PuzzleView as Seen
 from games.asympuzl.players import PERSONAS, PersonaPlayer, script_answer
 from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, generate, wrong_positions
 from games.asympuzl.record import Answered, entries_json, turn_entry
-from games.players.course import Course, Reply, Step, ask, played_by
+from games.players.course import Course, Reply, Step, Takeover, ask, played_by
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START, evaluated, team_name
 from schemas.common.errors import BadInputError
@@ -130,9 +130,9 @@ def course_of(game: GameSetup, count: Tokenizer | None = None) -> Course:
     return _pair_course(Game(game.puzzle, game.settings), count, game.started_at)
 
 
-def scripted_course(game: GameSetup) -> Course:
+def scripted_course(game: GameSetup, takeover: Takeover | None = None) -> Course:
     """The course of a game that scripts play which remember."""
-    return played_by(course_of(game), ScriptedTeam(game.puzzle, game.taken, game.seed))
+    return played_by(course_of(game), ScriptedTeam(game.puzzle, game.taken, game.seed), takeover)
 
 
 class ScriptedTeam:
@@ -150,6 +150,11 @@ class ScriptedTeam:
     def known(self, turn: Turn) -> Turn:
         """The rules alone say what went wrong: nothing is planted beside them."""
         return turn
+
+    def redraw(self, seed: str) -> None:
+        """Draw from other random numbers from now on."""
+        for player in self._players.values():
+            player.redraw(seed)
 
 
 def _pair_course(game: Game, count: Tokenizer, started_at: datetime) -> Course:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from games.continuations import replies, written
-from games.coordination.setup import course_of, game_of, setup_of, table_of
-from games.players.course import Course
+from games.coordination.setup import course_of, game_of, scripted_course, setup_of, table_of
+from games.players.course import Course, Takeover
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
 
-__all__ = ["course", "replies", "seats", "written"]
+__all__ = ["course", "replies", "scripted", "seats", "written"]
 
 
 def seats(header: Header) -> PlayerSetup:
@@ -21,3 +22,8 @@ def seats(header: Header) -> PlayerSetup:
 def course(header: Header, turns: Sequence[Turn]) -> Course:
     """The game of a log."""
     return course_of(game_of(header), table_of(header, [turn.state_before for turn in turns]))
+
+
+def scripted(header: Header, taken: Mapping[str, str], takeover: Takeover | None) -> Course:
+    """The game of a log, played by scripts that remember."""
+    return scripted_course(replace(game_of(header), taken=taken), takeover=takeover)

@@ -16,7 +16,7 @@ from games.coordination.escape import SCENARIOS as ESCAPES
 from games.coordination.hanabi import DECK, MAX_SCORE, MAX_TURNS
 from games.coordination.kitchen import DELIVERY, LAYOUTS, TICKS
 from games.coordination.players import PLAYERS, Player
-from games.players.course import Course, played_by
+from games.players.course import Course, Takeover, played_by
 from games.players.setup import DEFAULT_START, PlayerSetup, evaluated, team_name
 from schemas.common.errors import BadInputError
 from schemas.game import AgentEntry, Header
@@ -182,7 +182,7 @@ def course_of(game: GameSetup, table: Table | None = None) -> Course:
     return _COURSES[game.game](game.place, table or Table(game.seed))
 
 
-def scripted_course(game: GameSetup) -> Course:
+def scripted_course(game: GameSetup, takeover: Takeover | None = None) -> Course:
     """The course of a game that scripts play which remember."""
     table = Table(game.seed)
-    return played_by(course_of(game, table), ScriptedTeam(game.game, game.place, table))
+    return played_by(course_of(game, table), ScriptedTeam(game.game, game.place, table), takeover)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -11,54 +12,72 @@ import orjson
 from games.craft.engine.board import DIRECTORS, Board, Director
 from games.craft.engine.rules import Move
 from games.craft.game import GameSettings
-from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of
+from games.craft.players.team import CASTS
+from games.craft.setup import ROLES, SCRIPTS, GameSetup, course_of, scripted_course
 from games.craft.targets import START_BOARDS, Structure
 from games.craft.text.prompts import ARCHETYPES, Archetype, archetypes
 from games.craft.text.replies import Clarification, ParsedMove, Unreadable, builder_line, director_text, parse_answer, read_answer
-from games.players.course import Course
+from games.players.course import Course, Takeover
 from games.players.setup import DEFAULT_START, PlayerSetup
 from schemas.common.errors import BadInputError
 from schemas.game import ActionEntry, Header, ReplyEntry, Turn
 
 _BUILDER = "Builder"
+_REDRAW = 1_000_003
+"""Between the seeds of speakers of two repeats."""
 
 
 def seats(_: Header) -> PlayerSetup:
     """Three directors and a builder."""
-    return PlayerSetup(ROLES, SCRIPTS)
+    return PlayerSetup(ROLES, SCRIPTS, CASTS)
 
 
 def course(header: Header, turns: Sequence[Turn]) -> Course:
-    """The game of a log; in the given turns the directors speak who spoke then."""
+    """The game of a log; in the given turns the directors speak who spoke then, behind them they are drawn anew for each repeat."""
+    return course_of(_game(header, turns), [_speakers(turn) for turn in turns])
+
+
+def scripted(header: Header, taken: Mapping[str, str], takeover: Takeover | None) -> Course:
+    """The game of a log, played by scripts that remember."""
+    speakers = [_speakers(turn) for turn in takeover.before] if takeover else []
+    return scripted_course(replace(_game(header, takeover.before if takeover else ()), taken=taken, cast=True), takeover, speakers)
+
+
+def _game(header: Header, turns: Sequence[Turn]) -> GameSetup:
     condition: Mapping[str, Any] = header.run.get("condition", {})
     try:
         goal = header.task["goal"]
         target = Board.from_json(goal["stacks"], goal["spans"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(f"the log has no readable target ({type(error).__name__}: {error})", locator="line 1.task.goal") from error
-    settings = GameSettings.of_log(_known(condition, header, len(turns)), GameSettings().logged())
-    game = GameSetup(
+    settings = GameSettings.of_log(_known(condition, header, turns), GameSettings().logged())
+    return GameSetup(
         structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),
         characters=_characters(header),
         settings=settings,
         taken={},
-        seed=header.seed or 0,
+        seed=(header.seed or 0) + _REDRAW * int(header.details.get("redraw", 0)),
         started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
     )
-    return course_of(game, [_speakers(turn) for turn in turns])
 
 
-def _known(condition: Mapping[str, Any], header: Header, turns: int) -> dict[str, Any]:
+def _known(condition: Mapping[str, Any], header: Header, turns: Sequence[Turn]) -> dict[str, Any]:
     """The settings, of published logs and of older ones of ours too, as far as they are known and exist."""
     known = {
         "use_oracle": bool(condition.get("use_oracle")),
-        "max_turns": header.max_turns or turns or 1,
+        "max_turns": header.max_turns or len(turns) or 1,
         "same_turn_messages": bool(condition.get("same_turn_messages", header.details.get("same_turn_messages"))),
-        "rules": "published" if condition.get("rules") == "published" else "sane",
+        "rules": "published" if condition.get("rules", _older(turns)) == "published" else "sane",
         "start_board": start if (start := condition.get("start_board")) in START_BOARDS else "empty",
     }
     others = ("num_oracle", "speakers", "history_limit", "simulations", "provider_tool")
     return known | {name: condition[name] for name in others if condition.get(name) is not None}
+
+
+def _older(turns: Sequence[Turn]) -> str | None:
+    """The rules of an older log, which names none: under the published ones a director who is drawn twice replies twice before the next."""
+    replied = [[reply.agent for reply in turn.replies if reply.agent in DIRECTORS] for turn in turns]
+    return "published" if any(agents[: len({*agents})] != list(dict.fromkeys(agents)) for agents in replied) else None
 
 
 def _speakers(turn: Turn) -> tuple[Director, ...]:

@@ -31,7 +31,7 @@ from games.craft.text.replies import (
     without_tags,
     written_call,
 )
-from games.players.course import Course, Reply, Step, ask, played_by
+from games.players.course import Course, Reply, Step, Takeover, ask, played_by
 from games.players.player import Observation, Round, ToolUse
 from games.players.setup import DEFAULT_START
 from schemas.chat.messages import Message
@@ -129,10 +129,10 @@ def course_of(asked: GameSetup, speakers: Sequence[tuple[Director, ...]] = (), g
     return End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=str(game.stop_reason), turns_taken=len(game.turns))
 
 
-def scripted_course(asked: GameSetup) -> Course:
-    """The course of a game that scripts play which remember."""
-    game = Game(asked.structure, asked.settings, seed=asked.seed)
-    return played_by(course_of(asked, game=game), ScriptedTeam(game, asked.taken))
+def scripted_course(asked: GameSetup, takeover: Takeover | None = None, speakers: Sequence[tuple[Director, ...]] = ()) -> Course:
+    """The course of a game that scripts play which remember; `speakers` as in `course_of`."""
+    game = Game(asked.structure, asked.settings, seed=asked.seed, speakers=speakers)
+    return played_by(course_of(asked, game=game), ScriptedTeam(game, asked.taken), takeover)
 
 
 def _asked_at_once(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply, ...], None]:

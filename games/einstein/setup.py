@@ -18,7 +18,7 @@ from games.einstein.measures import trajectories
 from games.einstein.players.personas import PERSONAS, PLANNER
 from games.einstein.players.team import ScriptedPlayer, ScriptedTeam
 from games.einstein.prompts import form_last
-from games.players.course import Course, played_by
+from games.players.course import Course, Takeover, played_by
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START
 from schemas.chat.messages import Message
@@ -110,7 +110,7 @@ def course_of(asked: GameSetup, game: Game | None = None) -> Course:
     return end_entry(game)
 
 
-def scripted_course(asked: GameSetup) -> Course | None:
+def scripted_course(asked: GameSetup, takeover: Takeover | None = None) -> Course | None:
     """The course of a game that scripts play which remember; None: the puzzle has no such solution."""
     actions = None
     if asked.solution is not None:
@@ -120,7 +120,7 @@ def scripted_course(asked: GameSetup) -> Course | None:
             return None
         actions = known[number - 1].actions
     game = Game(asked.puzzle, asked.settings)
-    return played_by(course_of(asked, game), ScriptedTeam(game, asked.taken, asked.seed, actions))
+    return played_by(course_of(asked, game), ScriptedTeam(game, asked.taken, asked.seed, actions), takeover)
 
 
 def _observation(game: Game, agent: Any) -> Observation:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from games.continuations import replies, written
 from games.overcooked.players.plain import SCRIPTS
-from games.overcooked.setup import ROLES, course_of, game_of
-from games.players.course import Course
+from games.overcooked.setup import CASTS, ROLES, course_of, game_of, scripted_course
+from games.players.course import Course, Takeover
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
 
-__all__ = ["course", "replies", "seats", "written"]
+__all__ = ["course", "replies", "scripted", "seats", "written"]
 
 
 def seats(_: Header) -> PlayerSetup:
     """A chef and an assistant."""
-    return PlayerSetup(ROLES, SCRIPTS)
+    return PlayerSetup(ROLES, SCRIPTS, CASTS)
 
 
 def course(header: Header, _: Sequence[Turn]) -> Course:
     """The game of a log."""
     return course_of(game_of(header))
+
+
+def scripted(header: Header, taken: Mapping[str, str], takeover: Takeover | None) -> Course:
+    """The game of a log, played by scripts that remember."""
+    return scripted_course(replace(game_of(header), taken=taken), takeover=takeover)

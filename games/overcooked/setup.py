@@ -19,7 +19,7 @@ from games.overcooked.players.scripts import PLANTED_FAULT, POLICIES, scripted_p
 from games.overcooked.replay import replay, turn_entry
 from games.overcooked.text.prompts import AgentRules, PlayerPrompt, PromptKind, Query, prompt_for, reply_reading
 from games.overcooked.text.replies import AgentInput
-from games.players.course import Course, played_by
+from games.players.course import Course, Takeover, played_by
 from games.players.player import Observation
 from games.players.setup import DEFAULT_START, evaluated, team_name
 from schemas.common.errors import BadInputError, UsageError
@@ -148,6 +148,11 @@ class ScriptedTeam:
         assert query is not None
         return self._players[query.agent].answer(query)
 
+    def redraw(self, seed: str) -> None:
+        """Draw from other random numbers from now on."""
+        for player in self._players:
+            player.rng.seed(seed)
+
     def known(self, turn: Turn) -> Turn:
         """The timestep with the faults that were planted in it."""
         labels = [
@@ -270,10 +275,10 @@ def course_of(asked: GameSetup, kitchen: Kitchen | None = None) -> Course:
     return End(success=found.in_time, score=found.pc, stop_reason=reason, turns_taken=len(entries))
 
 
-def scripted_course(asked: GameSetup, kitchen: Kitchen | None = None) -> Course:
+def scripted_course(asked: GameSetup, kitchen: Kitchen | None = None, takeover: Takeover | None = None) -> Course:
     """The course of a game that scripts play which remember."""
     kitchen = kitchen or Kitchen.of(asked)
-    return played_by(course_of(asked, kitchen), ScriptedTeam(asked, kitchen))
+    return played_by(course_of(asked, kitchen), ScriptedTeam(asked, kitchen), takeover)
 
 
 def _last_actions(entries: Sequence[dict[str, Any]]) -> Iterator[Sequence[str]]:

@@ -182,10 +182,29 @@ class Cast(Protocol):
         """A finished turn with what its players know: labels, and the claims of their texts."""
         ...
 
+    def redraw(self, seed: str) -> None:
+        """Draw from other random numbers from now on."""
+        ...
 
-def played_by(course: Course, cast: Cast) -> Course:
+
+class Takeover(NamedTuple):
+    """From when on a logged game is played by scripts that remember."""
+
+    turn: int
+    step: int = 0
+    """How many steps of the turn are played as they were."""
+    seed: str | None = None
+    """Of the random numbers that they draw from then on; None: as before."""
+    before: Sequence[Turn] = ()
+    """The turns before, whose replies were given by others; scripts remember what they would have replied. Empty: they played them."""
+
+
+def played_by(course: Course, cast: Cast, takeover: Takeover | None = None) -> Course:
     """The same course, played by scripts: it asks no player."""
     replies: list[ReplyEntry] = []
+    steps: Counter[int] = Counter()
+    takeover = takeover or Takeover(1)
+    seed, logged = takeover.seed, iter([reply for turn in takeover.before for reply in turn.replies])
     try:
         step = next(course)
         while True:
@@ -194,7 +213,12 @@ def played_by(course: Course, cast: Cast) -> Course:
                 replies.clear()
                 step = course.send(())
                 continue
+            if seed is not None and (step[0].turn, steps[step[0].turn]) >= (takeover.turn, takeover.step):
+                cast.redraw(seed)
+                seed = None
+            steps[step[0].turn] += 1
             texts = [cast.answer(seen) for seen in step]
+            texts = [text if (given := next(logged, None)) is None else given.text for text in texts]
             if cast.keeps_replies:
                 replies += [ReplyEntry(agent=seen.agent, purpose=seen.purpose, text=text) for seen, text in zip(step, texts, strict=True)]
             step = course.send(tuple(map(Reply, texts)))

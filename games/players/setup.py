@@ -1,11 +1,13 @@
 """Who plays which agent: `ROLE=PLAYER`; a role in the plural means all its agents, `all` every agent.
 
-A script can play well up to a turn and then fall into a fault: `vague@8` is `vague` from turn 8 on, and `vague@8!12` not in turn 12.
+A script can play well up to a turn and then fall into a fault: `vague@8` is `vague` from turn 8 on, and `vague@8!12` not in turn 12. In
+`vague!12=bold` another script plays turn 12.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -26,39 +28,44 @@ class Onset(NamedTuple):
 
     mended: int | None = None
     """The one turn from then on in which the faultless script plays all the same; None: there is none."""
+    instead: str | None = None
+    """Who plays in that turn in place of the faultless script."""
 
     def at(self, turn: int, faultless: str) -> str:
         """Who plays in a turn."""
+        if turn == self.mended and self.instead is not None:
+            return self.instead
         return self.script if turn >= self.turn and turn != self.mended else faultless
 
 
 def onset_of(name: str, known: Collection[str], what: str) -> Onset:
-    """Read `script`, `script@turn`, `script!turn` or `script@turn!turn`.
+    """Read `script`, `script@turn`, `script!turn`, `script@turn!turn` or either of the last with `=script` behind.
 
     Raises:
         UsageError: there is no such script, or a turn is none.
     """
     rest, not_in, mended = name.partition(_NOT_IN)
     script, begins, turn = rest.partition(_FROM)
-    if script not in known:
-        raise UsageError(f"unknown {what} {script!r}{near(script, known)}")
+    mended, _, instead = mended.partition("=")
+    for one in (script, *([instead] if instead else [])):
+        if one not in known:
+            raise UsageError(f"unknown {what} {one!r}{near(one, known)}")
     for mark, number in ((begins, turn), (not_in, mended)):
         if mark and (not number.isdecimal() or int(number) < 1):
             raise UsageError(
                 f"{what} {name!r}: write {script}{_FROM}8 for one who plays so from turn 8 on, {script}{_NOT_IN}12 for all but turn 12"
             )
-    return Onset(script, int(turn) if begins else 1, int(mended) if not_in else None)
+    return Onset(script, int(turn) if begins else 1, int(mended) if not_in else None, instead or None)
 
 
-def mended_in(name: str, turn: int) -> str:
-    """The same player, but faultless in one turn."""
-    return f"{unmended(name)}{_NOT_IN}{turn}"
+def mended_in(name: str, turn: int, instead: str | None = None) -> str:
+    """The same player, but faultless in one turn, or another script."""
+    return f"{unmended(name)}{_NOT_IN}{turn}" + (f"={instead}" if instead else "")
 
 
 def unmended(name: str) -> str:
     """A script's name, or several, as they seed random numbers: a mended game is the same up to the turn that is mended."""
-    head, *rest = name.split(_NOT_IN)
-    return head + "".join(part.lstrip("0123456789") for part in rest)
+    return re.sub(rf"{_NOT_IN}\d+(=[\w-]+)?", "", name)
 
 
 def script_of(name: str) -> str:

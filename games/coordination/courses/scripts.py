@@ -75,6 +75,10 @@ class ScriptedTeam:
         self._decided[player] = decide[self._game](script, player, seen.options, self._table.rng)
         return self._decided[player].response
 
+    def redraw(self, seed: str) -> None:
+        """Draw from other random numbers from now on, the killer too."""
+        self._table.rng.seed(seed)
+
     @property
     def _state(self) -> Any:
         return self._table.state

@@ -146,6 +146,10 @@ class ScriptedTeam:
         ]
         return replace(turn, utterances=utterances, labels=list(planted_labels(facts)))
 
+    def redraw(self, seed: str) -> None:
+        """Draw from other random numbers from now on."""
+        self._rng.seed(seed)
+
     def finished(self) -> TurnFacts:
         """What is known about the turn that has just ended."""
         record = self._game.turns[-1]

@@ -54,6 +54,10 @@ class ScriptedPlayer:
         mind = Mind(seen, dict(self._placed))
         return [self._answer(mind, reasoning=reasoning) for _ in range(samples)]
 
+    def redraw(self, seed: str) -> None:
+        """Draw from other random numbers from now on."""
+        self._rng.seed(seed)
+
     def _answer(self, mind: Mind, *, reasoning: bool) -> ScriptedAnswer:
         intent = self._planned(mind) or PERSONAS[self._onset.at(mind.seen.step + 1, FAULTLESS)].decide(mind, self._rng)
         return ScriptedAnswer(raw_answer(intent, self._rng, reasoning=reasoning), intent)
@@ -164,6 +168,11 @@ class ScriptedTeam:
             player = self._players[AGENTS[seen.data.player]]
             self._answers = player.answers(seen.data, samples=count, reasoning=settings.reasoning)
         return self._answers[seen.sample - 1].text
+
+    def redraw(self, seed: str) -> None:
+        """Draw from other random numbers from now on."""
+        for player in self._players.values():
+            player.redraw(seed)
 
     def known(self, turn: Turn) -> Turn:
         """The step with its labels, and the claims of its thoughts."""
