@@ -102,12 +102,10 @@ def _call_of(usage: Usage, at: datetime | None) -> ModelCall:
 
 
 def _with_unread(message: ParsedMessage, logged: list[LoggedMessage]) -> list[LoggedMessage]:
-    """Where nothing was read of a message, the keys that hold something; results may be of nothing."""
-    if any(one.text or one.thought or one.tools for one in logged):
+    """Where nothing was read of a message, the keys that hold something; many tools return nothing."""
+    if any(one.text or one.thought or one.tools for one in logged) or logged[0].role == "tool":
         return logged
-    unread = keys_with_content(message.raw if message.source is None else message.source)
-    of_nothing = logged[0].role == "tool"
-    return [replace(logged[0], unread=[key for key in unread if not (of_nothing and key == "content")])]
+    return [replace(logged[0], unread=keys_with_content(message.raw if message.source is None else message.source))]
 
 
 def speakers(messages: Sequence[ParsedMessage]) -> list[str]:

@@ -252,7 +252,8 @@ def called_tool(call: Mapping[str, Any]) -> CalledTool:
     """A call in any of the forms: `function` a name, or an object with name and arguments; arguments an object or JSON text."""
     function = call.get("function") or call.get("custom")
     inner: Mapping[str, Any] = function if isinstance(function, Mapping) else call
-    name = _first_value(inner, _NAME_KEYS) or (function if isinstance(function, str) else None) or call.get("type") or "tool"
+    named = next((one for one in (function, call.get("tool")) if isinstance(one, str)), None)
+    name = _first_value(inner, _NAME_KEYS) or named or call.get("type") or "tool"
     given: Any = _first_value(inner, _ARGUMENT_KEYS)
     given = {} if given is None else given
     arguments, raw = _arguments(given)
@@ -278,7 +279,7 @@ def _arguments(given: Any) -> tuple[Mapping[str, Any], str | None]:
     try:
         read = loads(given.encode(errors="replace"))
     except BadInputError:
-        return {}, given
+        return {} if given.lstrip()[:1] in {"{", "[", ""} else {"value": given}, given  # free text, such as a patch
     return (read, None) if isinstance(read, Mapping) else ({"value": read}, given)
 
 

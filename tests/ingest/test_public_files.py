@@ -27,7 +27,9 @@ _SESSION = [
     _claude(1, "system", subtype="api_error", level="error", error={"type": "overloaded"}, retryAttempt=1),
     _claude(2, "assistant", [{"type": "tool_use", "id": "t1", "name": "Workflow", "input": {"prompt": "Count the books"}}]),
     _claude(5, "user", [{"type": "tool_result", "tool_use_id": "t1", "content": "eleven books"}]),
-    _claude(6, "system", subtype="turn_duration", durationMs=12),
+    _claude(6, "assistant", [{"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "touch done"}}]),
+    _claude(7, "user", [{"type": "tool_result", "tool_use_id": "t2", "content": ""}], toolUseResult={"stdout": "", "interrupted": False}),
+    _claude(8, "system", subtype="turn_duration", durationMs=12),
 ]
 _WORKER = [
     _claude(3, "user", "Count the books", isSidechain=True, agentId="w1"),
@@ -135,6 +137,8 @@ _ITEMS = [
     {"type": "reasoning", "summary": [], "encrypted_content": "gAAA"},
     {"type": "local_shell_call", "call_id": "c1", "status": "completed", "action": {"type": "exec", "command": ["ls"]}},
     {"type": "local_shell_call_output", "call_id": "c1", "output": "three drawers"},
+    {"type": "function_call", "call_id": "c2", "name": "apply_patch", "arguments": "*** Begin Patch"},
+    {"type": "mcp_tool_call", "call_id": "c3", "server": "fs", "tool": "read", "arguments": {"path": "a"}},
     {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "There are three."}]},
 ]
 _META = {"id": "a-1", "timestamp": "2025-06-01T10:00:00Z", "instructions": None}
@@ -251,7 +255,9 @@ def test_sub_agents_of_workflows_are_part_of_their_session(found: Ingested) -> N
         ("assistant", "Count the books"),
         ("w1", "eleven"),
         ("tool", "eleven books"),
+        ("tool", ""),
         ("assistant", "Workflow", True),
+        ("assistant", "Bash", True),
     ]
     assert found.rows("SELECT count(*) FROM episodes WHERE benchmark = 'claude_code'") == [(1,)]
 
@@ -304,7 +310,10 @@ def test_early_sessions_of_codex_hold_bare_items(found: Ingested, file: str) -> 
         ("tool", "three drawers"),
         ("assistant", "There are three."),
         ("assistant", "local_shell_call", True),
+        ("assistant", "apply_patch", None),
+        ("assistant", "read", None),
     ]
+    assert found.rows("SELECT DISTINCT arguments ->> 'value' FROM actions WHERE verb = 'apply_patch'") == [("*** Begin Patch",)]
 
 
 def test_retries_of_swe_agent_are_attempts_at_one_task(found: Ingested) -> None:

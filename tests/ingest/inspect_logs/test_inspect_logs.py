@@ -68,7 +68,7 @@ def test_what_only_a_sub_agent_was_told_stands_where_it_came_up_and_says_who_rea
         ("system", "You try doors"),
         ("user", "Which door?"),
         ("helper", "tool call for"),
-        ("tool", ""),
+        ("tool", "the left door"),
         ("helper", "tool call for"),
         ("tool", "the right doo"),
         ("helper", "tool call for"),
