@@ -21,6 +21,7 @@ from judges.evidence.frame import clean
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, tasks
 from judges.evidence.pieces import pieces
 from judges.evidence.transcript import read_games
+from judges.evidence.units import units
 from judges.rubric import ANY_BENCHMARK, Question, Rubric, UnitKind
 from judges.rubric_files.reading import find, names
 from schemas.common.errors import UsageError
@@ -38,6 +39,8 @@ ORDERS: dict[str, tuple[str, str]] = {
 """Order -> (in words, `labels.source` of labels given in it)."""
 
 _AT_ONCE = 50
+_MOST_GAMES = 100
+"""Games whose windows are computed for a visit of the page: their number is not in the store."""
 
 _GAMES = "episode_id IN (SELECT episode_id FROM games WHERE {filters} AND ($any OR list_contains($benchmarks, benchmark)))"
 _JUDGED = f"LEFT JOIN agents USING (episode_id, agent) WHERE (len($roles) = 0 OR list_contains($roles, role)) AND {_GAMES}"
@@ -57,6 +60,7 @@ _UNITS: dict[UnitKind, str] = {
     "utterance": f"{_PART} FROM ({_SAID}) {_JUDGED} AND channel = 'public'",
     "action": f"{_PART} FROM ({_DONE}) {_JUDGED}",
     "event": f"{_PART} FROM ({_SAID} UNION ALL {_DONE}) {_JUDGED}",
+    "window": "SELECT unnest($of) AS episode_id, unnest($windows) AS unit_id",
 }
 """Kind of unit -> its units, named as `judges.evidence.units` names them; pairs of games and rows of queries are labelled by file."""
 
@@ -105,7 +109,7 @@ def progress(read: Reader, rubric: Rubric, annotator: str) -> LabelProgress:
                 AND (source = 'dashboard' OR starts_with(source, 'dashboard:')))) AS labelled
         FROM ({_UNITS[rubric.unit]})
         """,
-        {**_about(rubric), "rubric": rubric.name, "annotator": annotator},
+        {**_about(read, rubric), "rubric": rubric.name, "annotator": annotator},
     ).row(0, named=True)
     return LabelProgress(row["labelled"], row["units"])
 
@@ -121,7 +125,7 @@ def next_task(read: Reader, rubric: Rubric, annotator: str, *, order: str, skip:
         skip: units to pass over.
     """
     asked = {
-        **_about(rubric),
+        **_about(read, rubric),
         "rubric": rubric.name,
         "annotator": annotator,
         "questions": list(rubric.questions),
@@ -142,9 +146,15 @@ def next_task(read: Reader, rubric: Rubric, annotator: str, *, order: str, skip:
         offset += _AT_ONCE
 
 
-def _about(rubric: Rubric) -> dict[str, object]:
-    roles = {} if rubric.unit in {"episode", "turn"} else {"roles": list(rubric.roles)}
-    return {"benchmarks": list(rubric.benchmarks), "any": ANY_BENCHMARK in rubric.benchmarks, **roles}
+def _about(read: Reader, rubric: Rubric) -> dict[str, object]:
+    roles = {} if rubric.unit in {"episode", "turn", "window"} else {"roles": list(rubric.roles)}
+    about: dict[str, object] = {"benchmarks": list(rubric.benchmarks), "any": ANY_BENCHMARK in rubric.benchmarks, **roles}
+    if rubric.unit != "window":
+        return about
+    chosen = f"SELECT episode_id FROM episodes WHERE {_GAMES} ORDER BY hash(episode_id || $rubric), episode_id LIMIT {_MOST_GAMES}"
+    games = read_games(read.connection, read.rows(chosen, {**about, "rubric": rubric.name})["episode_id"].to_list())
+    windows = [unit for game in games.values() for unit in units(rubric, game, None)]
+    return {"of": [unit.episode_id for unit in windows], "windows": [unit.unit_id for unit in windows]}
 
 
 PATH = "/labelling"
@@ -197,6 +207,7 @@ def content(read: Reader) -> Part:
     annotator = annotator_name(annotator)
     done = progress(read, rubric, annotator)
     told = f"{annotator} has labelled {done.labelled} of {done.units} units. What you see is what the judge is shown; its answers are not."
+    told += f" Windows are listed of {_MOST_GAMES} games at most." if rubric.unit == "window" else ""
     skip = address.number("skip", 0)
     task = next_task(read, rubric, annotator, order=order, skip=skip)
     export = html.Button("Export my labels (CSV)", id="label-export", className="choice")
