@@ -425,6 +425,10 @@ def unless_known(result: FileResult, known: KnownPath | None) -> FileResult:
     return result
 
 
+_OWN_FORMAT: Final = "cotrace"
+"""cotrace's own log of any family: messages of players are all in it, and counted. Published logs of families are checked by replay."""
+
+
 def _is_same_file(result: FileResult, known: KnownPath | None) -> bool:
     same = (result.source_id, result.format, result.adapter_version)
     return known is not None and (known.source_id, known.format, known.adapter_version) == same
@@ -445,9 +449,10 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
         return result, Reading()
     place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
     reading = _guarded(data, reader, place)
-    if reading.messages:
+    if reading.messages or reader.FORMAT == _OWN_FORMAT:
         result.receipt = receipts(utf8(data), reading, result.source_id, place.path)
-        reading.rejects += [*_unread_messages(reading)] or [*losses(result.receipt)]
+        is_known = reader.FORMAT == _OWN_FORMAT and bool(reading.rejects)  # what a damaged line of our own log held is lost with it
+        reading.rejects += [*_unread_messages(reading)] or ([] if is_known else [*losses(result.receipt)])
     result.turns, result.rejects, result.note, result.notes = reading.turns, reading.rejects, reading.note, reading.notes
     result.episodes = [str(episode) for episode in without_secrets(reading.episodes)]  # as they stand in the tables
     result.places = dict(zip(map(str, without_secrets(list(reading.places))), reading.places.values(), strict=True))

@@ -64,6 +64,9 @@ def test_every_entry_becomes_a_row(store: Store, log: Path, played: bytes) -> No
         for turn in turns
         for done in turn["actions"]
     ]
+    said = [one for turn in turns for one in turn["utterances"]]
+    counts = "SELECT counted, stored FROM receipts WHERE kind IN ('messages', 'words') ORDER BY kind"
+    assert rows(store, counts) == [(len(said),) * 2, (sum(len(one["text"].split()) for one in said),) * 2]
     states = rows(store, "SELECT state_before, state_after, oracle_followed, goal_reached FROM turns ORDER BY turn")
     assert [(json.loads(before), json.loads(after), *rest) for before, after, *rest in states] == [
         (turn["state_before"], turn["state_after"], turn["oracle_followed"], turn["goal_reached"]) for turn in turns
