@@ -206,16 +206,18 @@ def content(read: Reader) -> Part:
         return html.Div([*head, _who()])
     annotator = annotator_name(annotator)
     done = progress(read, rubric, annotator)
-    told = f"{annotator} has labelled {done.labelled} of {done.units} units. What you see is what the judge is shown; its answers are not."
-    told += f" Windows are listed of {_MOST_GAMES} games at most." if rubric.unit == "window" else ""
+    progressed = (
+        f"{annotator} has labelled {done.labelled} of {done.units} units. What you see is what the judge is shown; its answers are not."
+    )
+    progressed += f" Windows are listed of {_MOST_GAMES} games at most." if rubric.unit == "window" else ""
     skip = address.number("skip", 0)
     task = next_task(read, rubric, annotator, order=order, skip=skip)
     export = html.Button("Export my labels (CSV)", id="label-export", className="choice")
     foot = [html.Div([export, dcc.Download(id="label-download")], className="choices")]
     if task is None:
         done_note = note("No unit is left under these filters.", dcc.Link("Show skipped ones again", href=address.to(skip=None)))
-        return html.Div([*head, html.P(told, className="lead"), done_note, *foot])
-    return html.Div([*head, html.P(told, className="lead"), *_task(rubric, task, address.to(skip=skip + 1)), *foot])
+        return html.Div([*head, html.P(progressed, className="lead"), done_note, *foot])
+    return html.Div([*head, html.P(progressed, className="lead"), *_task(rubric, task, address.to(skip=skip + 1)), *foot])
 
 
 def _who() -> Part:
