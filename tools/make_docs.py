@@ -231,13 +231,13 @@ def _one_line(text: str | None) -> str:
 
 
 _CLAIMS = """
-What a text asks for, states, denies or acknowledges, as data: table `claims`. Engine checks see claims, never a text; who reads is
-up to you.
+Claims are what a text requests, states, denies or confirms, as data in the table `claims`. This page lists the readers that extract them, how to measure a
+reader, and the kinds of claims of each benchmark. Engine checks see claims, never a text.
 
 | reader | reads | in `verdicts.judge` |
 |---|---|---|
 | `rules` | by the family's own rules of plain language; the default | `engine` |
-| `planted` | what scripted players know that they said: shows how good the proving is by itself | `engine:planted` |
+| `planted` | what scripted players know that they claim: shows how good the proofs are by themselves | `engine:planted` |
 | `llm:<provider/model>` | rules and a model that fills in the forms below; they must agree | `engine:both:llm:<provider/model>` |
 | `llm-only:<provider/model>` | the model alone | `engine:llm-only:<provider/model>` |
 
@@ -245,47 +245,29 @@ up to you.
     cotrace claims --reader llm-only:openai/gpt-4o-mini --where "turn <= 3"
     cotrace claims --reader llm:openai/gpt-4o-mini --batch && cotrace claims --collect
 
-A model sees the text and the speaker's frame of reference (in CRAFT also the board before the turn, where words may refer to it),
-never target, outcome or another text. It is asked once for
-each text that looks different to it; one reading serves all rubrics, and stays when a log is ingested again (`text_hash`).
-A claim that quotes words which do not stand in the text is not certain. A stretch that a reader did not understand is a row of
-kind `unread`: nothing is concluded from its silence. A row of kind `read` says that a reader has read the text, so that a text
-without claims is told from one that nobody has read.
+A model sees the text and the speaker's frame of reference (in CRAFT also the board before the turn), never target, outcome or another text. It is asked once for
+each different text; a reading serves all rubrics, and remains when a log is ingested again (`text_hash`). A claim whose quoted words are not in the text is not
+certain. A passage that a reader did not understand is a row of kind `unread`; a row of kind `read` marks a text that was read. The column `claim` holds a JSON
+object with `kind` and the known fields, `words` the words it rests on.
 
-`--batch` submits what is to be read as the provider's batch, for a model that reads for the engine too (`cotrace judge --judge engine
---reader llm:... --batch`); `--collect` of either command stores the readings once it is done. Until then the same reader is asked
-nothing else.
-
-The column `claim` holds a JSON object: `kind`, and each field that says something. The words that it stands on are in `words`.
+`--batch` submits the texts as the provider's batch, also with `cotrace judge --judge engine --reader llm:...`; `--collect` of either command stores the readings.
 
 ## How good a reader is
 
-    cotrace play craft --player directors=script:clear --player directors=script:vague --player directors=script:over_remover \\
-        --player builder=script:sloppy --games 5 --out logs/
-    cotrace ingest logs/ --store readers.duckdb
-    cotrace claims --reader llm:openai/gpt-4o-mini --max-cost 2 --store readers.duckdb
-    cotrace report readers --store readers.duckdb
+    cotrace claims --reader llm:openai/gpt-4o-mini --max-cost 2           # of scripted games (`cotrace play`), or of logs with claims
+    cotrace report readers
+    cotrace claims messages.jsonl --against annotations.jsonl             # of single CRAFT messages that people have annotated
 
-`report readers` holds what each reader understood against what the author of the text knows that it claims: precision and recall of
-each field, by author, with intervals over games. No provider was within reach when cotrace was made, so nothing is known of any model's
-figures: this is the command with which you get yours. Texts of your own count as soon as a log brings their claims along: in
-cotrace's own log an utterance may have `"claims": [{"kind": "request", "verb": "place", "color": "r", ...}]`, and before them
-`{"kind": "read", "kinds": ["request"]}` where only requests were annotated.
+`report readers` compares what each reader understood with what the author of the text claims: precision and recall of each field, by author, with intervals over
+games. In cotrace's own log an utterance may have `"claims": [{"kind": "request", "verb": "place", "color": "r", ...}]`, and before them
+`{"kind": "read", "kinds": ["request"]}` if only requests were annotated.
 
-Single CRAFT messages that people have annotated need no game and no log:
+A message is a JSON line `{"id", "speaker", "utterance", "board_before"}`, if known with its author (`model` or `author`) and game (`structure_id`); an annotation
+is a JSON line `{"id", "claims"}`, claims as `cotrace claims messages.jsonl` prints them. Requests and remarks are compared by author, with intervals over games
+(author and structure); annotations with `"ambiguous": true` are left out. Kind `(first)` is the reading of the first instruction, certain or not; the other
+kinds count only what the reader is certain of, as the checks do.
 
-    cotrace claims messages.jsonl --against annotations.jsonl
-    cotrace claims messages.jsonl --against annotations.jsonl --reader llm:openai/gpt-4o-mini --max-cost 2
-
-A message is a JSON line `{"id", "speaker", "utterance", "board_before"}`, with who wrote it (`model` or `author`) and the game
-(`structure_id`) where they are known; an annotation is a JSON line `{"id", "claims"}`, claims as `cotrace claims messages.jsonl` prints
-them. Both may stand in one file. Requests and remarks are held against each other, by author, with intervals over games (author and
-structure); annotations with `"ambiguous": true` are left out. Kind `(first)` is the reading of the first instruction, sure of it or not;
-the other kinds count only what the reader is certain of, as the checks do. What a model has read is kept beside the store, so that it is
-asked once.
-
-What a model is told can be changed without Python, by `--prompt FILE`; a changed prompt is another reading, and asks anew
-(`cotrace optimize-reader` looks for a better one, docs/optimize.md):
+`--prompt FILE` changes the prompt of a model, which then reads again ([a search for a better one](optimize.md#a-better-prompt-for-a-reader)):
 
     benchmark: craft
     instructions: What the texts are, and what the kinds of claim mean.

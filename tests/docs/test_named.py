@@ -128,7 +128,7 @@ def test_the_page_of_players_names_tasks_and_conditions_of_experiments(family: s
 
 def test_numbers_of_things_are_counted() -> None:
     """Questions in SQL, tables of a lake."""
-    questions = len(re.findall(r"^\*\*\d+\. ", (DOCS / "sql.md").read_text(encoding="utf-8"), re.MULTILINE))
+    questions = len(re.findall(r"^-- \d+\. ", (DOCS / "sql.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert f"[{questions} questions and their SQL]" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert (questions, len(LAKE_TABLES)) == (22, 23)
     assert "# Twenty-two questions in SQL" in (DOCS / "sql.md").read_text(encoding="utf-8")
