@@ -11,7 +11,7 @@ Four keys, none made by cotrace, all on published or recorded games that lie bes
 * *attribution, published games*: one rater, a language model, was shown each fault of a director with its evidence, the message, the
   board and the director's target, and said whether the fault is real (`research/rated_faults.csv`). What it left open, or was not shown,
   cannot be checked.
-* *attribution, single turns*: blind annotations of messages of 14 models (`research/real_turns.py`), rules alone.
+* *attribution, single turns*: blind annotations of messages of 14 models, and a blind rater (`research/real_turns.py`).
 
 Three readers are compared: the rules, a strong model alone, and rules and model together (what `--reader llm:...` gives). The model's
 readings were recorded once (`tests/judges/craft/real_readings.jsonl`): it saw the prompts of `cotrace claims --record`, and neither boards
@@ -49,7 +49,7 @@ from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from research.pages import put
-from research.real_turns import holds, write_turns
+from research.real_turns import holds, is_found, take_annotations, write_turns
 from schemas.records import Claim
 from schemas.store.store import Store
 
@@ -61,6 +61,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "both": reader_named("llm:recorded/strong"),
 }
 FAULTS_RATED: Final = Path(__file__).with_name("rated_faults.csv")
+TURNS_RATED: Final = FAULTS_RATED.with_name("rated_turns.csv")
 _RUBRICS: Final = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _ASKED: Final = "version_1"
 """Variant of the rubrics that the raters answered."""
@@ -287,23 +288,38 @@ def rated_faults(games: Path, ratings: Path, folder: Path, reader: Reader = BY_R
     ]
 
 
-def annotated_faults(data: Path, folder: Path) -> list[Fault]:
-    """Attribute single turns of many models' games by rules; gives the faults of directors, each held against an annotation.
+def annotated_faults(data: Path, folder: Path, ratings: Path) -> dict[str, list[Fault]]:
+    """Attribute single turns of many models' games; gives the faults of directors by reader (`rules`, `annotations`).
+
+    Those by rules are held against the annotations, those by annotations against a blind rater.
 
     Args:
         data: CRAFT's folder of the shared data.
         folder: for the turns and a store.
+        ratings: CSV with turn, agent and found (failure points joined by `+`, `none` or `open`).
     """
     turns = folder / "turns"
     turns.mkdir()
     annotated = write_turns(data, turns)
     store = _store_of(turns, folder / "turns.duckdb", BY_RULES, RECORDED)
     attribute_games(store)
+    by_rules = _of_directors(store)
+    reader = reader_named("llm-only:annotated/by-hand")
+    take_annotations(store, annotated, "llm:annotated/by-hand")
+    attribute_games(store, reader=reader)
+    with ratings.open(encoding="utf-8") as lines:
+        found = {(row["turn"], row["agent"]): row["found"] for row in csv.DictReader(lines)}
     keys: Mapping[bool | None, Key] = {True: "right", False: "false", None: "not checkable"}
-    return [
-        Fault(turn, agent, link, cost, evidence, keys[holds(link, evidence, annotated.get((Path(path).name, turn, agent)))])
-        for _, path, turn, agent, link, cost, evidence in _of_directors(store)
-    ]
+    return {
+        "rules": [
+            Fault(turn, agent, link, cost, evidence, keys[holds(link, evidence, annotated.get((Path(path).name, turn, agent)))])
+            for _, path, turn, agent, link, cost, evidence in by_rules
+        ],
+        "annotations": [
+            Fault(turn, agent, link, cost, evidence, keys[is_found(link, found.get((Path(path).stem, agent)))])
+            for _, path, turn, agent, link, cost, evidence in _of_directors(store)
+        ],
+    }
 
 
 def _below(path: str, folder: Path) -> str:
@@ -396,7 +412,7 @@ def lines() -> Iterator[str]:
         rated = {name: rated_verdicts(DATA / "craft_results", ratings, Path(folder), reader) for name, reader in READERS.items()}
         found = {name: faults(DATA / "llm_games", keys, Path(folder), reader) for name, reader in READERS.items()}
         blamed = {name: rated_faults(DATA / "craft_results", FAULTS_RATED, Path(folder), reader) for name, reader in READERS.items()}
-        single = annotated_faults(DATA, Path(folder))
+        single = annotated_faults(DATA, Path(folder), TURNS_RATED)
     yield f"Verdicts on messages of models. Key: the answer that both blind raters gave ({len(rated['rules'])} questions).\n"
     yield from _verdict_lines(rated)
     yield "\nFaults attributed to directors in games of a language model. Key: a strong model's readings of the messages."
@@ -408,5 +424,7 @@ def lines() -> Iterator[str]:
     for name, faults_found in blamed.items():
         yield f"\n{name}"
         yield from _fault_lines(faults_found)
-    yield "\nFaults attributed to directors, by rules, in single turns of 14 models. Key: blind annotations of what a message asks for.\n"
-    yield from _fault_lines(single)
+    yield "\nFaults attributed to directors in single turns of 14 models. Keys: blind annotations (rules), a blind rater (annotations)."
+    for name, faults_found in single.items():
+        yield f"\n{name}"
+        yield from _fault_lines(faults_found)

@@ -8,6 +8,10 @@ annotations are the key. A fault is right if the annotation has what the fault c
 * `not_said`: nothing that is asked for;
 * `said_unclear`: a message that is not specific.
 
+With the annotations as a reader, attribution alone is measured, without the reading. Its key is `research/rated_turns.csv`: 64 messages,
+half of them with a fault and half without, rated by a language model that saw wall, board, view and message, and not which had a fault.
+A fault is right if the rater found that very fault.
+
 A text without an annotation, or one that its annotators call ambiguous, cannot be checked. The same text by the same director of the same
 game counts as annotated wherever it is repeated. A move that was refused is not known: a question takes its place.
 Directors were shown targets in small blocks, those of D2 and D3 mirrored.
@@ -23,11 +27,20 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from analytics.query import query
+from games.craft.claims import TYPES
 from games.craft.engine.board import CELLS, DIRECTORS, NEIGHBORS, Board, all_views, views_json
 from games.craft.engine.rules import Move, execute
+from judges.claims.extraction import rows_of
+from judges.claims.reading import Read, ReadClaim
+from judges.claims.texts import put, texts
+from schemas.claims import read_claim
+from schemas.records import Claim
+from schemas.store.store import Store
 
 _COLORS: Final = {"g": "green", "b": "blue", "r": "red", "y": "yellow", "o": "orange"}
-_ASKS: Final = frozenset({"place", "remove", "replace", "keep"})
+_CHANGES: Final = frozenset({"place", "remove", "replace"})
+_ASKS: Final = _CHANGES | {"keep"}
 _PER_TURN: Final = itemgetter("model", "structure_id", "turn")
 _PER_TEXT: Final = itemgetter("model", "structure_id", "speaker", "utterance")
 
@@ -121,6 +134,33 @@ def _after(board: Board, verb: str, arguments: Mapping[str, Any]) -> Board:
 
 def _state(board: Board) -> dict[str, Any]:
     return {"stacks": {cell: list(board.stack(cell)) for cell in CELLS}, "spans": board.spans_json()}
+
+
+def take_annotations(store: Store, annotated: Annotated, reader: str) -> None:
+    """Store the annotations as a model's readings; those that are called ambiguous are left out."""
+    files = dict(query(store, "SELECT episode_id, path FROM episodes INNER JOIN sources USING (source_id)").rows())
+    rows: list[Claim] = []
+    for text in texts(store):
+        found = annotated.get((Path(files[text.game.episode_id]).name, text.turn, text.said.agent))
+        if found is not None and not found["ambiguous"]:
+            words = text.said.text  # the annotators have looked at all of it
+            claims: list[ReadClaim[Any]] = [
+                ReadClaim(read_claim(TYPES, _claim(one), words), 0, len(words), None) for one in found["claims"]
+            ]
+            rows += rows_of(Read[Any](tuple(claims), ()), text.place, reader)
+    put(store, reader, rows)
+
+
+def _claim(annotated: Mapping[str, Any]) -> dict[str, Any]:
+    asks = annotated["verb"] in _CHANGES
+    about = {name: annotated[name] for name in ("color", "size", "cells", "layer") if annotated[name] is not None}
+    count = len(about.get("cells", ())) if about.get("size") == "s" else 1
+    return {"kind": "request" if asks else "remark", "verb": annotated["verb"] if asks else "other", "count": count or 1, **about}
+
+
+def is_found(link: str, found: str | None) -> bool | None:
+    """Whether a rater found a fault; None if the message was not rated, or the rater left it open."""
+    return None if found in {None, "open"} else link in str(found).split("+")
 
 
 def holds(link: str, evidence: str, annotated: Mapping[str, Any] | None) -> bool | None:

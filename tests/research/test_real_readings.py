@@ -6,7 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from research.real import DATA, FAULTS_RATED, READERS, RECORDED, Rated, annotated_faults, faults, rated_faults, rated_verdicts, readings_of
+from research.real import (
+    DATA,
+    FAULTS_RATED,
+    READERS,
+    RECORDED,
+    TURNS_RATED,
+    Rated,
+    annotated_faults,
+    faults,
+    rated_faults,
+    rated_verdicts,
+    readings_of,
+)
 
 RATINGS = DATA / "real_verdicts" / "verdicts.csv"
 OLD_FORM = DATA / "readings" / "readings.jsonl"
@@ -61,7 +73,8 @@ def test_directors_of_published_games_are_blamed_for_real_faults(reader: str, tm
 
 
 def test_directors_of_many_models_are_blamed_for_what_blind_annotators_found(tmp_path: Path) -> None:
-    """By rules alone, on single turns of 14 models: faults whose message somebody annotated who knew of no verdict."""
-    found = [fault.key for fault in annotated_faults(DATA, tmp_path)]
-    assert found.count("right") >= 20
-    assert found.count("false") <= found.count("right") / 9
+    """On single turns of 14 models, by rules and by annotations: faults whose message somebody judged who knew of no verdict."""
+    for faults_found in annotated_faults(DATA, tmp_path, TURNS_RATED).values():
+        found = [fault.key for fault in faults_found]
+        assert found.count("right") >= 20
+        assert found.count("false") <= found.count("right") / 9

@@ -138,7 +138,9 @@ def _wrong_at(game: PreparedGame, board: Board, author: Director, request: Reque
     layer = next_layer if request.layer is None else request.layer
     wanted = game.shown(author, cell, layer) if layer < MAX_HEIGHT else None
     half = request.size == "l" and len(request.cells) == 1
-    right = looks_like(board, author, cell, layer) == wanted
+    there = looks_like(board, author, cell, layer)
+    right = there == wanted
+    replaces = request.verb == "replace"
     reasons = (
         (layer >= MAX_HEIGHT, f"the stack at {cell} is full"),
         (wanted is None, f"{author}'s view has nothing at {cell} layer {layer}"),
@@ -146,10 +148,16 @@ def _wrong_at(game: PreparedGame, board: Board, author: Director, request: Reque
             request.verb == "place" and layer < height,
             f"the stack at {cell} is {height} high{', and what stands there looks right' if right else ''}",
         ),
+        (replaces and layer < height - 1, f"another block stands on layer {layer} of {cell}"),
+        (
+            replaces and there is not None and request.old_color not in (None, there[0]),
+            f"{_name(there)} stands at {cell} layer {layer}",
+        ),
         (
             wanted is not None and (request.color not in (None, wanted[0]) or (request.size not in (None, wanted[1]) and not half)),
             f"{author}'s view has {_name(wanted)} at {cell} layer {layer}",
         ),
+        (replaces and right, f"what stands at {cell} looks right in {author}'s view"),
         (request.verb == "place" and layer > height, f"the stack at {cell} is {height} high: layer {layer} has nothing to stand on"),
     )
     return next((why for is_so, why in reasons if is_so), "")

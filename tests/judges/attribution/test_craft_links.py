@@ -67,6 +67,7 @@ WORDS = {
 RIGHT = {"(0,0)": ["ys"]}
 TALL = {"(0,0)": ["ys", "rs"]}
 FULL = {"(0,0)": ["ys", "os", "gs"]}
+REPLACE_RED = ("D1", "Replace the small red block at the left of my bottom layer with a small yellow block.")
 CHAT = ("D1", "Sounds great, thanks!")
 ORANGE = ("D1", "Put a small orange block on my left, middle layer.")
 
@@ -285,6 +286,27 @@ HANDS = {
         [("D1", "wrong_instruction", BLUE_DOMINO)],
         None,
         "another block stands on layer 0 of (0,0)",
+        [("D1", "no", False)],
+    ),
+    "replaced under another block": Hand(
+        played(REPLACE_RED, board={"(0,0)": ["rs", "os"]}, question="What?"),
+        [("D1", "wrong_instruction", BLUE_DOMINO)],
+        None,
+        "another block stands on layer 0 of (0,0)",
+        [("D1", "no", False)],
+    ),
+    "replaced where another colour is": Hand(
+        played(REPLACE_RED, board=RIGHT, question="What?"),
+        [("D1", "wrong_instruction", BLUE_DOMINO)],
+        None,
+        "ys stands at (0,0) layer 0",
+        [("D1", "no", False)],
+    ),
+    "replaced by what is there": Hand(
+        played(("D1", "Replace the block at the left of my bottom layer with a small yellow block."), board=RIGHT, question="What?"),
+        [("D1", "wrong_instruction", BLUE_DOMINO)],
+        None,
+        "what stands at (0,0) looks right in D1's view",
         [("D1", "no", False)],
     ),
     "not understood": Hand(
