@@ -213,7 +213,7 @@ def claims_page() -> str:
     rooms = {family.title: module(family.name, "judges", "reading") for family in FAMILIES}
     for title, room in (*rooms.items(), ("Any other game", generic)):
         if room is not None:
-            lines += [f"## {title}", "", "| kind | what it says | its fields |", "|---|---|---|"]
+            lines += [f"## {title}", "", "| kind | meaning | its fields |", "|---|---|---|"]
             lines += [f"| `{kind_of(kind)}` | {_one_line(kind.__doc__)} | {_claim_fields(kind)} |" for kind in room.TYPES]
             lines.append("")
     return "\n".join(lines)

@@ -1,7 +1,7 @@
-"""The frame of a prompt: what judges and readers are told in our own words, around text of logs that cannot pass for it.
+"""The frame of a prompt: our own words to judges and readers, around text of logs that cannot pass for it.
 
 Every line that comes from a log starts with ``| ``; no line of the frame does. So no log text can close its fence, open another one, or
-pass for a turn border, whatever it says. The names of agents are the one exception: a head such as ``D1 said:`` needs them. A name that
+pass for a turn border, whatever it is. The names of agents are the one exception: a head such as ``D1 said:`` needs them. A name that
 could say something to the judge is replaced there by a neutral one (``A1``), and quoted like any other text.
 
 `Frame` is the type of what passes for the frame, and `chat` the one way from a frame to a request: no other module of the judges writes

@@ -52,31 +52,31 @@ class Worth:
 
     @cached_property
     def stay(self) -> float:
-        """What waiting would have kept; not below 0."""
-        return self._kept(self._board)
+        """What waiting would have saved; not below 0."""
+        return self._saved(self._board)
 
     def best(self, moves: Iterable[Move]) -> tuple[float, Move | None]:
-        """What the best of some moves, or waiting, would have kept, and that move; None: waiting."""
+        """What the best of some moves, or waiting, would have saved, and that move; None: waiting."""
         found: tuple[float, Move | None] = (self.stay, None)
         for move in moves:
-            kept = self.of(move)
-            if kept > found[0]:
-                found = kept, move
+            saved = self.of(move)
+            if saved > found[0]:
+                found = saved, move
         return found
 
     def of(self, move: Move) -> float:
-        """What a move would have kept; not below 0."""
+        """What a move would have saved; not below 0."""
         outcome = execute(self._board, move)
-        return self._kept(outcome.board) if outcome.accepted else self.stay
+        return self._saved(outcome.board) if outcome.accepted else self.stay
 
-    def _kept(self, board: Board) -> float:
+    def _saved(self, board: Board) -> float:
         if self._target is None or self._lost.left is None:
             return 0.0
         return max(best_progress(board, self._target, self._lost.left - 1) - self._lost.after, 0.0)
 
 
 NO_WORTH: Final = Worth(EMPTY_BOARD, None, Lost(0.0, 0.0, 0.0))
-"""Of a turn that cost nothing: nothing could have been kept."""
+"""Of a turn that cost nothing: nothing could have been saved."""
 
 
 BUILDER: Final = "Builder"

@@ -146,18 +146,18 @@ def _wrong_at(game: PreparedGame, board: Board, author: Director, request: Reque
         (wanted is None, f"{author}'s view has nothing at {cell} layer {layer}"),
         (
             request.verb == "place" and layer < height,
-            f"the stack at {cell} is {height} high{', and what stands there looks right' if right else ''}",
+            f"the stack at {cell} is {height} high{', and what is there looks right' if right else ''}",
         ),
-        (replaces and layer < height - 1, f"another block stands on layer {layer} of {cell}"),
+        (replaces and layer < height - 1, f"another block is on layer {layer} of {cell}"),
         (
             replaces and there is not None and request.old_color not in (None, there[0]),
-            f"{_name(there)} stands at {cell} layer {layer}",
+            f"{_name(there)} is at {cell} layer {layer}",
         ),
         (
             wanted is not None and (request.color not in (None, wanted[0]) or (request.size not in (None, wanted[1]) and not half)),
             f"{author}'s view has {_name(wanted)} at {cell} layer {layer}",
         ),
-        (replaces and right, f"what stands at {cell} looks right in {author}'s view"),
+        (replaces and right, f"what is at {cell} looks right in {author}'s view"),
         (request.verb == "place" and layer > height, f"the stack at {cell} is {height} high: layer {layer} has nothing to stand on"),
     )
     return next((why for is_so, why in reasons if is_so), "")
@@ -168,13 +168,13 @@ def _wrong_removal(game: PreparedGame, prepared: PreparedTurn, author: Director,
         height = prepared.board.height(cell)
         layer = height - 1 if request.layer is None else request.layer
         if not height:
-            return f"nothing stands at {cell}"
+            return f"nothing is at {cell}"
         if layer >= height:
             return f"the stack at {cell} is {height} high"
         if layer < height - 1:
-            return f"another block stands on layer {layer} of {cell}"
+            return f"another block is on layer {layer} of {cell}"
         if all(looks_like(prepared.board, author, cell, below) == game.shown(author, cell, below) for below in range(height)):
-            return f"what stands at {cell} looks right in {author}'s view"
+            return f"what is at {cell} looks right in {author}'s view"
     return ""
 
 
