@@ -375,7 +375,7 @@ What a server does not count is unknown: tokens and cost are null; a budget reck
 `--max-cost` needs a price, and names the line that matched. A model that no list knows is said to be unknown before anything is asked,
 also where a pattern gives it a price; on a server of your own (`--base-url`, or a deployment of Azure) names are yours, and nothing is
 said.
-"""  # noqa: E501
+"""
 
 
 PAGES: dict[str, Callable[[], str]] = {
