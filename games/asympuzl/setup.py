@@ -148,7 +148,7 @@ class ScriptedTeam:
         return self._players[seen.data.agent].answer(seen.data)
 
     def known(self, turn: Turn) -> Turn:
-        """The rules alone say what went wrong: nothing is planted beside them."""
+        """The rules alone say what went wrong: nothing is planted."""
         return turn
 
     def redraw(self, seed: str) -> None:
