@@ -17,7 +17,7 @@ from benchmarks.figures import Figure, markdown, table
 
 __all__ = ["main"]
 
-NAMES: Final = ("ingest", "replay", "values", "pages", "browser", "growth", "engines", "kitchens", "judge_run", "play", "scale")
+NAMES: Final = ("ingest", "replay", "values", "pages", "browser", "users", "growth", "engines", "kitchens", "judge_run", "play", "scale")
 """Modules of this folder, each what a user does; `run() -> list[Figure]`, or `main()` where it prints its figures itself."""
 
 _REAL: Final = "real"

@@ -27,6 +27,10 @@ _LEFT_OUT: Final = frozenset({"children", "key", "n_clicks", "n_clicks_timestamp
 _LENGTH: Final = re.compile(r"(?<!^)(?=[A-Z])")
 _TAG: Final = re.compile(r"[a-z][a-z0-9]*")
 
+_TEXT: Final = (str, int, float)
+_PLAIN: Final = "dash_html_components"
+"""What Dash calls the elements of HTML."""
+
 _BOUND: Final = (html.Summary, html.Legend)
 """Elements that must stand right inside their parent."""
 
@@ -78,41 +82,49 @@ class svg:  # noqa: N801 - reads as `html.Div` does
         self.attributes = attributes
 
 
-def is_static(part: Static) -> bool:
-    """Whether nothing in it needs a component of its own."""
+def is_static(part: Static, known: dict[int, bool] | None = None) -> bool:
+    """Whether nothing in it needs a component of its own; `known`: what has been found of components already, by id."""
+    if isinstance(part, _TEXT):
+        return True
+    known = {} if known is None else known
     if isinstance(part, list | tuple):
-        return all(map(is_static, part))
-    if isinstance(part, Component):
-        is_plain = type(part).__module__.startswith("dash.html") or isinstance(part, dcc.Link)
-        return is_plain and not hasattr(part, "id") and is_static(getattr(part, "children", None))
-    return True
+        return all(is_static(child, known) for child in part)
+    if not isinstance(part, Component):
+        return True
+    if id(part) not in known:
+        children = is_static(vars(part).get("children"), known)
+        is_plain = part._namespace == _PLAIN or isinstance(part, dcc.Link)  # noqa: SLF001 - Dash has no other name for it
+        known[id(part)] = children and is_plain and "id" not in vars(part)
+    return known[id(part)]
 
 
-def compact(part: Static) -> Any:
-    """The same page with the largest possible static parts as fragments."""
+def compact(part: Static, known: dict[int, bool] | None = None) -> Any:
+    """The same page with the largest possible static parts as fragments; `known` as in `is_static`."""
+    known = {} if known is None else known
     if isinstance(part, list | tuple):
-        return list(_grouped(part))
-    if part is None or isinstance(part, str | int | float):
+        return list(_grouped(part, known))
+    if part is None or isinstance(part, _TEXT):
         return part
-    if is_static(part):
+    if is_static(part, known):
         return Fragment(to_html(part))
     for name in _ADDRESSES & vars(part).keys():
         setattr(part, name, _relative(getattr(part, name)))
-    if type(part).__module__.startswith("dash.html") and not isinstance(getattr(part, "children", None), str | int | float | None):
-        part.children = compact(part.children)
+    if part._namespace == _PLAIN and not isinstance(getattr(part, "children", None), (*_TEXT, type(None))):  # noqa: SLF001
+        part.children = compact(part.children, known)
     return part
 
 
-def _grouped(parts: Sequence[Static]) -> Iterator[Any]:
+def _grouped(parts: Sequence[Static], known: dict[int, bool]) -> Iterator[Any]:
     waiting: list[Static] = []
     for part in parts:
-        if is_static(part) and not isinstance(part, _BOUND):
+        is_whole = is_static(part, known)
+        if is_whole and not isinstance(part, _BOUND):
             waiting.append(part)
             continue
         if waiting:
             yield Fragment(to_html(waiting))
             waiting = []
-        yield part if is_static(part) else compact(part)
+        yield part if is_whole else compact(part, known)
     if waiting:
         yield Fragment(to_html(waiting))
 
@@ -123,51 +135,50 @@ def to_html(part: Static) -> Html:
     Raises:
         TypeError: something in it is no static part.
     """
-    return Html.own("".join(_pieces(part)))
+    pieces: list[str] = []
+    _write(part, pieces)
+    return Html.own("".join(pieces))
 
 
-def _pieces(part: Static) -> Iterator[str]:
+def _write(part: Static, pieces: list[str]) -> None:
+    """Lists in place of generators, and no account of Dash's own: a page has some thousand parts, and each step of each reader one page."""
     if part is None:
         return
-    if isinstance(part, str | int | float):
-        yield escape_html.escape(without_control(str(part)), quote=False)
+    if isinstance(part, _TEXT):
+        pieces.append(escape_html.escape(without_control(str(part)), quote=False))
     elif isinstance(part, list | tuple):
         for child in part:
-            yield from _pieces(child)
+            _write(child, pieces)
     elif isinstance(part, svg):
-        yield from _element(part.tag, {name.replace("_", "-"): value for name, value in part.attributes.items()}, part.children)
+        _write_element(part.tag, {name.replace("_", "-"): value for name, value in part.attributes.items()}, part.children, pieces)
     elif isinstance(part, Fragment):
-        yield part.html
+        pieces.append(part.html)
     elif isinstance(part, Component):
         tag = "a" if isinstance(part, dcc.Link) else str(part._type).lower()  # noqa: SLF001 - Dash has no other name for it
-        properties = {name: value for name, value in _properties(part).items() if name not in _LEFT_OUT}
-        yield from _element(tag, properties, getattr(part, "children", None))
+        known = part._prop_names  # type: ignore[attr-defined]  # noqa: SLF001 - it is set by each class
+        given = {name: value for name, value in vars(part).items() if name in known or name.startswith(("data-", "aria-"))}
+        _write_element(tag, given, given.get("children"), pieces)
     else:
         raise TypeError(f"{type(part).__name__} is no static part")
 
 
-def _element(tag: str, properties: Mapping[str, Any], children: Static) -> Iterator[str]:
-    yield f"<{tag}"
+def _write_element(tag: str, properties: Mapping[str, Any], children: Static, pieces: list[str]) -> None:
+    pieces.append(f"<{tag}")
     for name, value in properties.items():
-        if value is None or value is False:
+        if value is None or value is False or name in _LEFT_OUT:
             continue
         text = "" if value is True else _style(value) if name == "style" else str(value)
         text = _relative(text) if name in _ADDRESSES else text
-        yield f' {_ATTRIBUTES.get(name, name)}="{escape_html.escape(without_control(text))}"'
-    yield ">"
+        pieces.append(f' {_ATTRIBUTES.get(name, name)}="{escape_html.escape(without_control(text))}"')
+    pieces.append(">")
     if tag not in _VOID:
-        yield from _pieces(children)
-        yield f"</{tag}>"
+        _write(children, pieces)
+        pieces.append(f"</{tag}>")
 
 
 def _relative(address: str) -> str:
     """All pages are one level deep: so written, links hold under whatever path a proxy serves them."""
     return f".{address}" if address.startswith("/") else address
-
-
-def _properties(part: Component) -> dict[str, Any]:
-    found: dict[str, Any] = part.to_plotly_json()["props"]  # type: ignore[no-untyped-call]
-    return found
 
 
 def _style(style: Mapping[str, Any] | str) -> str:

@@ -40,4 +40,4 @@ def test_a_family_s_page_counts_its_games_and_is_not_reached_under_another(tmp_p
     assert "9 games" in to_html(draw_page(store, Address.parse("/remove-gap", "")).filters)
     assert "10 games" in to_html(draw_page(store, Address.parse("/spirals", "")).filters)
     head = to_html(draw_page(store, Address.parse("/spirals", "?benchmark=asympuzl&level=3")).head)
-    assert 'href="/remove-gap?benchmark=craft&amp;level=3"' in head
+    assert 'href="./remove-gap?benchmark=craft&amp;level=3"' in head

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -126,7 +127,7 @@ def test_turn_that_is_not_there_is_said(site: str, page: Page) -> None:
     """An address with a turn beyond the end says which turns there are."""
     page.goto(f"{site}/game")
     href = page.locator(".cotrace-grid a").first.get_attribute("href")
-    page.goto(f"{site}{href}".replace("turn=1", "turn=99"))
+    page.goto(urljoin(page.url, href).replace("turn=1", "turn=99"))
 
     page.get_by_text("This game has turns 1 to", exact=False).wait_for()
 
