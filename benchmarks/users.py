@@ -95,11 +95,15 @@ class _Site(NamedTuple):
     def step(self, game: str, turn: int) -> float:
         """Seconds that the page of a turn takes."""
         outputs = ["head.children", "filters.children", "page.children", "title.data"]
-        values = {"address.pathname": "/game", "address.search": f"?{urlencode({'episode': game, 'turn': turn})}", "redraw.data": None}
+        values: dict[str, str | None] = {
+            "address.pathname": "/game",
+            "address.search": f"?{urlencode({'episode': game, 'turn': turn})}",
+            "redraw.data": None,
+        }
         asked = {
             "output": f"..{'...'.join(outputs)}..",
             "outputs": [dict(zip(("id", "property"), output.split("."), strict=True)) for output in outputs],
-            "inputs": [dict(zip(("id", "property"), name.split("."), strict=True)) | {"value": value} for name, value in values.items()],
+            "inputs": [{"id": name.split(".")[0], "property": name.split(".")[1], "value": value} for name, value in values.items()],
             "changedPropIds": ["address.search"],
         }
         began = time.perf_counter()

@@ -155,7 +155,7 @@ def _write(part: Static, pieces: list[str]) -> None:
         pieces.append(part.html)
     elif isinstance(part, Component):
         tag = "a" if isinstance(part, dcc.Link) else str(part._type).lower()  # noqa: SLF001 - Dash has no other name for it
-        known = part._prop_names  # type: ignore[attr-defined]  # noqa: SLF001 - it is set by each class
+        known = part._prop_names  # noqa: SLF001 - it is set by each class
         given = {name: value for name, value in vars(part).items() if name in known or name.startswith(("data-", "aria-"))}
         _write_element(tag, given, given.get("children"), pieces)
     else:

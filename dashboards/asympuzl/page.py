@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from dash import html
-
-from dashboards.figures import FULLER, MODEL_COLORS, Axis, Dot, dot_plot, numbered, plain, styled
-from dashboards.grid import Grid, GridColumn, TableRows, fold
-from dashboards.pages import game
-from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
-from dashboards.reader import Reader
+from dashboards.charts import Chart, Choice, FamilyPage, Links, Number, Table
+from dashboards.figures import Axis
+from dashboards.grid import GridColumn
 from games.asympuzl.game import FEEDBACK_MODES, PAPER_NAMES
-from schemas.common.wording import count, counted, share, share_interval, share_of
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    import polars as pl
-
 
 PATH = "/asympuzl"
 TITLE = "AsymPuzl"
@@ -26,7 +15,9 @@ IN_MENU = True
 BENCHMARK = "asympuzl"
 ORDER = 80
 
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_WORDS: Final = " ".join(f"WHEN '{mode}' THEN '{PAPER_NAMES[mode]}'" for mode in FEEDBACK_MODES)
+_MODE: Final = f"CASE feedback_mode {_WORDS} END"
+_PLACE: Final = f"list_position({list(FEEDBACK_MODES)}, feedback_mode)"
 _CONFIGURATIONS = """
     SELECT
         model, size, feedback_mode, tokenizer,
@@ -62,202 +53,119 @@ _TABLE = f"""
         AND configurations.tokenizer IS NOT DISTINCT FROM used.tokenizer
     ORDER BY configurations.model, configurations.size, configurations.feedback_mode
 """
-_BY_TURN = """
-    WITH finished AS (SELECT * FROM asympuzl_games WHERE {filters} AND complete AND size = $size),
-    longest AS (SELECT unnest(range(1, max(coalesce(max_turns, turns)) + 1)) AS k FROM finished)
+_SIZED = "SELECT * FROM asympuzl_games WHERE {filters} AND complete AND size::VARCHAR = $size"
+_BY_TURN = f"""
+    WITH finished AS ({_SIZED}),
+    longest AS (SELECT unnest(range(1, max(coalesce(max_turns, turns)) + 1)) AS x FROM finished)
     SELECT
-        model, feedback_mode, k,
+        model AS series, {_MODE} AS dash, x,
         count(*) AS games,
-        count(*) FILTER (solved AND solved_turn <= k) AS wins,
-        wins / games AS success_rate,
-        wilson_low(wins, games) AS low,
-        wilson_high(wins, games) AS high
-    FROM finished CROSS JOIN longest GROUP BY model, feedback_mode, k ORDER BY model, feedback_mode, k
+        count(*) FILTER (solved AND solved_turn <= x) AS wins,
+        wins / games AS value,
+        format('{{}} of {{}} [{{:.0f}} %, {{:.0f}} %]', wins, games, 100 * wilson_low(wins, games), 100 * wilson_high(wins, games)) AS hover
+    FROM finished CROSS JOIN longest GROUP BY model, feedback_mode, x ORDER BY model, {_PLACE}, x
 """
-_WRITES = """
-    SELECT agent, turn, position, sum(writes)::BIGINT AS writes, sum(undoing_actions)::BIGINT AS undoing
-    FROM asympuzl_positions
-    WHERE {filters} AND size = $size AND episode_id IN (SELECT episode_id FROM asympuzl_games WHERE complete)
-    GROUP BY agent, turn, position ORDER BY ALL
+_WRITES = f"""
+    WITH finished AS ({_SIZED}),
+    longest AS (SELECT max(turns) AS turns, any_value(size) AS size, count(*) AS games FROM finished HAVING count(*) > 0)
+    SELECT
+        CASE agents.agent WHEN 'A' THEN 'A (Alice)' ELSE 'B (Bob)' END AS panel, x, y,
+        coalesce(sum(writes), 0) / any_value(games) AS value,
+        '' AS text,
+        format('{{:.2f}} a game; {{}} actions took earlier work back', value, coalesce(sum(undoing_actions), 0)::BIGINT) AS hover
+    FROM longest
+    CROSS JOIN (SELECT unnest(['A', 'B']) AS agent) AS agents
+    CROSS JOIN range(1, longest.turns + 1) AS turns(x)
+    CROSS JOIN range(1, longest.size + 1) AS positions(y)
+    LEFT JOIN (SELECT * FROM asympuzl_positions SEMI JOIN finished USING (episode_id)) AS placed
+        ON placed.agent = agents.agent AND placed.turn = x AND placed.position = y
+    GROUP BY agents.agent, x, y ORDER BY agents.agent, x, y
 """
+_SIZE: Final = Choice(
+    key="size", label="Positions", options="SELECT DISTINCT size FROM asympuzl_games WHERE {filters} AND complete ORDER BY size"
+)
+_GAMES: Final = Links(keys={"model": "model", "level": "size"})
 
-
-def content(read: Reader) -> Part:
-    """Every configuration under the filters; the curves and the heat map for one size: `?size=5`."""
-    rows = read.rows(_CONFIGURATIONS)
-    if rows.is_empty():
-        return note("No finished AsymPuzl game under these filters.", html.Pre("cotrace play asympuzl --out logs/\ncotrace ingest logs/"))
-    sizes = sorted(rows["size"].unique())
-    wanted = read.address.number("size", 0)
-    size = wanted if wanted in sizes else sizes[0]
-    cut = read.rows("SELECT count(*) AS cut FROM asympuzl_games WHERE {filters} AND NOT complete").item()
-    choices = link_choices("Positions", [(str(one), read.address.to(size=one), one == size) for one in sizes]) if len(sizes) > 1 else None
-    return html.Div(
-        [
-            html.H1("AsymPuzl"),
-            html.P("Two agents with different clues complete one puzzle; each keeps a hypothesis of its own.", className="lead"),
-            _stats(rows, cut),
-            card(
-                "Success by feedback mode and size",
-                figure("asympuzl-success", success(read, rows), label="share of games solved"),
-                fold(read, CONFIGURATIONS),
-                hint="Share of games solved within the limit, with 95 % Wilson intervals. With 30 games an interval is about 34 points "
-                "wide at 50 %: smaller differences are no effects. Click a point to see its games.",
+PAGE: Final = FamilyPage(
+    title=TITLE,
+    benchmark=BENCHMARK,
+    lead="Two agents with different clues complete one puzzle; each keeps a hypothesis of its own.",
+    numbers_sql=f"""
+        SELECT
+            sum(games)::BIGINT AS games, sum(wins)::BIGINT AS wins, sum(wins) / sum(games) AS rate,
+            sum(overcorrections)::BIGINT AS overcorrections,
+            sum(answers)::BIGINT AS answers, sum(repeated)::BIGINT AS repeated, sum(repeated) / nullif(sum(answers), 0) AS repeated_share,
+            sum(no_json)::BIGINT AS no_json, sum(no_json) / nullif(sum(answers), 0) AS no_json_share,
+            (SELECT count(*) FROM asympuzl_games WHERE {{filters}} AND NOT complete) AS cut
+        FROM ({_CONFIGURATIONS})
+    """,
+    numbers=(
+        Number(label="games solved", column="rate", kind="share", detail="{wins} of {games}, {cut} without an end left out"),
+        Number(label="right entries made wrong", column="overcorrections", kind="count", detail="in {answers} answers"),
+        Number(label="repeated messages", column="repeated_share", kind="share", detail="{repeated} of {answers}"),
+        Number(label="answers without JSON", column="no_json_share", kind="share", detail="{no_json} of {answers}"),
+    ),
+    charts=(
+        Chart(
+            name="asympuzl-success",
+            title="Success by feedback mode and size",
+            kind="dots",
+            sql=f"""
+                SELECT *, {_MODE} AS line, model || ', ' || size || ' positions' AS series, success_rate AS value, games AS n
+                FROM ({_CONFIGURATIONS}) ORDER BY {_PLACE}, model, size
+            """,
+            axis=Axis(title="solved", is_share=True),
+            hint="Share of games solved within the limit, with 95 % Wilson intervals. With 30 games an interval is about 34 points "
+            "wide at 50 %: smaller differences are no effects. Click a point to see its games.",
+            links=_GAMES,
+            table=Table(
+                name="asympuzl-configurations",
+                title="Configurations",
+                sql=_TABLE,
+                columns={
+                    "model": GridColumn(heading="Team"),
+                    "size": GridColumn(heading="Positions", kind="count"),
+                    "feedback_mode": GridColumn(heading="Feedback", kind="name"),
+                    "success_rate": GridColumn(heading="Solved", kind="share", part="wins", whole="games"),
+                    "low": GridColumn(heading="95 % from", kind="share"),
+                    "high": GridColumn(heading="to", kind="share"),
+                    "writes_a": GridColumn(heading="Actions/position A", kind="number"),
+                    "writes_b": GridColumn(heading="B", kind="number"),
+                    "overcorrections": GridColumn(heading="Right made wrong", kind="count"),
+                    "repeated": GridColumn(heading="Repeated messages", kind="count"),
+                    "output_a": GridColumn(heading="Output tokens A", kind="number"),
+                    "output_b": GridColumn(heading="B", kind="number"),
+                    "share_a": GridColumn(heading="Message share A", kind="share"),
+                    "share_b": GridColumn(heading="B", kind="share"),
+                    "tokenizer": GridColumn(heading="Tokenizer"),
+                },
+                links=_GAMES,
             ),
-            choices,
-            html.Div(
-                [
-                    card(
-                        "Success by turn",
-                        figure("asympuzl-by-turn", by_turn(read.rows(_BY_TURN, {"size": size})), label="share solved by turn"),
-                        hint=f"Puzzles with {size} positions: share of all games solved in at most that many turns. With full sharing "
-                        "it takes 2.",
-                    ),
-                    card(
-                        "Actions per position",
-                        figure("asympuzl-writes", writes(read.rows(_WRITES, {"size": size}), _games(rows, size), size), label="actions"),
-                        hint=f"Puzzles with {size} positions: valid actions on a position in a turn, mean over all games.",
-                    ),
-                ],
-                className="columns",
-            ),
-        ]
-    )
-
-
-def report_figure(read: Reader) -> go.Figure | None:
-    """Success by mode and size; None without games."""
-    rows = read.rows(_CONFIGURATIONS)
-    return None if rows.is_empty() else success(read, rows)
-
-
-def success(read: Reader, rows: pl.DataFrame) -> go.Figure:
-    """Success with 95 % Wilson intervals: a line a mode, one series for each team and size."""
-    dots = [
-        Dot(
-            line=PAPER_NAMES[row["feedback_mode"]],
-            series=f"{row['model']}, {row['size']} positions",
-            value=row["success_rate"],
-            low=row["low"],
-            high=row["high"],
-            n=row["games"],
-            link=_games_of(read, row),
-        )
-        for row in sorted(rows.iter_rows(named=True), key=lambda row: FEEDBACK_MODES.index(row["feedback_mode"]))
-    ]
-    return dot_plot(dots, Axis(title="solved", is_share=True))
-
-
-def by_turn(rows: pl.DataFrame) -> go.Figure:
-    """Share of games solved in at most k turns: a colour for each model, a dash for each feedback mode."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
-    models = sorted(rows["model"].unique())
-    for (model, mode), part in rows.group_by("model", "feedback_mode", maintain_order=True):
-        drawn.add_scatter(
-            x=part["k"].to_list(),
-            y=part["success_rate"].to_list(),
-            mode="lines+markers",
-            name=f"{plain(model)}, {PAPER_NAMES[mode]}",
-            line={
-                "shape": "hv",
-                "color": MODEL_COLORS[models.index(model) % len(MODEL_COLORS)],
-                "dash": _DASHES[FEEDBACK_MODES.index(mode)],
-            },
-            customdata=[
-                f"{share_of(row['wins'], row['games'])} {share_interval(row['low'], row['high'])}" for row in part.iter_rows(named=True)
-            ],
-            hovertemplate="%{fullData.name}, turn %{x}: %{customdata}<extra></extra>",
-        )
-    drawn.update_xaxes(title="turn", **numbered(max(rows["k"].to_list(), default=1)), rangemode="tozero")
-    drawn.update_yaxes(title="solved so far", range=[-0.03, 1.03], tickformat=".0%")
-    return styled(drawn, height=420)
-
-
-def writes(rows: pl.DataFrame, games: int, size: int) -> go.Figure:
-    """Mean number of valid actions on each position in each turn, A and B side by side."""
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
-
-    drawn = make_subplots(rows=1, cols=2, subplot_titles=("A (Alice)", "B (Bob)"), shared_yaxes=True, horizontal_spacing=0.06)
-    longest = rows["turn"].max()
-    turns = longest if isinstance(longest, int) else 1
-    counts = {agent: [[0.0] * turns for _ in range(size)] for agent in ("A", "B")}
-    undone = {agent: [[0] * turns for _ in range(size)] for agent in ("A", "B")}
-    for row in rows.iter_rows(named=True):
-        place = row["position"] - 1, row["turn"] - 1
-        counts[row["agent"]][place[0]][place[1]] = row["writes"] / games
-        undone[row["agent"]][place[0]][place[1]] = row["undoing"]
-    for column, agent in enumerate(counts, start=1):
-        drawn.add_trace(
-            go.Heatmap(
-                z=counts[agent],
-                x=list(range(1, turns + 1)),
-                y=list(range(1, size + 1)),
-                customdata=undone[agent],
-                coloraxis="coloraxis",
-                xgap=2,
-                ygap=2,
-                hovertemplate="turn %{x}, position %{y}: %{z:.2f} a game; %{customdata} actions took earlier work back<extra></extra>",
-            ),
-            row=1,
-            col=column,
-        )
-    drawn.update_xaxes(title="turn", **numbered(turns), showgrid=False)
-    drawn.update_yaxes(autorange="reversed", dtick=1, showgrid=False)
-    drawn.update_yaxes(title="position", col=1)
-    drawn.update_layout(coloraxis={"colorscale": FULLER, "cmin": 0, "colorbar": {"title": "actions<br>a game"}})
-    return styled(drawn, height=160 + 26 * max(size, 5), legend=False)
-
-
-def _games_of(read: Reader, row: Mapping[str, Any]) -> str:
-    return read.address.narrowed(game.PATH, benchmark="asympuzl", model=row["model"], level=row["size"])
-
-
-def _games(rows: pl.DataFrame, size: int) -> int:
-    import polars as pl
-
-    return int(rows.filter(pl.col("size") == size)["games"].sum())
-
-
-def _stats(rows: pl.DataFrame, cut: int) -> Part:
-    games, solved, answers = (int(rows[name].sum()) for name in ("games", "wins", "answers"))
-    left = f", {cut} without an end left out" if cut else ""
-    return html.Div(
-        [
-            stat("games solved", share(solved / games), f"{count(solved)} of {count(games)}{left}"),
-            stat("right entries made wrong", count(int(rows["overcorrections"].sum())), f"in {counted(answers, 'answer')}"),
-            stat_of("repeated messages", int(rows["repeated"].sum()), answers),
-            stat_of("answers without JSON", int(rows["no_json"].sum()), answers),
-        ],
-        className="stats",
-    )
-
-
-def _configurations(read: Reader, _: str) -> TableRows:
-    return TableRows(
-        sql=_TABLE,
-        columns={
-            "model": GridColumn(heading="Team"),
-            "size": GridColumn(heading="Positions", kind="count"),
-            "feedback_mode": GridColumn(heading="Feedback", kind="name"),
-            "success_rate": GridColumn(heading="Solved", kind="share", part="wins", whole="games"),
-            "low": GridColumn(heading="95 % from", kind="share"),
-            "high": GridColumn(heading="to", kind="share"),
-            "writes_a": GridColumn(heading="Actions/position A", kind="number"),
-            "writes_b": GridColumn(heading="B", kind="number"),
-            "overcorrections": GridColumn(heading="Right made wrong", kind="count"),
-            "repeated": GridColumn(heading="Repeated messages", kind="count"),
-            "output_a": GridColumn(heading="Output tokens A", kind="number"),
-            "output_b": GridColumn(heading="B", kind="number"),
-            "share_a": GridColumn(heading="Message share A", kind="share"),
-            "share_b": GridColumn(heading="B", kind="share"),
-            "tokenizer": GridColumn(heading="Tokenizer"),
-        },
-        link=lambda row: _games_of(read, row),
-    )
-
-
-CONFIGURATIONS: Final = Grid("asympuzl-configurations", _configurations, "Configurations")
-TABLES = (CONFIGURATIONS,)
+        ),
+        Chart(
+            name="asympuzl-by-turn",
+            title="Success by turn",
+            kind="steps",
+            sql=_BY_TURN,
+            axis=Axis(title="solved so far", is_share=True),
+            x="turn",
+            choices=(_SIZE,),
+            hint="Puzzles with {size} positions: share of all games solved in at most that many turns. With full sharing it takes 2.",
+            is_wide=False,
+        ),
+        Chart(
+            name="asympuzl-writes",
+            title="Actions per position",
+            kind="heat",
+            sql=_WRITES,
+            axis=Axis(title="actions a game"),
+            x="turn",
+            y="position",
+            choices=(_SIZE,),
+            hint="Puzzles with {size} positions: valid actions on a position in a turn, mean over all games.",
+            is_wide=False,
+        ),
+    ),
+)
+content = PAGE.content
+TABLES = PAGE.tables

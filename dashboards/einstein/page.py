@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import Final
 
-from dash import html
-
-from dashboards.address import Address
-from dashboards.figures import OUTCOMES, Axis, Dot, dot_plot, plain, styled
-from dashboards.grid import Grid, GridColumn, TableRows, fold
-from dashboards.pages import game
-from dashboards.pages import turns as turns_page
-from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
-from dashboards.reader import Reader
+from dashboards.charts import Chart, Choice, FamilyPage, Links, Number, Table
+from dashboards.figures import Axis
+from dashboards.grid import GridColumn
 from games.einstein.labels import CATEGORIES, NO_ERROR
-from schemas.common.wording import count, counted, in_words, number, score, share
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    import polars as pl
-
 
 PATH = "/einstein"
 TITLE = "Einstein Puzzles"
@@ -27,7 +16,7 @@ IN_MENU = True
 BENCHMARK = "einstein"
 ORDER = 81
 
-_GROUPS = {
+_GROUPS: Final = {
     "action_mode": "Action space",
     "verifier": "Verifier",
     "num_objects": "Objects",
@@ -35,8 +24,6 @@ _GROUPS = {
     "use_cot": "Reasoning",
     "run": "Run",
 }
-_PER = {"steps": "all steps", "relevant": "actions concerned"}
-
 _KNOWN = """
     WITH known AS (
         SELECT
@@ -62,223 +49,128 @@ _MEASURES = """
     sum(solved_at_limit)::BIGINT AS at_limit,
     coalesce(sum(step_count) FILTER (success IS NOT NULL), 0)::BIGINT AS steps
 """
-_TOTALS = f"""
+_BY = f"""
+    {_KNOWN}
     SELECT
-        sum(step_count)::BIGINT AS steps, sum(n_move)::BIGINT AS move, sum(n_share)::BIGINT AS share, sum(n_ask)::BIGINT AS ask,
-        sum(no_error_steps)::BIGINT AS no_error,
-        {", ".join(f"sum({category.key})::BIGINT AS {category.key}" for category in CATEGORIES)}
-    FROM einstein_game_facts WHERE {{filters}}
+        "{{by}}", "{{split}}", {_MEASURES},
+        CASE '{{by}}' WHEN 'model' THEN any_value(model) END AS of_model,
+        CASE '{{by}}' WHEN 'num_objects' THEN any_value(level) END AS of_level,
+        CASE '{{by}}' WHEN 'run' THEN any_value(run) END AS of_condition
+    FROM known GROUP BY "{{by}}", "{{split}}" ORDER BY "{{by}}", "{{split}}"
 """
+_GAMES: Final = Links(keys={"model": "of_model", "level": "of_level", "condition": "of_condition"})
+_ERRORS = " UNION ALL ".join(
+    f"""
+    SELECT
+        '{key}' AS category, 'einstein_published' AS taxonomy, sum({counted})::BIGINT AS count, sum(step_count)::BIGINT AS total,
+        {f"'{action}'" if action else "NULL::VARCHAR"} AS concerned, {f"sum(n_{action})::BIGINT" if action else "NULL::BIGINT"} AS number,
+        sum({counted}) / nullif(sum(step_count), 0) AS steps,
+        {f"sum({counted}) / nullif(sum(n_{action}), 0)" if action else "NULL"} AS relevant
+    FROM einstein_game_facts WHERE {{filters}}
+    """
+    for key, counted, action in [(one.key, one.key, one.relevant) for one in CATEGORIES] + [(NO_ERROR, "no_error_steps", None)]
+)
+_TURNS: Final = Links(keys={"taxonomy": "taxonomy", "category": "category"}, to="/turns")
 
-
-def content(read: Reader) -> Part:
-    """The games under the filters: `?by=` is the axis, `?split=` the colours, `?per=` the denominator of the error rates."""
-    address = read.address
-    by, split = _axes(read)
-    per = address.one("per") if address.one("per") in _PER else "steps"
-    rows = measured(read, by, split)
-    if rows.is_empty():
-        return note("No Einstein game under these filters.", html.Pre("cotrace play einstein --out logs/\ncotrace ingest logs/"))
-    choices = [
-        link_choices("By", [(label, address.to(by=key), key == by) for key, label in _GROUPS.items()]),
-        link_choices("Colours", [(label, address.to(split=key), key == split) for key, label in _GROUPS.items()]),
-    ]
-    return html.Div(
-        [
-            html.H1("Einstein Puzzles"),
-            _stats(read),
-            *choices,
-            html.Div(
-                [
-                    card(
-                        "Success",
-                        figure("einstein-success", success(rows, by, split, address), label="share of games solved"),
-                        hint="Bars are 95 % Wilson intervals.",
-                    ),
-                    card(
-                        "Step ratio",
-                        figure("einstein-steps", step_ratio(rows, by, split, address), label="steps over optimum"),
-                        hint="Steps over the optimum of the action space, solved games only; bars are 95 % t intervals.",
-                    ),
-                    card("Numbers", fold(read, NUMBERS), wide=True),
-                ],
-                className="columns",
+PAGE: Final = FamilyPage(
+    title=TITLE,
+    benchmark=BENCHMARK,
+    numbers_sql=f"{_KNOWN} SELECT {_MEASURES} FROM known",
+    numbers=(
+        Number(label="games", column="games", kind="count", detail="{steps} steps"),
+        Number(label="solved in time", column="success_rate", kind="share", detail="{wins} of {games}"),
+        Number(label="objects in their bins", column="sub_r", kind="score", detail="mean of games"),
+        Number(label="times the optimal steps", column="step_ratio", kind="number", detail="mean of {n_ratio} solved games"),
+    ),
+    choices=(
+        Choice(key="by", label="By", options=_GROUPS),
+        Choice(key="split", label="Colours", options=_GROUPS, default="verifier"),
+    ),
+    charts=(
+        Chart(
+            name="einstein-success",
+            title="Success",
+            kind="dots",
+            sql=f"""
+                SELECT *, "{{by}}" AS line, "{{split}}" AS series,
+                    success_rate AS value, success_low AS low, success_high AS high, games AS n
+                FROM ({_BY})
+            """,
+            axis=Axis(title="solved in time", is_share=True),
+            hint="Bars are 95 % Wilson intervals.",
+            links=_GAMES,
+            is_wide=False,
+        ),
+        Chart(
+            name="einstein-steps",
+            title="Step ratio",
+            kind="dots",
+            sql=f"""
+                SELECT *, "{{by}}" AS line, "{{split}}" AS series, step_ratio AS value,
+                    step_ratio - ratio_half AS low, step_ratio + ratio_half AS high, n_ratio AS n
+                FROM ({_BY})
+            """,
+            axis=Axis(title="steps over optimum", low=1, high=None, lines_at=(1,)),
+            hint="Steps over the optimum of the action space, solved games only; bars are 95 % t intervals.",
+            n_of="solved game",
+            links=_GAMES,
+            is_wide=False,
+        ),
+        Chart(
+            name="einstein-groups",
+            title="Numbers",
+            kind="table",
+            sql=_BY,
+            table=Table(
+                name="einstein",
+                title="Groups in numbers",
+                sql=_BY,
+                columns={
+                    "{by}": GridColumn(heading=""),
+                    "{split}": GridColumn(heading=""),
+                    "success_rate": GridColumn(heading="Solved", kind="share", part="wins", whole="games"),
+                    "success_low": GridColumn(heading="95 % from", kind="share"),
+                    "success_high": GridColumn(heading="to", kind="share"),
+                    "sub_r": GridColumn(heading="Objects in bins", kind="score"),
+                    "step_ratio": GridColumn(heading="Steps over optimum", kind="number"),
+                    "ratio_half": GridColumn(heading="±", kind="number"),
+                    "corrected": GridColumn(heading="Corrections", kind="number"),
+                    "at_limit": GridColumn(heading="Solved in the last step", kind="count"),
+                },
+                links=_GAMES,
             ),
-            _errors_card(read, per),
-        ]
-    )
-
-
-def _axes(read: Reader) -> tuple[str, str]:
-    by = read.address.one("by") if read.address.one("by") in _GROUPS else "action_mode"
-    return by, read.address.one("split") if read.address.one("split") in _GROUPS else "verifier"
-
-
-def report_figure(read: Reader) -> go.Figure | None:
-    """Success by action space and verifier; None without Einstein games."""
-    rows = measured(read, "action_mode", "verifier")
-    return None if rows.is_empty() else success(rows, "action_mode", "verifier", read.address)
-
-
-def measured(read: Reader, by: str, split: str) -> pl.DataFrame:
-    """Games, success, subgoals, step ratio and corrections of each group, with intervals."""
-    return read.rows(_measured(by, split))
-
-
-def _measured(by: str, split: str) -> str:
-    groups = f'"{by}"' if split == by else f'"{by}", "{split}"'
-    return f"{_KNOWN} SELECT {groups}, {_MEASURES} FROM known GROUP BY {groups} ORDER BY {groups}"
-
-
-def _stats(read: Reader) -> Part:
-    whole = read.rows(f"{_KNOWN} SELECT {_MEASURES} FROM known").row(0, named=True)
-    return html.Div(
-        [
-            stat("games", count(whole["games"]), counted(whole["steps"], "step")),
-            stat_of("solved in time", int(whole["wins"]), int(whole["games"])),
-            stat("objects in their bins", score(whole["sub_r"]), "mean of games"),
-            stat("times the optimal steps", number(whole["step_ratio"]), "mean of solved games"),
-        ],
-        className="stats",
-    )
-
-
-def success(rows: pl.DataFrame, by: str, split: str, address: Address) -> go.Figure:
-    """Share of solved games, a line a group, a colour for each value of the other; a click lists the games of a model."""
-    dots = [
-        Dot(
-            line=in_words(row[by]),
-            series=str(row[split]),
-            value=row["success_rate"],
-            low=row["success_low"],
-            high=row["success_high"],
-            n=row["games"],
-            link=_games_address(address, by, row[by]),
-        )
-        for row in rows.iter_rows(named=True)
-    ]
-    return dot_plot(dots, Axis(title="solved in time", is_share=True))
-
-
-def step_ratio(rows: pl.DataFrame, by: str, split: str, address: Address) -> go.Figure:
-    """Mean step ratio of the solved games with its 95 % interval; a ratio below one is not possible."""
-    dots = [
-        Dot(
-            line=in_words(row[by]),
-            series=str(row[split]),
-            value=row["step_ratio"],
-            low=None if row["ratio_half"] is None else row["step_ratio"] - row["ratio_half"],
-            high=None if row["ratio_half"] is None else row["step_ratio"] + row["ratio_half"],
-            n=row["n_ratio"],
-            link=_games_address(address, by, row[by]),
-        )
-        for row in rows.iter_rows(named=True)
-    ]
-    return dot_plot(dots, Axis(title="steps over optimum", low=1, high=None, lines_at=(1,)), n_of="solved games")
-
-
-def _games_address(address: Address, by: str, value: object) -> str:
-    """The list of games, narrowed where the group is one of the filters of every page."""
-    narrowed = {"model": {"model": str(value)}, "num_objects": {"level": f"{value} objects"}, "run": {"condition": str(value)}}.get(by, {})
-    return address.narrowed(game.PATH, benchmark="einstein", **narrowed)
-
-
-# -- errors -------------------------------------------------------------------------------------------------------------------------------
-
-
-def _errors_card(read: Reader, per: str) -> Part:
-    rows = _categories(read)
-    choices = link_choices("Rate over", [(label, read.address.to(per=key), key == per) for key, label in _PER.items()])
-    return card(
-        "Errors",
-        choices,
-        figure("einstein-errors", errors(rows, per, read.address), label="share of steps by error"),
-        fold(read, ERRORS),
-        hint="By rule; a step can have several errors. Click a bar to read the steps behind it.",
-    )
-
-
-def _categories(read: Reader) -> pl.DataFrame:
-    """Both rates of every category of the paper's Table 2; the second is null where it concerns no action or there was none."""
-    import polars as pl
-
-    totals = read.rows(_TOTALS).row(0, named=True)
-    relevant = {category.key: category.relevant for category in CATEGORIES} | {NO_ERROR: None}
-    rows = [
-        {"category": key, "count": totals[key], "total": totals["steps"], "concerned": action, "number": totals[action] if action else None}
-        for key, action in relevant.items()
-    ]
-    counts = {"count": pl.Int64, "total": pl.Int64, "number": pl.Int64}
-    return pl.DataFrame(rows, schema_overrides={**counts, "concerned": pl.String}).with_columns(
-        steps=pl.when(pl.col("total") > 0).then(pl.col("count") / pl.col("total")),
-        relevant=pl.when(pl.col("number") > 0).then(pl.col("count") / pl.col("number")),
-    )
-
-
-def errors(rows: pl.DataFrame, per: str, address: Address) -> go.Figure:
-    """A bar a category: its share of all steps, or of the actions it concerns."""
-    import plotly.graph_objects as go
-
-    part = rows.filter((rows["category"] != NO_ERROR) & rows[per].is_not_null()).sort(per)
-    links = [address.narrowed(turns_page.PATH, benchmark="einstein", taxonomy="einstein_published", category=c) for c in part["category"]]
-    shares = part[per].to_list()
-    drawn = go.Figure(
-        go.Bar(
-            x=shares,
-            y=[plain(in_words(category)) for category in part["category"]],
-            orientation="h",
-            marker={"color": OUTCOMES["not_followed"].color},
-            customdata=[
-                [link, f"{share(value)} ({counted(n, 'step')})"] for link, value, n in zip(links, part[per], part["count"], strict=True)
-            ],
-            hovertemplate="%{y}: %{customdata[1]}<extra></extra>",
-        )
-    )
-    drawn.update_xaxes(title=f"share of {_PER[per]}", rangemode="tozero", tickformat=".0%")
-    return styled(drawn, height=400, legend=False)
-
-
-def _numbers(read: Reader, _: str) -> TableRows:
-    by, split = _axes(read)
-    heads = {
-        name: GridColumn(heading=_GROUPS[name], kind="text" if name in {"model", "run"} else "name") for name in dict.fromkeys((by, split))
-    }
-    return TableRows(
-        sql=_measured(by, split),
-        columns=heads
-        | {
-            "success_rate": GridColumn(heading="Solved", kind="share", part="wins", whole="games"),
-            "success_low": GridColumn(heading="95 % from", kind="share"),
-            "success_high": GridColumn(heading="to", kind="share"),
-            "sub_r": GridColumn(heading="Objects in bins", kind="score"),
-            "step_ratio": GridColumn(heading="Steps over optimum", kind="number"),
-            "ratio_half": GridColumn(heading="±", kind="number"),
-            "corrected": GridColumn(heading="Corrections", kind="number"),
-            "at_limit": GridColumn(heading="Solved in the last step", kind="count"),
-        },
-        link=lambda row: _games_address(read.address, by, row[by]),
-    )
-
-
-def _error_rows(read: Reader, _: str) -> TableRows:
-    address = read.address
-    return TableRows(
-        frame=_categories(read),
-        source="cotrace report einstein-errors",
-        columns={
-            "category": GridColumn(heading="Category", kind="name"),
-            "count": GridColumn(heading="Steps", kind="count"),
-            "total": GridColumn(heading="of", kind="count"),
-            "steps": GridColumn(heading="Share of steps", kind="share"),
-            "concerned": GridColumn(heading="Actions concerned"),
-            "number": GridColumn(heading="their number", kind="count"),
-            "relevant": GridColumn(heading="Share of them", kind="share"),
-        },
-        link=lambda row: address.narrowed(turns_page.PATH, benchmark="einstein", taxonomy="einstein_published", category=row["category"]),
-    )
-
-
-NUMBERS: Final = Grid("einstein", _numbers, "Groups in numbers")
-ERRORS: Final = Grid("einstein-errors", _error_rows, "Errors in numbers")
-TABLES = (NUMBERS, ERRORS)
-FIGURES: Final = {"einstein": report_figure}
+        ),
+        Chart(
+            name="einstein-errors",
+            title="Errors",
+            kind="bars",
+            sql=f"""
+                SELECT *, category AS line, 'steps' AS series, {{per}} AS value, count AS n FROM ({_ERRORS})
+                WHERE category <> '{NO_ERROR}' AND {{per}} IS NOT NULL ORDER BY {{per}} DESC
+            """,
+            axis=Axis(title="share of {per}"),
+            choices=(Choice(key="per", label="Rate over", options={"steps": "all steps", "relevant": "actions concerned"}),),
+            n_of="step",
+            hint="By rule; a step can have several errors. Click a bar to read the steps behind it.",
+            links=_TURNS,
+            table=Table(
+                name="einstein-errors",
+                title="Errors in numbers",
+                sql=_ERRORS,
+                columns={
+                    "category": GridColumn(heading="Category", kind="name"),
+                    "count": GridColumn(heading="Steps", kind="count"),
+                    "total": GridColumn(heading="of", kind="count"),
+                    "steps": GridColumn(heading="Share of steps", kind="share"),
+                    "concerned": GridColumn(heading="Actions concerned"),
+                    "number": GridColumn(heading="their number", kind="count"),
+                    "relevant": GridColumn(heading="Share of them", kind="share"),
+                },
+                links=_TURNS,
+            ),
+        ),
+    ),
+)
+content = PAGE.content
+TABLES = PAGE.tables
+FIGURES: Final = {"einstein": partial(PAGE.figure_of, "einstein-success")}

@@ -19,7 +19,7 @@ from dashboards.figures import _MARK_SYMBOLS, Axis, styled
 from dashboards.grid import RowRange, block, few
 from dashboards.grid import written as written_rows
 from dashboards.judging.scores import dots
-from dashboards.overcooked.page import MEASURES, confusion, rates
+from dashboards.overcooked.page import PAGE as OVERCOOKED
 from dashboards.pages import game, judges, overview, runs, spirals, turns, why
 from dashboards.pages.overview import family_card
 from dashboards.parts import note, to_html
@@ -67,9 +67,11 @@ def test_a_scale_of_colours_writes_numbers_as_axes_do() -> None:
     assert styled(drawn).layout.coloraxis.colorbar.labelalias["0.4"] == ".4"
 
 
-def test_no_line_runs_through_the_counts_of_a_table_of_two_by_two() -> None:
+def test_no_line_runs_through_the_counts_of_a_table_of_two_by_two(played: Store) -> None:
     """Grid lines crossed in the middle of each cell."""
-    drawn = confusion(pl.DataFrame([{"initiate_ok": True, "respond_ok": True, "n": 3}]))
+    cells = [{"x": x, "y": y, "value": 3, "text": "3", "hover": "3"} for x in "ab" for y in "cd"]
+    with reader(played, Address.parse("/overcooked", "")) as read:
+        drawn = OVERCOOKED.draw(read, OVERCOOKED.charts[1], pl.DataFrame(cells))
     assert (drawn.layout.xaxis.showgrid, drawn.layout.yaxis.showgrid) == (False, False)
 
 
@@ -135,16 +137,18 @@ def test_many_teams_of_kitchens_are_a_grid_that_leads_to_their_games(played: Sto
     """By level: nine teams on six levels were fifty-four intervals, two screens tall at 420 pixels."""
     rows = pl.DataFrame(
         [
-            {"model": f"team {team}", "level": str(level), "n_games": 2, "sr": 0.5, "sr_low": 0.1, "sr_high": 0.9}
+            {"model": f"team {team}", "series": f"team {team}", "level": str(level), "line": f"level {level}", "n": 2}
+            | {"value": 0.5, "low": 0.1, "high": 0.9}
             for team in range(5)
             for level in (1, 2)
         ]
     )
     with reader(played, Address.parse("/overcooked", "")) as read:
-        grid, words = rates(read, rows, MEASURES["sr"]).data
-        assert [trace.type for trace in rates(read, rows.head(4), MEASURES["sr"]).data] == ["scatter", "scatter"]
+        grid, words = OVERCOOKED.draw(read, OVERCOOKED.charts[0], rows).data
+        few = OVERCOOKED.draw(read, OVERCOOKED.charts[0], rows.head(4))
+        assert [trace.type for trace in few.data] == ["scatter", "scatter"]
     assert (grid.type, len(grid.z), len(words.x)) == ("heatmap", 5, 10)
-    assert words.customdata[0][1:] == ["50 %", "[10 %, 90 %]", "2"]
+    assert words.customdata[0][1:] == ["50 % [10 %, 90 %] (2 games)"]
     assert words.customdata[0][0].startswith("/game?")
 
 

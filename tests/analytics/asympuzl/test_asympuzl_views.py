@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ SOLVED = (
     answer(),
 )
 """Two turns."""
+
+COMPLETE = "select episode_id from asympuzl_games where complete"
 
 SPOILED = ("Well. " + answer("hm"), answer("hm", replace(1, "cross", "navy")))
 """One turn: B makes its right entry wrong."""
@@ -253,15 +256,22 @@ def test_an_empty_selection_says_how_to_get_games(store: Store) -> None:
 def test_figures_show_the_views_numbers(store: Store) -> None:
     """The point is the rate, its bars are the Wilson interval; the heat map is writes a game."""
     with reader(store, Address.parse("/asympuzl", "")) as read:
-        chart = page.report_figure(read)
+        chart = page.PAGE.figure_of("asympuzl-success", read)
+        written = page.PAGE.figure_of("asympuzl-writes", read)
     assert chart is not None
     (points,) = chart.data
     assert points.x == (0.5,)
     assert (points.error_x.array[0], points.error_x.arrayminus[0]) == (pytest.approx(0.40547, abs=1e-5), pytest.approx(0.40547, abs=1e-5))
 
-    placed = query(store, "select 'B' as agent, 1 as turn, 2 as position, 3 as writes, 1 as undoing")
-    _, of_b = page.writes(placed, games=2, size=3).data
-    assert [list(line) for line in of_b.z] == [[0.0], [1.5], [0.0]]
+    assert written is not None
+    placed = "select position, turn, sum(writes) / 2 from asympuzl_positions where agent = 'B' and episode_id in ({}) group by all"
+    counted = {(position, turn): writes for position, turn, writes in query(store, placed.format(COMPLETE)).rows()}
+    of_a, _, of_b, _ = written.data
+    assert (of_a.type, of_b.type, [len(line) for line in of_b.z]) == ("heatmap", "heatmap", [2, 2, 2])
+    assert {(y, x): of_b.z[y - 1][x - 1] for y, x in product((1, 2, 3), (1, 2))} == {
+        place: counted.get(place, 0) for place in product((1, 2, 3), (1, 2))
+    }
+    assert sum(counted.values()) == 3 / 2, "three actions in two games"
 
 
 def test_the_drawing_marks_right_wrong_and_changed(store: Store) -> None:

@@ -104,4 +104,4 @@ def test_the_filters_narrow_every_card(store: Store) -> None:
     assert "CoordinationQA by type" not in games
     assert "collab capture" not in games
     assert "theory of mind" not in _drawn(store, "/coordination", "?level=EC&level=JP")
-    assert "No games of LLM-Coordination under these filters" in _drawn(store, "/coordination", "?model=nobody")
+    assert "No LLM-Coordination game under these filters" in _drawn(store, "/coordination", "?model=nobody")

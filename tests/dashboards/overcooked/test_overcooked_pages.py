@@ -37,8 +37,10 @@ def test_every_part_is_there(store: Store) -> None:
     """Each measure by level, the matrix, both mixes and decline: a click away, each by its address."""
     for key, title in {"sr": "delivered in time", "pc": "progress completeness", "ic": "right requests", "rc": "right answers"}.items():
         assert f"{title} by level" in drawn(store, f"?measure={key}")
-    for talk in ("confusion", "initiating", "responding"):
-        assert "Requests and answers" in drawn(store, f"?talk={talk}")
+    for talk, words in {"initiating": "requests by position", "responding": "answers by position"}.items():
+        text = drawn(store, f"?talk={talk}")
+        assert "Requests and answers" in text
+        assert f"children='{words}', className='choice chosen'" in text
     assert "Decline of every team" in drawn(store, "")
 
 
@@ -50,7 +52,7 @@ def test_filters_leave_nothing(store: Store) -> None:
 def test_rates_have_their_intervals(store: Store) -> None:
     """Two of two delivered: 100 % with the Wilson interval down to 34.2 %; games that are alike have a PC interval of no width."""
     with reader(store, Address.parse("/overcooked", "?model=optimal&level=1")) as read:
-        figure = overcooked.report_figure(read)
+        figure = overcooked.PAGE.figure_of("overcooked-levels", read)
     assert figure is not None
     (trace,) = figure.data
     assert list(trace.x) == [1.0]
@@ -60,19 +62,22 @@ def test_rates_have_their_intervals(store: Store) -> None:
 def test_one_game_has_no_interval_of_progress(store: Store) -> None:
     """A t interval needs two games: with one there is none, and none is drawn."""
     with reader(store, Address.parse("/overcooked", "")) as read:
-        one = Address.parse("/overcooked", "?measure=pc&model=optimal&level=1")
-        rows = read.at(one).rows(overcooked.LEVELS.make(read, "").sql).head(1)
-        rows = rows.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("pc_low", "pc_high"))
-        (trace,) = overcooked.rates(read, rows, overcooked.MEASURES["pc"]).data
+        one = read.at(Address.parse("/overcooked", "?measure=pc&model=optimal&level=1"))
+        chart = overcooked.PAGE.charts[0]
+        rows = overcooked.PAGE.rows(one, chart).head(1).with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("low", "high"))
+        (trace,) = overcooked.PAGE.draw(one, chart, rows).data
     assert (list(trace.error_x.array), list(trace.error_x.arrayminus)) == ([0.0], [0.0])
 
 
 def test_the_matrix_counts_conversations(store: Store) -> None:
     """Its cells sum to the Chef's conversations, and are those of the view."""
     with reader(store, Address.parse("/overcooked", "")) as read:
-        rows = read.rows("SELECT initiate_ok, respond_ok, count(*) AS n FROM overcooked_collaborations WHERE opener = 'Chef' GROUP BY ALL")
-    heat, words = overcooked.confusion(rows).data
-    assert all("rgba" in color for _, color in heat.colorscale), "an opaque cell is white on a dark page"
+        drawn = overcooked.PAGE.figure_of("overcooked-talk", read)
+    assert drawn is not None
+    heat, words = drawn.data
+    assert list(heat.x) == ["answer right", "answer wrong"]
+    assert list(heat.y) == ["request wrong", "request right"]
+    assert all("rgba" in color for _, color in drawn.layout.coloraxis.colorscale), "an opaque cell is white on a dark page"
     assert len(words.text) == 4
     assert sum(sum(row) for row in heat.z) == query(store, "select sum(n_communications) from overcooked_games").item()
     wrong_both = query(store, "select count(*) from overcooked_collaborations where not initiate_ok and not respond_ok").item()
