@@ -288,7 +288,8 @@ def providers_page() -> str:
         "",
         MADE,
         "",
-        "A model is named `provider/model`, such as `openai/gpt-4o-mini`, wherever one is asked: judges, players, optimisation.",
+        "This page lists the providers of models, how they are asked, and which replies count as answers. A model is named `provider/model`, such as",
+        "`openai/gpt-4o-mini`, for judges, players and optimisation alike.",
         "",
         "| provider | client | key in | address, or the variable that holds one | extra |",
         "|---|---|---|---|---|",
@@ -306,28 +307,22 @@ _ASKING = """\
 
 ## Models that reason
 
-They get no temperature, and room beside the reply: `--max-tokens` bounds the reply alone. `--reasoning-effort` says how much they may
-reason (`none`, `minimal`, `low`, `medium`, `high`). Which models reason is known by their names (`providers/models.yaml`); giving an
-effort makes any model one that reasons. Reasoning tokens stand apart in `calls.tokens_reasoning`, the thoughts, where they are shown,
-in `calls.reasoning`. What a server sends with a tool call (thoughts, signatures) goes back to it with the call's result.
+They get no temperature; `--max-tokens` bounds the reply without the reasoning. `--reasoning-effort` sets how much they may reason (`none`, `minimal`, `low`,
+`medium`, `high`). Models that reason are known by name (`providers/models.yaml`); an effort makes any model one. Reasoning tokens are in
+`calls.tokens_reasoning`, visible reasoning in `calls.reasoning`.
 
 ## What is sent
 
-Every model is asked through [instructor](https://python.useinstructor.com) over its provider's own client: OpenAI's for most, Anthropic's,
-Google's and Amazon's where the table names an extra. One HTTP transport under all of them bounds time and size, follows no redirect to
-another host, and removes secrets from what comes back. A request that is refused for a field (`max_tokens` where `max_completion_tokens`
-is due, `temperature`, `top_p`, `logprobs`, `reasoning_effort`) goes out again without it, and no later request has it; a line says so.
-`--request-field NAME=VALUE` adds a field to each request (`--request-field seed=7`), `--header NAME=VALUE` a header.
+Every model is asked through [instructor](https://python.useinstructor.com) over its provider's own client. One HTTP transport bounds time and size, follows no
+redirect to another host, and removes secrets from replies. A request that is refused for a field (such as `temperature` or `logprobs`) is repeated without
+it, and no later request has it. `--request-field NAME=VALUE` adds a field to each request (`--request-field seed=7`), `--header NAME=VALUE` a header.
 
-A prompt that is longer than the server takes (its context, or the account's limit a minute) is a failed call of that unit alone. It is not
-tried again, and nothing around it waits or stops.
-
-Which model the server says has replied stands in `calls.served_model`: an alias may be another snapshot tomorrow, and then a judge's drift
-has a cause.
+A prompt that is longer than the server's context, or the account's limit a minute, is a failed call of that unit alone. `calls.served_model` is the model that
+the server names in its reply: an alias may be another snapshot tomorrow.
 
 ## Typed answers
 
-`--mode tools` has the model call a tool, `json_schema` has the server hold the reply to the schema, `json` only asks for JSON. Without
+`--mode tools` has the model call a tool, `json_schema` has the server enforce the schema, `json` only asks for JSON. Without
 it the provider's best is taken. For a server of your own (`--base-url`) the first call finds it out: it is asked alone, with `json_schema`
 first, and in another mode after a refusal or a reply that is no form. The mode that was found is a line of the terminal.
 
@@ -353,29 +348,25 @@ the final text, the thoughts, the tool calls, and how the reply ended. A finishe
 | `refused: echo` | it repeats the example form, or leaves a place of it unfilled |
 | `refused: wrong form`, `refused: empty` | no form is in it |
 
-A call is `answered` only if its reply counts. Recorded replies with their right readings are in `tests/providers/replies/`; a new rule begins there.
+A call is `answered` only if its reply counts. The rules are tested on recorded replies.
 
-With `--logprobs`, `verdicts.probability` holds what the model gave its answer's tokens, where the server tells (OpenAI's and Google's
-protocols). It is the probability of that answer after the model's own reason, not of its being right.
+With `--logprobs`, `verdicts.probability` is the probability of the answer's tokens after the model's own reason (OpenAI's and Google's protocols). It is not the
+probability of being right.
 
 ## Prices
 
-The user's own file comes first (`--prices`), then the list that [genai-prices](https://github.com/pydantic/genai-prices) keeps. Cached
-input and reasoning have prices of their own where they differ. A line of the file is a model or a pattern, in USD a million tokens:
+A file of yours (`--prices`) comes first, then the list of [genai-prices](https://github.com/pydantic/genai-prices). A line of the file is a model or a pattern,
+in USD a million tokens:
 
 ```yaml
 openai/gpt-4o-mini: {input: 0.15, output: 0.60, cached: 0.075}
 house/*:            {input: 0.05, output: 0.20, reasoning: 0.10}
 ```
 
-A cost that the server states itself (`usage.cost`, xAI's ticks) comes before all prices. Reply tokens are what the server lists, or its total
-without the prompt if that is more: some servers bill reasoning beside the reply. A line after the run says so.
-
-What a server does not count is unknown: tokens and cost are null; a budget reckons it as the dearest that it can be.
-`--max-cost` needs a price, and names the line that matched. A model that no list knows is said to be unknown before anything is asked,
-also where a pattern gives it a price; on a server of your own (`--base-url`, or a deployment of Azure) names are yours, and nothing is
-said.
-"""
+A cost that the server states itself (`usage.cost`, xAI's ticks) comes before all prices. Reply tokens are what the server lists, or its total without the prompt
+if that is more: some servers bill reasoning in addition. Tokens and cost that a server does not count are null, and a budget counts them at their possible
+maximum. `--max-cost` needs a price, and names the line that matched.
+"""  # noqa: E501
 
 
 PAGES: dict[str, Callable[[], str]] = {
