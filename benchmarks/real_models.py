@@ -44,6 +44,20 @@ _READY_S: Final = 120.0
 _KILLED_AFTER_S: Final = 20.0
 
 
+_STEPS: Final[Mapping[str, str]] = {
+    "server": "server",
+    "judge in each mode": "modes",
+    "judge with six questions": "judge",
+    "reader": "reader",
+    "players": "players",
+    "CoordinationQA": "questions",
+    "optimize": "optimize",
+    "kill and resume": "killed",
+    "prefix cache": "cached",
+}
+"""Step -> method of `Bench`, in their order."""
+
+
 class Model(NamedTuple):
     """A model whose weights are in packages."""
 
@@ -238,17 +252,7 @@ class Bench:
 
     def steps(self) -> dict[str, Any]:
         """Each by its name, in their order."""
-        return {
-            "server": self.server,
-            "judge in each mode": self.modes,
-            "judge with six questions": self.judge,
-            "reader": self.reader,
-            "players": self.players,
-            "CoordinationQA": self.questions,
-            "optimize": self.optimize,
-            "kill and resume": self.killed,
-            "prefix cache": self.cached,
-        }
+        return {name: getattr(self, method) for name, method in _STEPS.items()}
 
     def _cotrace(
         self, *arguments: str, store: Path | None = None, timeout_s: float | None = None, ended_by: signal.Signals = signal.SIGTERM
@@ -512,11 +516,12 @@ def keep(path: Path, model: str, step: str, rows: Sequence[Row], threads: int) -
 def page(found: Mapping[str, Mapping[str, Any]]) -> str:
     """The page of all models' figures."""
     lines = [_PREFACE]
-    for model, steps in found.items():
+    for model, steps in sorted(found.items(), key=lambda one: [model.alias for model in MODELS].index(one[0])):
         lines.append(f"## {model}\n")
         lines += ["| step | what | figure |", "|---|---|---|"]
-        for step, stored in steps.items():
-            lines += [f"| {step} | {what} | {_cell(figure)} |" for what, figure in stored["rows"]]
+        for step in _STEPS:
+            rows = steps[step]["rows"] if step in steps else [("all", "not measured: unknown")]
+            lines += [f"| {step} | {what} | {_cell(figure)} |" for what, figure in rows]
         machines = sorted({stored["machine"] for stored in steps.values()})
         lines.append(f"\nMachine, at the end of each step: {' / '.join(machines)}.\n")
     return "\n".join(lines)

@@ -73,7 +73,7 @@ def test_multiplied_games_are_games_of_their_own() -> None:
 def test_no_path_of_a_machine_gets_onto_the_page_of_real_models(said: str, stays: str | None, tmp_path: Path) -> None:
     """Of a path its last name stays, whoever said it; addresses, names of models and rates are left alone."""
     file = tmp_path / "figures.json"
-    keep(file, "small", "reader", [("texts", f"{said}; {tmp_path}/store.duckdb")], threads=1)
+    keep(file, "smollm2-135m", "reader", [("texts", f"{said}; {tmp_path}/store.duckdb")], threads=1)
     shown = page(json.loads(file.read_text("utf-8")))
     assert (said if stays is None else stays) in shown
     assert "store.duckdb" in shown
