@@ -109,15 +109,9 @@ class JournalEntry(NamedTuple):
 
 
 @dataclass(slots=True)
-class Usage:
-    """What was asked, and what it took."""
+class Spent:
+    """What requests to a model took."""
 
-    asked: int = 0
-    """Calls, paid for or not; those for which no request was allowed are none."""
-    from_cache: int = 0
-    from_journal: int = 0
-    failed: int = 0
-    """Calls without a usable reply."""
     requests: int = 0
     """HTTP requests, retries and re-asks included."""
     timed_out: int = 0
@@ -127,24 +121,41 @@ class Usage:
     tokens_out: int | None = 0
     cost: float | None = 0.0
     """USD; None if the cost of a call is not known: its model has no price, or the server has not counted the tokens."""
-    first_error: str | None = None
-    """Why the first failed call failed."""
 
-    def add(self, reply: Reply) -> None:
-        """Count a reply."""
+    def spend(self, reply: Reply) -> None:
+        """Count what a reply took: one out of the cache or the journal took nothing, or was counted by the job that was killed."""
         call = reply.call
-        self.asked += call.status != "unasked" or call.attempts > 0
-        self.from_cache += reply.source == "cache"
-        self.from_journal += reply.source == "journal"
-        if call.status == "failed":
-            self.failed += 1
-            self.first_error = self.first_error or call.error
         if reply.source == "model":
             self.requests += call.attempts
             self.timed_out += reply.timed_out
             self.tokens_in = added(self.tokens_in, call.tokens_in)
             self.tokens_out = added(self.tokens_out, call.tokens_out)
             self.cost = added(self.cost, call.cost)
+
+
+@dataclass(slots=True)
+class Usage(Spent):
+    """What was asked, and what it took."""
+
+    asked: int = 0
+    """Calls, paid for or not; those for which no request was allowed are none."""
+    from_cache: int = 0
+    from_journal: int = 0
+    failed: int = 0
+    """Calls without a usable reply."""
+    first_error: str | None = None
+    """Why the first failed call failed."""
+
+    def add(self, reply: Reply) -> None:
+        """Count a reply."""
+        call = reply.call
+        self.spend(reply)
+        self.asked += call.status != "unasked" or call.attempts > 0
+        self.from_cache += reply.source == "cache"
+        self.from_journal += reply.source == "journal"
+        if call.status == "failed":
+            self.failed += 1
+            self.first_error = self.first_error or call.error
 
 
 def added(total: _Number | None, more: _Number | None) -> _Number | None:

@@ -26,7 +26,7 @@ from judges.evidence.transcript import Transcript, TurnView, load
 from judges.rubric import asked_in, own_words
 from judges.runs.job import RunStatus
 from judges.runs.outcomes import Progressed, save
-from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, now, run_to_end
+from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, Spent, now, run_to_end
 from providers.cache import ReplyCache
 from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings
@@ -247,7 +247,7 @@ class AskingRequest:
 
 
 @dataclass(slots=True)
-class AskingReport:
+class AskingReport(Spent):
     """What came of it."""
 
     games: int = 0
@@ -258,14 +258,6 @@ class AskingReport:
     """Games without a usable answer."""
     not_asked: int = 0
     """Games about which the budget allowed no (further) question: they have no verdict."""
-    requests: int = 0
-    timed_out: int = 0
-    """Those of them without a complete reply in time."""
-    tokens_in: int | None = 0
-    """None if the server has not counted all tokens."""
-    tokens_out: int | None = 0
-    cost: float | None = None
-    """USD; None if the model has no price."""
     first_error: str | None = None
     """Why the first failed game failed."""
 
@@ -424,13 +416,7 @@ class _Job:
         call = reply.call
         if call.attempts and call.call_id not in self._stored:
             self._calls.append(call)
-        if reply.source == "model":
-            report = self.report
-            report.requests += call.attempts
-            report.timed_out += reply.timed_out
-            report.tokens_in = added(report.tokens_in, call.tokens_in)
-            report.tokens_out = added(report.tokens_out, call.tokens_out)
-            report.cost = added(report.cost, call.cost)
+        self.report.spend(reply)
 
     def _save(self, verdicts: Sequence[Verdict], status: RunStatus) -> None:
         report, calls = self.report, self._calls

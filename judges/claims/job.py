@@ -27,7 +27,7 @@ from judges import batches
 from judges.batches import BatchRefusedError, BatchReply, Sent, batch_client, remember, remembered, taken_of
 from judges.claims.extraction import read_reply, rows_of
 from judges.claims.texts import PromptParts, ReadingQuestion, ReadingRequest, open_texts, put
-from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, added, call_of, fingerprint, now, run_to_end, shown
+from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, Spent, call_of, fingerprint, now, run_to_end, shown
 from providers.cache import ReplyCache
 from providers.forms import Form
 from providers.prices import Budget, Price, price_of, refuse_unpriced
@@ -42,7 +42,7 @@ _QUESTIONS_A_TRANSACTION = 200
 
 
 @dataclass(slots=True)
-class ReadingReport:
+class ReadingReport(Spent):
     """What came of a job."""
 
     texts: int = 0
@@ -54,14 +54,6 @@ class ReadingReport:
     """Texts without a usable answer."""
     not_asked: int = 0
     """Texts that no money was left for."""
-    requests: int = 0
-    timed_out: int = 0
-    """Those of them without a complete reply in time."""
-    tokens_in: int | None = 0
-    """None if the server has not counted all tokens."""
-    tokens_out: int | None = 0
-    cost: float | None = None
-    """USD; None if the model has no price."""
     first_error: str | None = None
 
 
@@ -154,16 +146,10 @@ class _Job:
                 self._rows += rows_of(read, text.place, self._request.stored_as, one.key)
 
     def _spend(self, reply: Reply) -> None:
-        """Count what a call has taken; one out of the journal was counted by the job that was killed, and never stored."""
-        report, call = self.report, reply.call
-        if reply.source != "cache" and call.attempts:
-            self._calls.append(call)
-        if reply.source == "model":
-            report.requests += call.attempts
-            report.timed_out += reply.timed_out
-            report.tokens_in = added(report.tokens_in, call.tokens_in)
-            report.tokens_out = added(report.tokens_out, call.tokens_out)
-            report.cost = added(report.cost, call.cost)
+        """Count what a call has taken; one out of the journal was never stored."""
+        self.report.spend(reply)
+        if reply.source != "cache" and reply.call.attempts:
+            self._calls.append(reply.call)
 
     def _save(self) -> None:
         rows, self._rows = self._rows, []
@@ -384,7 +370,7 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
     """
     store.update()
     questions, texts, before = open_texts(request, store)
-    report = ReadingReport(texts=texts, read_before=before)
+    report = ReadingReport(texts=texts, read_before=before, cost=None)
     waiting = {one.key: one for one in questions}
     rows: list[Claim] = []
     for number, reply in _replies(path):

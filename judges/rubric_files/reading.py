@@ -204,7 +204,7 @@ def load(path: Path, *, to_judge: bool = True) -> Rubric:
     """
     try:
         state = path.stat()
-        rubric, problems = _read_once(path, to_judge, state.st_mtime_ns, state.st_size)
+        rubric, problems = _read_once(path, path.absolute(), to_judge, state.st_mtime_ns, state.st_size)
     except OSError:  # reading says why
         rubric, problems, _ = _read(path, to_judge=to_judge)
     if rubric is None or problems:
@@ -214,8 +214,11 @@ def load(path: Path, *, to_judge: bool = True) -> Rubric:
 
 
 @lru_cache(maxsize=256)
-def _read_once(path: Path, to_judge: bool, _changed_at: int, _size: int) -> tuple[Rubric | None, list[Problem]]:  # noqa: FBT001
-    """A file that has not changed is not read again: the rubrics of a family are looked through again and again."""
+def _read_once(path: Path, _place: Path, to_judge: bool, _changed_at: int, _size: int) -> tuple[Rubric | None, list[Problem]]:  # noqa: FBT001
+    """A file that has not changed is not read again: the rubrics of a family are looked through again and again.
+
+    Its place counts too: in another working folder the same relative path is another file.
+    """
     return _read(path, to_judge=to_judge)[:2]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -352,3 +353,15 @@ def test_a_rubric_that_is_not_to_judge_still_has_to_have_the_form_of_one(tmp_pat
         load(contradicted)
     with pytest.raises(UsageError, match="answers"):
         load(file_with(tmp_path, 'answers: {"yes": 1, "no": 0, na: null}', "answers: 5"), to_judge=False)
+
+
+def test_the_same_relative_path_in_another_working_folder_is_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if both files are of the same size and age."""
+    found = []
+    for name, instruction in (("one", "Judge the messages."), ("two", "Judge the answers..")):
+        (folder := tmp_path / name).mkdir()
+        file = file_with(folder, "Judge the messages.", instruction)
+        os.utime(file, ns=(1, 1))
+        monkeypatch.chdir(folder)
+        found.append(load(Path(file.name)).instructions)
+    assert found == ["Judge the messages.", "Judge the answers.."]
