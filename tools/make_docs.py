@@ -366,7 +366,7 @@ house/*:            {input: 0.05, output: 0.20, reasoning: 0.10}
 A cost that the server states itself (`usage.cost`, xAI's ticks) comes before all prices. Reply tokens are what the server lists, or its total without the prompt
 if that is more: some servers bill reasoning in addition. Tokens and cost that a server does not count are null, and a budget counts them at their possible
 maximum. `--max-cost` needs a price, and names the line that matched.
-"""  # noqa: E501
+"""
 
 
 PAGES: dict[str, Callable[[], str]] = {
