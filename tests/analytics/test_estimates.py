@@ -8,11 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from analytics.agreement.pairs import coincidences, krippendorff_alpha
 from analytics.comparison.compare import compare
 from analytics.estimates.corrected import corrected_rates, judged_units, rate_row
 from analytics.estimates.design import drawn_units
 from analytics.estimates.effects import Sums, fisher_z, judged_effects, powered, slope
+from analytics.estimates.raters import latent_rates, two_classes
 from analytics.estimates.rates import possible_truth
+from analytics.estimates.replacement import alt_test, calibrated, risk_bound, selective
 from analytics.estimates.units import Asked
 from analytics.statistics.intervals import Floats
 from schemas.store import batches
@@ -206,3 +209,114 @@ def test_numbers_are_those_of_ppi_py_and_statsmodels() -> None:
     assert alone.value == pytest.approx(fitted.params[1])
     assert (alone.low, alone.high) == pytest.approx(tuple(fitted.conf_int()[1]), abs=0.01)
     assert np.tanh(powered(fisher_z, parts._replace(judged=parts.labelled_judged)).value) == pytest.approx(np.corrcoef(x[:n], y)[0, 1])
+
+
+def raters(random: np.random.Generator, rates: tuple[float, ...], n: int, errors: list[tuple[float, float]]) -> tuple[Floats, Any, Floats]:
+    """Answers of raters of these sensitivities and specificities about n units of each population, the populations, and the truth."""
+    populations = np.arange(len(rates)).repeat(n)
+    truth = random.random(len(populations)) < np.array(rates)[populations]
+    chances = np.array([np.where(truth, sensitivity, 1 - specificity) for sensitivity, specificity in errors]).T
+    return (random.random(chances.shape) < chances).astype(float), populations, truth.astype(float)
+
+
+def test_the_model_of_two_classes_is_dawid_and_skenes() -> None:
+    """The same posterior and rate as crowd-kit's; and with two raters, two populations tell what one cannot (Hui and Walter)."""
+    import pandas as pd
+    from crowdkit.aggregation import DawidSkene
+
+    random = np.random.default_rng(1)
+    answers, populations, truth = raters(random, (0.3,), 1500, [(0.9, 0.8), (0.7, 0.95), (0.8, 0.85)])
+    rows = [(unit, rater, int(answer)) for (unit, rater), answer in np.ndenumerate(answers)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it calls pandas in a way that is deprecated
+        fitted = DawidSkene(n_iter=500, tol=1e-10).fit_predict_proba(pd.DataFrame(rows, columns=["task", "worker", "label"]))
+    theirs = fitted.sort_index()[1].to_numpy()
+    found = two_classes(answers, populations)
+    assert np.abs(found.posterior - theirs).max() < 0.01
+    assert found.rates[0] == pytest.approx(truth.mean(), abs=0.05)
+    answers, populations, _ = raters(random, (0.2, 0.7), 6000, [(0.9, 0.8), (0.7, 0.95)])
+    found = two_classes(answers, populations)
+    assert found.rates == pytest.approx([0.2, 0.7], abs=0.05)
+    assert found.sensitivity == pytest.approx([0.9, 0.7], abs=0.05)
+
+
+def test_alpha_is_that_of_the_package_krippendorff() -> None:
+    """With missing answers, nominal and by the numbers of the answers."""
+    import krippendorff
+
+    random = np.random.default_rng(3)
+    given = np.where(random.random((4, 60)) < 0.2, np.nan, (random.random(60) * 3).astype(int) + (random.random((4, 60)) < 0.2))
+    counts = np.array([(given == answer).sum(axis=0) for answer in range(4)]).T.astype(float)
+    for ours, theirs in (("nominal", "nominal"), ("interval", "interval"), ("ordinal", "ordinal")):
+        expected = krippendorff.alpha(given, level_of_measurement=theirs, value_domain=[0, 1, 2, 3])
+        assert float(krippendorff_alpha(coincidences(counts).sum(axis=0), ours, np.arange(4.0))) == pytest.approx(expected)
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Three judges and three people on the units of twelve games; the third judge guesses, and the first has token probabilities."""
+    random = np.random.default_rng(6)
+    store = store_with(
+        tmp_path_factory.mktemp("several"), [Game([Step(f'"{turn}"') for turn in range(TURNS)], name=f"g{n:02}") for n in range(12)]
+    )
+    accuracies = {"llm:a": 0.95, "llm:b": 0.85, "llm:c": 0.5}
+    runs = {judge: job(judge, judge=judge) for judge in accuracies}
+    verdicts, labels = [], []
+    for game, turn in [(f"g{n:02}", turn) for n in range(12) for turn in range(1, TURNS + 1)]:
+        truth = bool(random.random() < 0.4)
+        for judge, accuracy in accuracies.items():
+            given = truth if random.random() < accuracy else not truth
+            sure = None if judge != "llm:a" else 0.99 if given == truth else 0.6
+            verdicts.append(verdict(runs[judge], (game, turn), "yes" if given else "no")._replace(probability=sure))
+        people = {person: truth == (random.random() < 0.85) for person in ("ann", "bob", "cem")}
+        labels += [label((game, turn), "yes" if answer else "no", person) for person, answer in people.items()]
+    labels = [one._replace(score=float(one.answer == "yes")) for one in labels]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": list(runs.values()), "verdicts": verdicts, "labels": labels}))
+    return store
+
+
+def test_a_good_judge_may_take_the_place_of_people_and_a_guessing_one_may_not(several: Store) -> None:
+    """By the alternative annotator test; with an epsilon of nearly 1 anybody may."""
+    rows = {row["judge"]: row for row in alt_test(several).to_dicts()}
+    assert {judge: row["passes"] for judge, row in rows.items()} == {"llm:a": True, "llm:b": True, "llm:c": False}
+    assert all(row["annotators"] == 3 and row["epsilon"] == 0.15 for row in rows.values())
+    assert rows["llm:c"]["advantage"] < rows["llm:b"]["advantage"] < rows["llm:a"]["advantage"]
+    assert alt_test(several, epsilon=0.9)["passes"].all()
+
+
+def test_a_judge_that_answers_only_what_it_is_sure_of_is_wrong_less_often(several: Store) -> None:
+    """The curve falls with coverage, and the threshold that is chosen holds the wished risk."""
+    rows = selective(several, risk=0.2).filter(judge="llm:a").sort("threshold").to_dicts()
+    assert rows[0]["coverage"] == 1
+    assert rows[-1]["risk"] < rows[0]["risk"]
+    assert [row["wrong_of_all"] for row in rows] == sorted((row["wrong_of_all"] for row in rows), reverse=True)
+    (chosen,) = [row for row in rows if row["is_chosen"]]
+    assert chosen["held_below"] <= 0.2
+    assert all(row["held_below"] > 0.2 for row in rows if row["threshold"] < chosen["threshold"])
+
+
+def test_the_promise_of_risk_control_is_kept() -> None:
+    """The expected loss of one more game is at most the bound on average, however unlike games are; with one game nothing is promised."""
+    random = np.random.default_rng(4)
+    levels = random.beta(0.5, 4, (400, 11))
+    bounds = [risk_bound(random.binomial(10, row[:10]).astype(float), np.full(10, 10.0)) for row in levels]
+    assert np.mean(levels[:, 10]) <= np.mean(bounds)
+    assert risk_bound(np.array([0.0]), np.array([5.0])) == 0.5
+
+
+def test_probabilities_of_tokens_are_calibrated_by_other_games() -> None:
+    """A model that is sure of everything and right in seven of ten is right in seven of ten."""
+    random = np.random.default_rng(4)
+    right = random.random(600) < 0.7
+    found = calibrated(random.uniform(0.97, 1, 600), right, np.arange(600) // 10)
+    assert found.mean() == pytest.approx(0.7, abs=0.05)
+    assert found.std() < 0.1
+
+
+def test_without_labels_the_rate_needs_judges_that_err_independently(several: Store) -> None:
+    """Three judges, one of which guesses: the rate is found without labels, with an interval, and the sentence names the assumption."""
+    (row,) = latent_rates(several).to_dicts()
+    assert row["low"] < 0.4 < row["high"]
+    assert row["judges"] == "llm:a, llm:b, llm:c"
+    assert "if judges err independently" in row["advice"]

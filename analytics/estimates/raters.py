@@ -1,0 +1,140 @@
+"""The report `latent-rates`: the rate of an answer and the errors of several judges where nobody labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analytics.estimates.units import asked_units
+from analytics.statistics.intervals import LEVEL, Floats
+from schemas.common.wording import from_to, score
+from schemas.store.store import Store
+
+LATENT_RATES_SUMMARY: Final = "rubric, question, model, judges, units, games, rate, low, high"
+
+_STEPS: Final = 500
+_NEAR: Final = 1e-8
+_FEWEST_UNITS, _FEWEST_GAMES = 50, 10
+_PARTS: Final = 20
+"""Parts of the games that are left out in turn."""
+
+
+class Latent(NamedTuple):
+    """A model of two latent classes, yes and no."""
+
+    rates: Floats
+    """Share of yes of each population, shape (populations,)."""
+    sensitivity: Floats
+    """Of each rater, shape (raters,)."""
+    specificity: Floats
+    log_likelihood: float
+    posterior: Floats
+    """Probability of yes of each unit, shape (units,)."""
+
+
+def two_classes(answers: Floats, populations: NDArray[np.int64]) -> Latent:
+    """Maximum likelihood by expectation and maximisation (Dawid and Skene 1979, Applied Statistics 28), with a rate for each population.
+
+    Raters err independently given the truth, and alike in all populations. Three raters are needed, or two and two populations with unlike
+    rates (Hui and Walter 1980, Biometrics 36). Which class is yes is settled by raters being better than chance on average.
+
+    Args:
+        answers: shape (units, raters): 1 yes, 0 no, NaN without an answer.
+        populations: of each unit, numbers from 0 without gaps.
+    """
+    is_there, yes = ~np.isnan(answers), np.nan_to_num(answers)
+    sizes = np.bincount(populations)
+    posterior = np.clip(yes.sum(axis=1) / np.maximum(is_there.sum(axis=1), 1), 0.05, 0.95)
+    before, found = -np.inf, None
+    for _ in range(_STEPS):
+        rates = np.clip(np.bincount(populations, weights=posterior) / sizes, _NEAR, 1 - _NEAR)
+        of_yes, of_no = posterior[:, None] * is_there, (1 - posterior)[:, None] * is_there
+        sensitivity = np.clip((of_yes * yes).sum(axis=0) / np.maximum(of_yes.sum(axis=0), _NEAR), _NEAR, 1 - _NEAR)
+        specificity = np.clip((of_no * (1 - yes)).sum(axis=0) / np.maximum(of_no.sum(axis=0), _NEAR), _NEAR, 1 - _NEAR)
+        if_yes = np.where(is_there, yes * np.log(sensitivity) + (1 - yes) * np.log(1 - sensitivity), 0).sum(axis=1)
+        if_no = np.where(is_there, (1 - yes) * np.log(specificity) + yes * np.log(1 - specificity), 0).sum(axis=1)
+        one, other = np.log(rates)[populations] + if_yes, np.log1p(-rates)[populations] + if_no
+        total = np.logaddexp(one, other)
+        posterior = np.exp(one - total)
+        found = Latent(rates, sensitivity, specificity, float(total.sum()), posterior)
+        if found.log_likelihood - before < _NEAR * abs(found.log_likelihood):
+            break
+        before = found.log_likelihood
+    assert found is not None
+    if (found.sensitivity + found.specificity).mean() < 1:
+        return Latent(1 - found.rates, 1 - found.sensitivity, 1 - found.specificity, found.log_likelihood, 1 - found.posterior)
+    return found
+
+
+def latent_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
+    """One row for every question and model: the rate without labels, where three judges were asked, or two about two models.
+
+    Columns: rubric, question, model; judges: comma-separated; units, games; rate, low, high: share of yes by the model of two latent
+    classes (`two_classes`), with its 95 % interval (twentieths of the games left out in turn); sensitivity, specificity: of each judge, in
+    the same order; advice. Null with fewer than 50 units or ten games. Answers other than yes and no are left out.
+
+    The model is right only if judges err independently of each other. Judges of one family, or that see the same misleading evidence, do
+    not: then the rate is wrong and nothing in these data shows it. Labels of some units do: `corrected-rates`.
+
+    Args:
+        store: a store with the views.
+        rubric: only this one; None: all.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    found: dict[tuple[str, str], list[pl.DataFrame]] = {}
+    for asked in asked_units(store, rubric):
+        found.setdefault((asked.rubric, asked.question), []).append(asked.units)
+    rows = [{"rubric": name, "question": question} | row for (name, question), units in found.items() for row in _rows(units)]
+    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "model", "judges"), pl.String())
+    schema |= dict.fromkeys(("units", "games"), pl.Int64()) | dict.fromkeys(("rate", "low", "high"), pl.Float64())
+    schema |= dict.fromkeys(("sensitivity", "specificity", "advice"), pl.String())
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _rows(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any]]:
+    both = pl.concat(of_judges).filter(pl.col("score").is_not_null() & (pl.col("score") != 0.5))  # noqa: PLR2004 - unclear
+    table = both.with_columns(pl.col("score").round()).pivot(
+        on="judge", index=["unit", "game", "model"], values="score", maintain_order=True
+    )
+    judges = [name for name in table.columns if name not in {"unit", "game", "model"}]
+    table = table.filter(pl.sum_horizontal(pl.col(judges).is_not_null()) > 1).sort("model", "game", "unit", nulls_last=True)
+    models = table["model"].unique(maintain_order=True)
+    if (len(judges) == 2 and len(models) < 2) or table.is_empty():  # noqa: PLR2004 - not identified
+        return
+    populations = (table["model"].fill_null("").rank("dense") - 1).to_numpy().astype(np.int64)
+    answers, games = table.select(judges).to_numpy().astype(float), table["game"].rank("dense").to_numpy().astype(int) - 1
+    fitted = two_classes(answers, populations)
+    parts = games % min(_PARTS, int(games.max()) + 1)
+    kept = [parts != part for part in range(int(parts.max()) + 1)]
+    is_whole = [len(np.unique(populations[keep])) == len(models) for keep in kept]
+    without = [two_classes(answers[keep], populations[keep]).rates for keep in kept] if all(is_whole) else []
+    errors = "; ".join(score(float(value)) for value in fitted.sensitivity), "; ".join(score(float(value)) for value in fitted.specificity)
+    for place, model in enumerate(sorted(models.fill_null("").to_list())):
+        own = table.filter(pl.col("model").fill_null("") == model)
+        row = {"model": model or None, "judges": ", ".join(judges), "units": len(own), "games": own["game"].n_unique()}
+        rate, low, high = float(fitted.rates[place]), None, None
+        is_enough = len(own) >= _FEWEST_UNITS and row["games"] >= _FEWEST_GAMES and len(without) > 1
+        if is_enough:
+            low, high = _ends(rate, np.array([one[place] for one in without]))
+        advice = f"fewer than {_FEWEST_UNITS} units or {_FEWEST_GAMES} games: nothing can be estimated without labels"
+        if low is not None and high is not None:
+            seen = f"{score(rate)} ({from_to(low, high)}) without labels, if judges err independently"
+            advice = f"{seen}; label some units to see whether they do"
+        row |= {"rate": rate if is_enough else None, "low": low, "high": high, "sensitivity": errors[0], "specificity": errors[1]}
+        yield row | {"advice": f"{row['model'] or 'games outside the store'}: {advice}"}
+
+
+def _ends(rate: float, without: Floats) -> tuple[float, float]:
+    """By the jackknife on log odds."""
+    from scipy import special
+
+    value, others = (np.log(np.clip(one, 1e-4, 1 - 1e-4) / (1 - np.clip(one, 1e-4, 1 - 1e-4))) for one in (rate, without))
+    n = len(without)
+    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * float(np.sqrt((n - 1) / n * ((others - others.mean()) ** 2).sum()))
+    return float(special.expit(value - half)), float(special.expit(value + half))
