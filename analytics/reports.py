@@ -74,6 +74,7 @@ COMPUTED: dict[str, Computed] = {
     "labels-needed": Computed("analytics.estimates.corrected", "labels_needed_report"),
     "readers": Computed("analytics.readers", "readers_report", page="docs/claims.md"),
     "compare": Computed("analytics.comparison.compare", "compare", ("metric", "benchmark"), "docs/compare.md"),
+    "claims": _statistic("analytics.ledger", "claims"),
     "effects": _statistic("analytics.associations", "effects", "benchmark"),
     "correlations": _statistic("analytics.associations", "correlations", "metric", "benchmark"),
     "mediation": _statistic("analytics.mediation", "mediation", "metric", "benchmark"),
@@ -110,6 +111,7 @@ NEEDS: dict[str, str] = {
     "labels-needed": "units that a judge has scored",
     "readers": "texts whose authors say what they claim: of scripted players, or logs with claims",
     "compare": "two teams of a benchmark whose games ended and have the metric",
+    "claims": "what another report of statistics takes",
     "effects": "twenty units on which outcome and predictor differ, the latter on five tasks",
     "correlations": "eight units on which two numbers differ",
     "mediation": "two teams that share eight tasks, on which outcome and a mediator differ",
@@ -193,6 +195,7 @@ GROUPS: dict[str, dict[str, Listed]] = {
     },
     "Statistics": {
         "compare": Listed("differences between teams, with corrected p-values"),
+        "claims": Listed("every statistical statement, with one error rate over all of them"),
         "effects": Listed("what goes with the outcome in the same team and task"),
         "correlations": Listed("correlations within and between teams"),
         "mediation": Listed("the part of a difference that goes through messages"),

@@ -1,0 +1,182 @@
+"""The report `claims`: each statement about what differs or goes together that reports make, as a row, with one error rate over all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analytics.findings import TOPICS, findings
+from analytics.statistics.intervals import LEVEL
+from analytics.statistics.shifts import holm
+from schemas.store.store import Store
+
+CLAIMS_SUMMARY: Final = "report, sentence, unit, test, n, value, low, high, p, tests, p_all, shown"
+
+_SURE: Final = 0.05
+_POWER: Final = 0.8
+
+
+class Claimed(NamedTuple):
+    """Where a report has the parts of its claims."""
+
+    module: str
+    function: str
+    estimand: str
+    """In words; `{column}` is what a row has there."""
+    population: str
+    unit: str
+    """What is independent."""
+    test: str
+    family: str
+    """Column within whose values the report corrects p-values."""
+    n: str
+    """Column: units of analysis."""
+    value: str
+    low: str = "low"
+    high: str = "high"
+    p: str = "p"
+    p_family: str = "p_holm"
+    is_ratio: bool = False
+    """Whether no effect is a value of 1."""
+
+
+CLAIMED: Final[Mapping[str, Claimed]] = {
+    "compare": Claimed(
+        "analytics.comparison.compare", "compare", "difference of mean {metric} between {team_a} and {team_b}", "tasks like these of {benchmark}",
+        "task", "exact sign flips if paired, else permutation of tasks", "benchmark", "tasks", "difference",
+    ),
+    "effects": Claimed(
+        "analytics.associations", "effects", "slope of {outcome} on {predictor} in the same team and task", "{unit} of {benchmark}",
+        "task", "Student's t of a regression clustered by task", "benchmark", "tasks", "coefficient",
+    ),
+    "correlations": Claimed(
+        "analytics.associations", "correlations", "correlation of {x} and {y}, {kind}", "{unit} of {benchmark}", "task",
+        "Student's t, tasks left out in turn", "benchmark", "tasks", "pearson", "pearson_low", "pearson_high",
+    ),
+    "mediation": Claimed(
+        "analytics.mediation", "mediation", "difference of {metric} between {team_a} and {team_b} through {mediator}", "tasks of {benchmark}",
+        "task", "bootstrap of tasks", "benchmark", "tasks", "indirect",
+    ),
+    "transitions": Claimed(
+        "analytics.courses", "transitions", "share of {next} after {after} minus that in any order of the same game's turns, {team}",
+        "games of {benchmark}", "game", "Student's t, games left out in turn; binomial if rare", "benchmark", "games", "difference",
+        "difference_low", "difference_high",
+    ),
+    "survival": Claimed(
+        "analytics.courses", "survival", "hazard ratio of {event}, {team} to {reference}", "games of {benchmark}", "task",
+        "Cox regression clustered by task", "benchmark", "tasks", "hazard_ratio", is_ratio=True,
+    ),
+    "judged-effects": Claimed(
+        "analytics.estimates.effects", "judged_effects", "slope of what {question} asks for on {predictor}", "units that {judge} was asked about",
+        "task", "Student's t, tasks left out in turn", "rubric", "tasks", "effect",
+    ),
+    "calibration": Claimed(
+        "analytics.estimates.calibration", "calibration_report", "uncertainty about {question} that answers remove", "labelled units", "game",
+        "one-sided t of the ratio of squared errors", "rubric", "games", "skill", p="p_value", p_family="p_corrected",
+    ),
+    "drift": Claimed(
+        "analytics.drift", "drift_report", "change of the share of {answer} to {question} by {judge}, {compared}", "units of both jobs", "game",
+        "exact sign flips of games, or t over games", "rubric", "games", "difference", p_family="p_corrected",
+    ),
+    "self-preference": Claimed(
+        "analytics.judging.probes", "self_preference_report", "score of {judge} for its own model's texts minus others', {question}",
+        "labelled units", "game", "t over games", "rubric", "own_games", "preference", "preference_low", "preference_high",
+        p_family="p_corrected",
+    ),
+}  # fmt: skip
+"""Report -> its claims."""
+
+
+def claims(store: Store) -> pl.DataFrame:
+    """One row for every statement about a difference or an association that the reports make, and every sentence of the front page.
+
+    Columns, in order:
+
+    - report, sentence: as it is printed; estimand: what is estimated; population: of what; unit: what is taken as independent; n: so many;
+      test: that gives p.
+    - value, low, high: estimate and 95 % interval; p: of no difference (of a ratio: of 1).
+    - tests: p-values of the family that the report corrects for; p_family: its corrected p.
+    - p_all: corrected for all p-values of all reports together by Holm's method, so that the chance of a single false claim in a whole
+      report is at most 5 %; q_all: by Benjamini and Hochberg's, which holds the expected share of false claims. shown: p_all is below .05.
+    - can_show: whether so many units could give a p_all below .05 at all: with n tasks an exact test has no p below 2 to the 1 - n.
+      detectable: the least true difference that is shown, corrected for all, in 80 % of such data; null where there is no interval on an
+      additive scale.
+
+    Args:
+        store: a store with the views.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    from scipy import stats
+
+    rows = [row for name, about in CLAIMED.items() for row in _of_report(store, name, about)]
+    tested = [row for row in rows if row["p"] is not None]
+    adjusted = stats.false_discovery_control([row["p"] for row in tested]) if tested else []
+    for row, p, q in zip(tested, holm([row["p"] for row in tested]), adjusted, strict=True):
+        row |= {"p_all": p, "q_all": float(q), "shown": p is not None and p < _SURE}
+    for row in tested:
+        row |= {"can_show": row["least"] * len(tested) < _SURE, "detectable": _detectable(row, len(tested))}
+    rows += [
+        {
+            "report": found.report,
+            "sentence": found.sentence,
+            "estimand": f"front page: {TOPICS[found.topic]}",
+            "population": found.benchmark,
+        }
+        for found in findings(store)
+    ]
+    text, number = pl.String(), pl.Float64()
+    schema: dict[str, pl.DataType] = dict.fromkeys(("report", "sentence", "estimand", "population", "unit"), text) | {
+        "n": pl.Int64(),
+        "test": text,
+    }
+    schema |= dict.fromkeys(("value", "low", "high", "p"), number) | {"tests": pl.Int64()}
+    schema |= dict.fromkeys(("p_family", "p_all", "q_all"), number) | {
+        "shown": pl.Boolean(),
+        "can_show": pl.Boolean(),
+        "detectable": number,
+    }
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema, orient="row")
+
+
+def _of_report(store: Store, name: str, about: Claimed) -> Iterator[dict[str, Any]]:
+    found: pl.DataFrame = getattr(import_module(about.module), about.function)(store)
+    sizes: dict[Any, int] = dict(found.drop_nulls(about.p).group_by(about.family).len().iter_rows())
+    for row in found.iter_rows(named=True):
+        is_exact = name == "compare" and row["paired"]
+        yield {
+            "report": name,
+            "sentence": row["advice"],
+            "estimand": about.estimand.format_map(row),
+            "population": about.population.format_map(row),
+            "unit": about.unit,
+            "n": row[about.n],
+            "test": about.test,
+            **{key: _finite(row[column]) for key, column in (("value", about.value), ("low", about.low), ("high", about.high))},
+            "p": row[about.p],
+            "tests": sizes.get(row[about.family], 0),
+            "p_family": row[about.p_family],
+            "shown": False,
+            "least": 2.0 ** (1 - row[about.n]) if is_exact else 0.0,
+            "is_ratio": about.is_ratio,
+        }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is None or np.isfinite(value) else None
+
+
+def _detectable(row: Mapping[str, Any], tests: int) -> float | None:
+    """(t of the level corrected for all + t of the power) times the standard error that the interval implies."""
+    from scipy import special
+
+    if row["low"] is None or row["high"] is None or row["is_ratio"] or not row["n"] or row["n"] < 2:  # noqa: PLR2004 - no freedom
+        return None
+    ends = (1 + LEVEL) / 2, 1 - _SURE / tests / 2, _POWER
+    own, corrected, power = (float(special.stdtrit(row["n"] - 1, end)) for end in ends)
+    return (row["high"] - row["low"]) / 2 / own * (corrected + power)
