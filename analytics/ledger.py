@@ -44,22 +44,24 @@ class Claimed(NamedTuple):
     """Whether no effect is a value of 1."""
 
 
+_BY_TASK: Final = "Student's t, tasks left out in turn"
+_TEAMS: Final = "between {team_a} and {team_b}"
 CLAIMED: Final[Mapping[str, Claimed]] = {
     "compare": Claimed(
-        "analytics.comparison.compare", "compare", "difference of mean {metric} between {team_a} and {team_b}", "tasks like these of {benchmark}",
-        "task", "exact sign flips if paired, else permutation of tasks", "benchmark", "tasks", "difference",
+        "analytics.comparison.compare", "compare", f"difference of mean {{metric}} {_TEAMS}", "tasks like these of {benchmark}", "task",
+        "exact sign flips if paired, else permutation of tasks", "benchmark", "tasks", "difference",
     ),
     "effects": Claimed(
-        "analytics.associations", "effects", "slope of {outcome} on {predictor} in the same team and task", "{unit} of {benchmark}",
-        "task", "Student's t of a regression clustered by task", "benchmark", "tasks", "coefficient",
+        "analytics.associations", "effects", "slope of {outcome} on {predictor} in the same team and task", "{unit} of {benchmark}", "task",
+        "Student's t of a regression clustered by task", "benchmark", "tasks", "coefficient",
     ),
     "correlations": Claimed(
-        "analytics.associations", "correlations", "correlation of {x} and {y}, {kind}", "{unit} of {benchmark}", "task",
-        "Student's t, tasks left out in turn", "benchmark", "tasks", "pearson", "pearson_low", "pearson_high",
+        "analytics.associations", "correlations", "correlation of {x} and {y}, {kind}", "{unit} of {benchmark}", "task", _BY_TASK,
+        "benchmark", "tasks", "pearson", "pearson_low", "pearson_high",
     ),
     "mediation": Claimed(
-        "analytics.mediation", "mediation", "difference of {metric} between {team_a} and {team_b} through {mediator}", "tasks of {benchmark}",
-        "task", "bootstrap of tasks", "benchmark", "tasks", "indirect",
+        "analytics.mediation", "mediation", f"difference of {{metric}} {_TEAMS} through {{mediator}}", "tasks of {benchmark}", "task",
+        "bootstrap of tasks", "benchmark", "tasks", "indirect",
     ),
     "transitions": Claimed(
         "analytics.courses", "transitions", "share of {next} after {after} minus that in any order of the same game's turns, {team}",
@@ -71,16 +73,16 @@ CLAIMED: Final[Mapping[str, Claimed]] = {
         "Cox regression clustered by task", "benchmark", "tasks", "hazard_ratio", is_ratio=True,
     ),
     "judged-effects": Claimed(
-        "analytics.estimates.effects", "judged_effects", "slope of what {question} asks for on {predictor}", "units that {judge} was asked about",
-        "task", "Student's t, tasks left out in turn", "rubric", "tasks", "effect",
+        "analytics.estimates.effects", "judged_effects", "slope of what {question} asks for on {predictor}", "units asked of {judge}",
+        "task", _BY_TASK, "rubric", "tasks", "effect",
     ),
     "calibration": Claimed(
-        "analytics.estimates.calibration", "calibration_report", "uncertainty about {question} that answers remove", "labelled units", "game",
-        "one-sided t of the ratio of squared errors", "rubric", "games", "skill", p="p_value", p_family="p_corrected",
+        "analytics.estimates.calibration", "calibration_report", "uncertainty about {question} that answers remove", "labelled units",
+        "game", "one-sided t of the ratio of squared errors", "rubric", "games", "skill", p="p_value", p_family="p_corrected",
     ),
     "drift": Claimed(
-        "analytics.drift", "drift_report", "change of the share of {answer} to {question} by {judge}, {compared}", "units of both jobs", "game",
-        "exact sign flips of games, or t over games", "rubric", "games", "difference", p_family="p_corrected",
+        "analytics.drift", "drift_report", "change of the share of {answer} to {question} by {judge}, {compared}", "units of both jobs",
+        "game", "exact sign flips of games, or t over games", "rubric", "games", "difference", p_family="p_corrected",
     ),
     "self-preference": Claimed(
         "analytics.judging.probes", "self_preference_report", "score of {judge} for its own model's texts minus others', {question}",
@@ -122,25 +124,13 @@ def claims(store: Store) -> pl.DataFrame:
     for row in tested:
         row |= {"can_show": row["least"] * len(tested) < _SURE, "detectable": _detectable(row, len(tested))}
     rows += [
-        {
-            "report": found.report,
-            "sentence": found.sentence,
-            "estimand": f"front page: {TOPICS[found.topic]}",
-            "population": found.benchmark,
-        }
-        for found in findings(store)
+        {"report": one.report, "sentence": one.sentence, "estimand": f"front page: {TOPICS[one.topic]}", "population": one.benchmark}
+        for one in findings(store)
     ]
-    text, number = pl.String(), pl.Float64()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("report", "sentence", "estimand", "population", "unit"), text) | {
-        "n": pl.Int64(),
-        "test": text,
-    }
-    schema |= dict.fromkeys(("value", "low", "high", "p"), number) | {"tests": pl.Int64()}
-    schema |= dict.fromkeys(("p_family", "p_all", "q_all"), number) | {
-        "shown": pl.Boolean(),
-        "can_show": pl.Boolean(),
-        "detectable": number,
-    }
+    text, number, yes = pl.String(), pl.Float64(), pl.Boolean()
+    schema: dict[str, pl.DataType] = dict.fromkeys(("report", "sentence", "estimand", "population", "unit"), text)
+    schema |= {"n": pl.Int64(), "test": text} | dict.fromkeys(("value", "low", "high", "p"), number) | {"tests": pl.Int64()}
+    schema |= dict.fromkeys(("p_family", "p_all", "q_all"), number) | {"shown": yes, "can_show": yes, "detectable": number}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema, orient="row")
 
 
@@ -179,4 +169,4 @@ def _detectable(row: Mapping[str, Any], tests: int) -> float | None:
         return None
     ends = (1 + LEVEL) / 2, 1 - _SURE / tests / 2, _POWER
     own, corrected, power = (float(special.stdtrit(row["n"] - 1, end)) for end in ends)
-    return (row["high"] - row["low"]) / 2 / own * (corrected + power)
+    return float((row["high"] - row["low"]) / 2 / own * (corrected + power))

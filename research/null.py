@@ -130,13 +130,18 @@ def _game(
     ]  # fmt: skip
     for turn, progress in enumerate(np.cumsum(random.random(turns) < 0.4) / turns, start=1):
         state = Json(f'"{random.integers(6)}"')
-        rows["turns"].append(Turn(name, turn, state, state, False, None, float(progress), False, None, None))
-        accepted = bool(random.random() >= refused)
+        accepted, words = bool(random.random() >= refused), int(random.integers(3, 30))
+        rows["turns"].append(
+            Turn(name, turn, state, state, oracle_available=False, oracle_followed=None, progress=float(progress), goal_reached=False,
+                 error=None, at=None)
+        )  # fmt: skip
         rows["actions"].append(
-            Action(name, turn, 1, "Builder", "place", Json("{}"), None, accepted, False, None if accepted else "E", None)
+            Action(name, turn, 1, "Builder", "place", Json("{}"), None, accepted, undoes=False, error_code=None if accepted else "E",
+                   error_text=None)
+        )  # fmt: skip
+        rows["utterances"].append(
+            Utterance(name, turn, 1, "Director", "public", ["Director"], " ".join(["word"] * words), None, superseded=False)
         )
-        text = " ".join(["word"] * int(random.integers(3, 30)))
-        rows["utterances"].append(Utterance(name, turn, 1, "Director", "public", ["Director"], text, None, False))
     return rows
 
 

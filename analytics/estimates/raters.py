@@ -99,10 +99,11 @@ def latent_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
 
 def _rows(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any]]:
     both = pl.concat(of_judges).filter(pl.col("score").is_not_null() & (pl.col("score") != 0.5))  # noqa: PLR2004 - unclear
-    table = both.with_columns(pl.col("score").round()).pivot(
-        on="judge", index=["unit", "game", "model"], values="score", maintain_order=True
-    )
-    judges = [name for name in table.columns if name not in {"unit", "game", "model"}]
+    about = ["unit", "game", "model"]
+    table = both.with_columns(pl.col("score").round()).pivot(on="judge", index=about, values="score", maintain_order=True)
+    judges = [name for name in table.columns if name not in about]
+    if len(judges) < 2:  # noqa: PLR2004 - not identified
+        return
     table = table.filter(pl.sum_horizontal(pl.col(judges).is_not_null()) > 1).sort("model", "game", "unit", nulls_last=True)
     models = table["model"].unique(maintain_order=True)
     if (len(judges) == 2 and len(models) < 2) or table.is_empty():  # noqa: PLR2004 - not identified
@@ -117,7 +118,7 @@ def _rows(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any]]:
     errors = "; ".join(score(float(value)) for value in fitted.sensitivity), "; ".join(score(float(value)) for value in fitted.specificity)
     for place, model in enumerate(sorted(models.fill_null("").to_list())):
         own = table.filter(pl.col("model").fill_null("") == model)
-        row = {"model": model or None, "judges": ", ".join(judges), "units": len(own), "games": own["game"].n_unique()}
+        row: dict[str, Any] = {"model": model or None, "judges": ", ".join(judges), "units": len(own), "games": own["game"].n_unique()}
         rate, low, high = float(fitted.rates[place]), None, None
         is_enough = len(own) >= _FEWEST_UNITS and row["games"] >= _FEWEST_GAMES and len(without) > 1
         if is_enough:

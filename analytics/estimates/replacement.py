@@ -91,9 +91,7 @@ def alt_test(store: Store, *, epsilon: float = EPSILON) -> pl.DataFrame:
         row |= {"units": own["unit"].n_unique(), "games": own["game"].n_unique(), "epsilon": epsilon}
         if len(found) < _FEWEST_PEOPLE:
             need = f"{_FEWEST_UNITS} units of {_FEWEST_GAMES} games labelled by three people, each with another one"
-            advice = (
-                f"{question}: {counted(people, 'person', 'people')} labelled, {count(len(found))} of them enough; the test needs {need}"
-            )
+            advice = f"{question}: {counted(people, 'annotator')}, {count(len(found))} with labels enough; the test needs {need}"
             rows.append(row | {"winning_rate": None, "advantage": None, "passes": None, "advice": advice})
             continue
         corrected = stats.false_discovery_control([one.p for one in found], method="by")
@@ -131,7 +129,7 @@ def _against(everybody: pl.DataFrame, of_one: pl.DataFrame, epsilon: float) -> A
     games, mean = len(sums), sums.sum() / sizes.sum()
     error = np.sqrt(games / (games - 1) * ((sums - mean * sizes) ** 2).sum()) / sizes.sum()
     p = float(special.stdtr(games - 1, mean / error)) if error > 0 else float(mean >= 0)
-    return Against(len(units), float(judge_wins.mean() or 0.0), p)
+    return Against(len(units), float(judge_wins.to_numpy().mean()), p)
 
 
 def selective(store: Store, *, rubric: str | None = None, risk: float = 0.05) -> pl.DataFrame:

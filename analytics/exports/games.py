@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from analytics.ledger import claims
 from analytics.query import condition, query
 from analytics.views import VIEWS
 from ingest.labels.files import COLUMNS
@@ -176,7 +177,10 @@ def write_rows(store: Store, sql: str, path: Path) -> tuple[Path, int]:
 
 
 _TABLES: Final = ("turns", "utterances", "actions", "verdicts", "labels", "failures", "turn_values", "episode_metrics", "agents")
-_DOCS: Final = {"games": "One game a row, its conversation a list of messages (turn, agent, channel, audience, text, thought)."}
+_DOCS: Final = {
+    "games": "One game a row, its conversation a list of messages (turn, agent, channel, audience, text, thought).",
+    "claims": "One statistical statement of the reports a row, with its test and one error rate over all of them.",
+}
 
 
 def export_dataset(store: Store, folder: Path, where: str = "true") -> Iterator[tuple[Path, int]]:
@@ -193,6 +197,10 @@ def export_dataset(store: Store, folder: Path, where: str = "true") -> Iterator[
         count = query(store, f"SELECT count(*) AS n FROM {source} WHERE episode_id IN ({chosen})")["n"][0]
         if count:
             written.append(write_rows(store, f"SELECT * FROM {source} WHERE episode_id IN ({chosen})", folder / "data" / f"{name}.parquet"))
+    if where == "true" and len(statements := claims(store)):
+        path = folder / "data" / "claims.parquet"
+        statements.write_parquet(path, compression="zstd")
+        written.append((path, len(statements)))
     yield from written
     (folder / "README.md").write_text(_card(store, written), encoding="utf-8")
     yield folder / "README.md", 0

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analytics.agreement.pairs import coincidences, krippendorff_alpha
+from analytics.agreement.pairs import Scale, coincidences, krippendorff_alpha
 from analytics.comparison.compare import compare
 from analytics.estimates.corrected import corrected_rates, judged_units, rate_row
 from analytics.estimates.design import drawn_units
@@ -25,6 +25,7 @@ from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import job, label, verdict
 
 TASKS, TURNS = 15, 10
+SCALES: tuple[Scale, ...] = ("nominal", "interval", "ordinal")
 
 
 @pytest.fixture(scope="module")
@@ -248,9 +249,9 @@ def test_alpha_is_that_of_the_package_krippendorff() -> None:
     random = np.random.default_rng(3)
     given = np.where(random.random((4, 60)) < 0.2, np.nan, (random.random(60) * 3).astype(int) + (random.random((4, 60)) < 0.2))
     counts = np.array([(given == answer).sum(axis=0) for answer in range(4)]).T.astype(float)
-    for ours, theirs in (("nominal", "nominal"), ("interval", "interval"), ("ordinal", "ordinal")):
-        expected = krippendorff.alpha(given, level_of_measurement=theirs, value_domain=[0, 1, 2, 3])
-        assert float(krippendorff_alpha(coincidences(counts).sum(axis=0), ours, np.arange(4.0))) == pytest.approx(expected)
+    for scale in SCALES:
+        expected = krippendorff.alpha(given, level_of_measurement=scale, value_domain=[0, 1, 2, 3])
+        assert float(krippendorff_alpha(coincidences(counts).sum(axis=0), scale, np.arange(4.0))) == pytest.approx(expected)
 
 
 @pytest.fixture(scope="module")
@@ -321,3 +322,8 @@ def test_without_labels_the_rate_needs_judges_that_err_independently(several: St
     assert row["low"] < 0.4 < row["high"]
     assert row["judges"] == "llm:a, llm:b, llm:c"
     assert "if judges err independently" in row["advice"]
+
+
+def test_a_single_judge_has_no_rate_without_labels(biased: tuple[Store, dict[Any, bool]]) -> None:
+    """One judge about two models is not identified: no row, and no crash."""
+    assert latent_rates(biased[0]).is_empty()

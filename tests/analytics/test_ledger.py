@@ -1,0 +1,61 @@
+"""The claims of all reports as rows: one error rate, what could never be shown, and that a planted difference is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analytics.exports.games import export_dataset
+from analytics.ledger import claims
+from analytics.reports import COMPUTED, report
+from research.null import World, fill
+from schemas.store.store import Store
+
+
+@pytest.fixture(scope="module")
+def worse(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Three teams on 14 tasks, of which one is worse by .5."""
+    store = Store(tmp_path_factory.mktemp("worse") / "s.duckdb")
+    store.create()
+    fill(store, World(teams=3, tasks=14, turns=3, deficit=0.5), np.random.default_rng(3))
+    return store
+
+
+def test_a_planted_difference_is_a_row_with_all_that_it_rests_on(worse: Store, tmp_path: Path) -> None:
+    """Corrected over all reports it is less sure than over its own, and it is exported."""
+    found = claims(worse)
+    rows = found.filter(pl.col("report") == "compare", pl.col("estimand").str.contains("m0"))
+    assert rows["shown"].all()
+    assert (rows["p_all"] >= rows["p_family"]).all()
+    assert set(rows["n"]) == {14}
+    assert set(rows["unit"]) == {"task"}
+    assert rows["can_show"].all()
+    assert rows["detectable"].is_between(0.05, 0.5).all()
+    others = found.filter(pl.col("report") == "compare", ~pl.col("estimand").str.contains("m0"))
+    assert not others["shown"].any()
+    assert found.drop_nulls("p")["p_all"].is_between(0, 1).all()
+    assert any("is behind" in text for text in found.filter(pl.col("estimand").str.starts_with("front page"))["sentence"])
+    written = {path.name: n for path, n in export_dataset(worse, tmp_path)}
+    assert written["claims.parquet"] == len(found)
+
+
+def test_every_report_with_a_corrected_p_is_in_the_ledger(worse: Store) -> None:
+    """A report whose p-values are not counted would escape the one error rate."""
+    from analytics.ledger import CLAIMED
+
+    with_p = {name for name in COMPUTED if name != "claims" and {"p_holm", "p_corrected"} & set(report(worse, name).columns)}
+    assert with_p == set(CLAIMED)
+
+
+def test_what_few_tasks_can_never_show_is_said(tmp_path: Path) -> None:
+    """Six shared tasks give no p below .031, which no correction over several teams leaves below .05."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    fill(store, World(teams=4, tasks=6, turns=2, deficit=0.5), np.random.default_rng(3))
+    rows = claims(store).filter(report="compare").drop_nulls("p")
+    assert not rows["can_show"].any()
+    assert not rows["shown"].any()
+    assert all("cannot show a difference" in text for text in rows.filter(pl.col("p") < 0.05)["sentence"])
