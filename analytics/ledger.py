@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final, NamedTuple
@@ -104,7 +105,7 @@ def claims(store: Store) -> pl.DataFrame:
     - tests: p-values of the family that the report corrects for; p_family: its corrected p.
     - p_all: corrected for all p-values of all reports together by Holm's method, so that the chance of a single false claim in a whole
       report is at most 5 %; q_all: by Benjamini and Hochberg's, which holds the expected share of false claims. shown: p_all is below .05.
-    - can_show: whether so many units could give a p_all below .05 at all: with n tasks an exact test has no p below 2 to the 1 - n.
+    - can_show: whether so many units could give a p_all below .05 at all: with n tasks the p of an exact test is at least 2 to the 1 - n.
       detectable: the least true difference that is shown, corrected for all, in 80 % of such data; null where there is no interval on an
       additive scale.
 
@@ -142,8 +143,8 @@ def _of_report(store: Store, name: str, about: Claimed) -> Iterator[dict[str, An
         yield {
             "report": name,
             "sentence": row["advice"],
-            "estimand": about.estimand.format_map(row),
-            "population": about.population.format_map(row),
+            "estimand": _filled(about.estimand, row),
+            "population": _filled(about.population, row),
             "unit": about.unit,
             "n": row[about.n],
             "test": about.test,
@@ -155,6 +156,10 @@ def _of_report(store: Store, name: str, about: Claimed) -> Iterator[dict[str, An
             "least": 2.0 ** (1 - row[about.n]) if is_exact else 0.0,
             "is_ratio": about.is_ratio,
         }
+
+
+def _filled(text: str, row: Mapping[str, Any]) -> str:
+    return re.sub(r"{(\w+)}", lambda found: str(row[found[1]]), text)
 
 
 def _finite(value: float | None) -> float | None:

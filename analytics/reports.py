@@ -176,7 +176,7 @@ GROUPS: dict[str, dict[str, Listed]] = {
         "confusion": Listed("how often each pair of answers occurs", "verdicts or labels of two raters"),
         "corrected-rates": Listed("rates corrected for the judge's errors", "verdicts, labels"),
         "judged-effects": Listed("what goes with what a judge measures, corrected by labels", "verdicts, labels"),
-        "latent-rates": Listed("rates and judges' errors where nobody labelled", "verdicts of several judges"),
+        "latent-rates": Listed("rates and judges' errors where there are no labels", "verdicts of several judges"),
         "alt-test": Listed("whether a judge may take the place of people", "verdicts, labels of three people"),
         "selective": Listed("how often a judge is wrong where it is sure", "verdicts, labels"),
         "calibration": Listed("whether a judge's probabilities are right", "verdicts, labels"),

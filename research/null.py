@@ -75,7 +75,7 @@ class Seen(NamedTuple):
     """What the reports make of one store."""
 
     false: dict[str, bool]
-    """Report, `headline` or `ledger` -> whether something is said to differ."""
+    """Report, `headline` or `ledger` -> whether something differs by the report."""
     covers: dict[str, list[bool]]
     """Kind of interval -> whether each holds the truth."""
 

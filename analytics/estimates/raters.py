@@ -1,4 +1,4 @@
-"""The report `latent-rates`: the rate of an answer and the errors of several judges where nobody labelled."""
+"""The report `latent-rates`: the rate of an answer and the errors of several judges where there are no labels."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def _rows(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any]]:
     answers, games = table.select(judges).to_numpy().astype(float), table["game"].rank("dense").to_numpy().astype(int) - 1
     fitted = two_classes(answers, populations)
     parts = games % min(_PARTS, int(games.max()) + 1)
-    kept = [parts != part for part in range(int(parts.max()) + 1)]
-    is_whole = [len(np.unique(populations[keep])) == len(models) for keep in kept]
-    without = [two_classes(answers[keep], populations[keep]).rates for keep in kept] if all(is_whole) else []
+    parted = [parts != part for part in range(int(parts.max()) + 1)]
+    is_whole = [len(np.unique(populations[keep])) == len(models) for keep in parted]
+    without = [two_classes(answers[keep], populations[keep]).rates for keep in parted] if all(is_whole) else []
     errors = "; ".join(score(float(value)) for value in fitted.sensitivity), "; ".join(score(float(value)) for value in fitted.specificity)
     for place, model in enumerate(sorted(models.fill_null("").to_list())):
         own = table.filter(pl.col("model").fill_null("") == model)

@@ -58,7 +58,7 @@ def exchange_p(first: Floats, second: Floats) -> float:
     """Two-sided p-value of two independent samples that could be exchanged, by Welch's statistic.
 
     All ways to deal the values to two samples of these sizes if there are few, else 9,999 at random with a fixed seed
-    (`scipy.stats.permutation_test`; Welch's statistic keeps the level where the variances differ: Janssen 1997, Statistics and Probability
+    (`scipy.stats.permutation_test`; Welch's statistic holds the level where the variances differ: Janssen 1997, Statistics and Probability
     Letters 36).
 
     Args:

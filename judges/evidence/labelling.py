@@ -182,7 +182,7 @@ def _all(units: Iterable[Unit], maker: PromptMaker) -> Iterator[_Asked]:
 
 def _drawn(units: Iterable[Unit], maker: PromptMaker, rubric: str, most: int) -> tuple[list[_Asked], int]:
     """So many at random, the same ones each time, and of how many; whoever fills in the first rows alone has a random sample, too."""
-    kept: list[tuple[int, int, _Asked]] = []
+    drawn: list[tuple[int, int, _Asked]] = []
     there = 0
     for place, unit in enumerate(units):
         prompts = [prompt for prompt in maker.prompts(unit) if prompt.applies]
@@ -190,6 +190,6 @@ def _drawn(units: Iterable[Unit], maker: PromptMaker, rubric: str, most: int) ->
             continue
         there += 1
         rank = -int.from_bytes(hashlib.blake2b(f"{rubric}/{unit.unit_id}".encode(), digest_size=8).digest())
-        if len(kept) < most or rank > kept[0][0]:
-            (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (rank, place, (unit, prompts)))
-    return [asked for *_, asked in sorted(kept, key=lambda entry: -entry[0])], there
+        if len(drawn) < most or rank > drawn[0][0]:
+            (heapq.heappush if len(drawn) < most else heapq.heappushpop)(drawn, (rank, place, (unit, prompts)))
+    return [asked for *_, asked in sorted(drawn, key=lambda entry: -entry[0])], there

@@ -298,7 +298,7 @@ def test_a_judge_that_answers_only_what_it_is_sure_of_is_wrong_less_often(severa
     assert all(row["held_below"] > 0.2 for row in rows if row["threshold"] < chosen["threshold"])
 
 
-def test_the_promise_of_risk_control_is_kept() -> None:
+def test_the_promise_of_risk_control_holds() -> None:
     """The expected loss of one more game is at most the bound on average, however unlike games are; with one game nothing is promised."""
     random = np.random.default_rng(4)
     levels = random.beta(0.5, 4, (400, 11))

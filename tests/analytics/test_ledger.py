@@ -50,7 +50,7 @@ def test_every_report_with_a_corrected_p_is_in_the_ledger(worse: Store) -> None:
     assert with_p == set(CLAIMED)
 
 
-def test_what_few_tasks_can_never_show_is_said(tmp_path: Path) -> None:
+def test_what_few_tasks_can_never_show_is_a_column(tmp_path: Path) -> None:
     """Six shared tasks give no p below .031, which no correction over several teams leaves below .05."""
     store = Store(tmp_path / "s.duckdb")
     store.create()
