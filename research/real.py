@@ -128,13 +128,13 @@ def take_recorded(store: Store, readings: Mapping[str, Any], reader: str = "llm:
     rows: list[Claim] = []
     read = 0
     for text in texts(store):
-        frame = text.room.frame(text.game, text.turn, text.said)
+        frame = text.family.frame(text.game, text.turn, text.said)
         key, said = reading_key(messages_for("", frame, text.said.text)[1]["content"])
         reading = readings.get(key) or readings.get(reading_key(messages_for("", Frame.own(_BOARD.sub("", frame)), said)[1]["content"])[0])
         if reading is not None:
             read += 1
-            filled = filled_form(_with_words(reading, said), text.room.model)
-            rows += rows_of(read_reply(filled, said, text.room.types), text.place, reader, key)
+            filled = filled_form(_with_words(reading, said), text.family.model)
+            rows += rows_of(read_reply(filled, said, text.family.types), text.place, reader, key)
     put_claims(store, reader, rows)
     return read
 

@@ -94,8 +94,8 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
 
 
 def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
-    from judges.claims.readers import reading_room
-    from judges.claims.texts import Room, prompt_in
+    from judges.claims.readers import reading_module
+    from judges.claims.texts import FamilyReading, prompt_in
     from judges.optimization.cases import reader_cases, split_by_author
     from judges.optimization.reader_search import ReaderOptimization
 
@@ -105,7 +105,7 @@ def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
     reader, concurrency = asked_model(options)
     return ReaderOptimization(
         benchmark=benchmark,
-        instructions=prompt.instructions.get(benchmark, Room(reading_room(benchmark)).instructions),
+        instructions=prompt.instructions.get(benchmark, FamilyReading(reading_module(benchmark)).instructions),
         parts=split_by_author(cases, held_out=options["held_out"], seed=seed),
         optimizer=options["optimizer"],
         asked=reader,

@@ -118,7 +118,7 @@ class _Job:
         first = one.texts[0]
         asked = Request(
             messages=one.messages,
-            form=one.room.model,
+            form=one.family.model,
             key=one.key,
             purpose="reader",
             episode_id=first.game.episode_id,
@@ -139,7 +139,7 @@ class _Job:
             report.failed += len(one.texts)
             report.first_error = report.first_error or reply.call.error
         else:
-            read = read_reply(reply.filled, one.text, one.room.types)
+            read = read_reply(reply.filled, one.text, one.family.types)
             report.read += len(one.texts)
             report.claims += len(read.claims) * len(one.texts)
             for text in one.texts:
@@ -261,7 +261,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
         counts = (len(asked), texts, before, len(found) - len(asked))
         if not asked:
             return SubmittedReading(None, *counts)
-        questions = [ModelQuestion(messages=one.messages, form=Form(one.room.model)) for one in asked]
+        questions = [ModelQuestion(messages=one.messages, form=Form(one.family.model)) for one in asked]
         record = _Record(
             run_id=secrets.token_hex(8),
             settings=settings,
@@ -328,13 +328,13 @@ def _taken(reply: BatchReply, record: _Record, question: ReadingQuestion | None)
         turn=first.turn if first else None,
         agent=first.said.agent if first else None,
     )
-    taken = taken_of(reply, question.room.model if question else None, record.price)
+    taken = taken_of(reply, question.family.model if question else None, record.price)
     call = call_of(request, record.prompt_hashes[reply.number], record.asked_at, taken, (record.settings.model, record.price))
     name = hashlib.blake2b(f"{record.run_id} {reply.number}".encode(), digest_size=8).hexdigest()
     call = call._replace(call_id=name)  # collected again after a kill, it is the same call
     if question is None or taken.answer is None or taken.answer.filled is None:
         return call, []
-    read = read_reply(taken.answer.filled, question.text, question.room.types)
+    read = read_reply(taken.answer.filled, question.text, question.family.types)
     return call, [row for text in question.texts for row in rows_of(read, text.place, record.request().stored_as, question.key)]
 
 
@@ -352,7 +352,7 @@ def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
     try:
         with path.open("wb") as lines:
             for one in questions:
-                schema = one.room.model.model_json_schema()
+                schema = one.family.model.model_json_schema()
                 lines.write(orjson.dumps({"id": one.key, "messages": one.messages, "schema": schema}) + b"\n")
     except OSError as error:
         raise UsageError(f"--record {path}: cannot be written: {error.strerror}") from error
@@ -378,7 +378,7 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
         if one is None:
             continue
         try:
-            read = read_reply(filled_form(reply.get("reply"), one.room.model), one.text, one.room.types)
+            read = read_reply(filled_form(reply.get("reply"), one.family.model), one.text, one.family.types)
         except ValueError as error:
             report.failed += len(one.texts)
             report.first_error = report.first_error or f"{path.name}, line {number}: {' '.join(str(error).split())}"

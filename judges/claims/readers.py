@@ -101,28 +101,28 @@ def reading_of(game: Transcript, turn: int, said: UtteranceView) -> TextClaims[A
     reader = reader_named(game.reader)
     found = read_by(game, turn, said, reader)
     if found is None:
-        types = tuple(reading_room(game.benchmark).TYPES)
+        types = tuple(reading_module(game.benchmark).TYPES)
         found = Read((), (Unread(said.text, f"{reader.stored} has not read it", types),))
     return TextClaims(found)
 
 
-def reading_room(benchmark: str) -> ModuleType:
+def reading_module(benchmark: str) -> ModuleType:
     """How the texts of a benchmark are read: the family's module `reading`, or what serves for any game."""
     return module(benchmark, "judges", "reading") or generic
 
 
 def read_by_rules(game: Transcript, turn: int, said: UtteranceView) -> Read[Any]:
     """What the family's rules understand of a text."""
-    return reading_room(game.benchmark).read(game, turn, said)  # type: ignore[no-any-return]  # a module, found by name
+    return reading_module(game.benchmark).read(game, turn, said)  # type: ignore[no-any-return]  # a module, found by name
 
 
 def read_before(game: Transcript, turn: int, said: UtteranceView, *, by_model: bool) -> Read[Any] | None:
     """What the game's stored reader made of a text; None if it has not read it."""
-    room = reading_room(game.benchmark)
-    found = read_of(game.claims.get((turn, said.seq), ()), tuple(room.TYPES))
-    if found is None or not by_model or not hasattr(room, "resolve"):
+    family = reading_module(game.benchmark)
+    found = read_of(game.claims.get((turn, said.seq), ()), tuple(family.TYPES))
+    if found is None or not by_model or not hasattr(family, "resolve"):
         return found
-    return cast("Read[Any]", room.resolve(found, game, turn, said))
+    return cast("Read[Any]", family.resolve(found, game, turn, said))
 
 
 def read_by(game: Transcript, turn: int, said: UtteranceView, reader: Reader) -> Read[Any] | None:
@@ -133,7 +133,7 @@ def read_by(game: Transcript, turn: int, said: UtteranceView, reader: Reader) ->
     own = read_by_rules(game, turn, said)
     if reader.stored is None:
         return own
-    return None if other is None else agreed(own, other, (RULES, reader.stored), getattr(reading_room(game.benchmark), "WEAK", ()))
+    return None if other is None else agreed(own, other, (RULES, reader.stored), getattr(reading_module(game.benchmark), "WEAK", ()))
 
 
 FIRST = "(first)"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judges.claims.extraction import Example, TextPlace, form_of, messages_for, rows_of
-from judges.claims.readers import read_by, reading_room
+from judges.claims.readers import read_by, reading_module
 from judges.evidence.frame import Frame
 from judges.evidence.transcript import Reader, Transcript, UtteranceView, load, reader_named
 from judges.evidence.units import games_where
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Room(NamedTuple):
+class FamilyReading(NamedTuple):
     """How a benchmark's texts are read (`judges.<family>.reading`)."""
 
     module: ModuleType
@@ -70,7 +70,7 @@ class Text(NamedTuple):
     game: Transcript
     turn: int
     said: UtteranceView
-    room: Room
+    family: FamilyReading
 
     @property
     def place(self) -> TextPlace:
@@ -108,10 +108,10 @@ def texts(
     """
     selection = games_where(store, where, benchmarks)
     for game in load(store, list(selection), reader):
-        room, turns = Room(reading_room(game.benchmark)), selection[game.episode_id]
+        family, turns = FamilyReading(reading_module(game.benchmark)), selection[game.episode_id]
         for turn in game.turns:
             if turns is None or turn.turn in turns or (earlier and turn.turn < max(turns)):
-                yield from (Text(game, turn.turn, said, room) for said in turn.utterances if room.reads(said))
+                yield from (Text(game, turn.turn, said, family) for said in turn.utterances if family.reads(said))
 
 
 _EARLIER = "reader = ? AND (episode_id, turn, seq) IN (SELECT (unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::BIGINT[])))"
@@ -226,7 +226,7 @@ class ReadingPlan(NamedTuple):
 class ReadingQuestion:
     """One prompt, and the texts that it stands for."""
 
-    room: Room
+    family: FamilyReading
     text: str
     messages: list[Message]
     texts: list[Text] = field(default_factory=list)
@@ -269,10 +269,10 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
 def question_of(text: Text, prompt: PromptParts) -> ReadingQuestion:
     """What a model is asked about a text."""
     benchmark = text.game.benchmark
-    instructions = prompt.instructions.get(benchmark, text.room.instructions)
-    frame = text.room.frame(text.game, text.turn, text.said)
-    messages = messages_for(instructions, frame, text.said.text, prompt.examples.get(benchmark, ()), text.room.form)
-    return ReadingQuestion(text.room, text.said.text, messages)
+    instructions = prompt.instructions.get(benchmark, text.family.instructions)
+    frame = text.family.frame(text.game, text.turn, text.said)
+    messages = messages_for(instructions, frame, text.said.text, prompt.examples.get(benchmark, ()), text.family.form)
+    return ReadingQuestion(text.family, text.said.text, messages)
 
 
 def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:

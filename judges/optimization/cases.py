@@ -18,7 +18,7 @@ from ingest.labels.files import PLANTED_PREFIX
 from judges.claims.extraction import Example
 from judges.claims.readers import read_by
 from judges.claims.reading import Read, ReadClaim
-from judges.claims.texts import PromptParts, Room, Text, question_of, texts
+from judges.claims.texts import FamilyReading, PromptParts, Text, question_of, texts
 from judges.evidence.frame import Frame
 from judges.evidence.prompt import Prompt, PromptMaker, attempts
 from judges.evidence.selection import selected_units
@@ -268,7 +268,7 @@ class ReaderCase:
 
     number: int
     """From 1, over all cases; says nothing about the game."""
-    room: Room
+    family: FamilyReading
     episode_id: str
     author: str
     frame: Frame
@@ -340,10 +340,10 @@ def _some(found: dict[str, tuple[Text, Read[Any]]], most: int, seed: int) -> lis
 def _reader_case(number: int, text: Text, meant: Read[Any]) -> ReaderCase:
     return ReaderCase(
         number=number,
-        room=text.room,
+        family=text.family,
         episode_id=text.game.episode_id,
         author=text.author,
-        frame=text.room.frame(text.game, text.turn, text.said),
+        frame=text.family.frame(text.game, text.turn, text.said),
         text=text.said.text,
         meant=meant,
         own=text.persona is not None,

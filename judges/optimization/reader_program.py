@@ -56,12 +56,12 @@ class ReaderManner:
 
     def request(self, prompt: ReaderPrompt, case: ReaderCase) -> Request:
         """The very call of `cotrace claims` with that prompt."""
-        messages = messages_for(prompt.instructions, case.frame, case.text, prompt.examples, case.room.form)
-        return Request(messages=messages, form=case.room.model, episode_id=case.episode_id)
+        messages = messages_for(prompt.instructions, case.frame, case.text, prompt.examples, case.family.form)
+        return Request(messages=messages, form=case.family.model, episode_id=case.episode_id)
 
     def told(self, case: ReaderCase, filled: BaseModel) -> Read[Any]:
         """What of the answer counts."""
-        return read_reply(filled, case.text, case.room.types)
+        return read_reply(filled, case.text, case.family.types)
 
 
 class ReaderProgram(dspy.Module):  # type: ignore[misc]
@@ -139,7 +139,7 @@ class ReaderMetric:
 
 def _read(told: str, case: ReaderCase) -> Read[Any] | None:
     claims = orjson.loads(told)
-    return None if claims is None else Read(tuple(ReadClaim(read_claim(case.room.types, claim, ""), None, None) for claim in claims))
+    return None if claims is None else Read(tuple(ReadClaim(read_claim(case.family.types, claim, ""), None, None) for claim in claims))
 
 
 def _compared(read: Read[Any] | None, case: ReaderCase) -> str:

@@ -80,7 +80,7 @@ def expected(request: ReaderOptimization) -> SearchEstimate:
     """
     optimizer, parts = OPTIMIZERS[request.optimizer], request.parts
     search = optimizer.calls(request.sizes(parts.training, parts.validation))
-    shown = [messages_for(request.instructions, case.frame, case.text, form=case.room.form) for part in parts for case in part]
+    shown = [messages_for(request.instructions, case.frame, case.text, form=case.family.form) for part in parts for case in part]
     mean_text = sum(len(case.text) + len(case.frame) for case in parts.training) / len(parts.training)
     longest = max(sum(len(message["content"]) for message in one) for one in shown)
     return estimate(

@@ -24,8 +24,8 @@ from ingest.files.run import ingest_paths
 from judges.attribution.asking import AskingRequest, ask_games
 from judges.claims.extraction import messages_for
 from judges.claims.job import ReadingReport, read_texts
-from judges.claims.readers import reading_room
-from judges.claims.texts import ReadingRequest, Room
+from judges.claims.readers import reading_module
+from judges.claims.texts import FamilyReading, ReadingRequest
 from judges.evidence.frame import Frame
 from judges.rubric import Rubric
 from judges.rubric_files.reading import find, load
@@ -140,13 +140,13 @@ def test_prompts_end_with_a_form_that_is_no_answer(store: Store) -> None:
         assert form.keys() == schema["properties"].keys(), name
         assert "<<" not in system.replace("<<example: ", "")
         assert "<<" in json.dumps(form)
-    for family in ("craft", "asympuzl", "einstein", "overcooked", "any other"):
-        room = Room(reading_room(family))
-        example = json.JSONDecoder().raw_decode(room.form, room.form.index("{"))[0]
+    for benchmark in ("craft", "asympuzl", "einstein", "overcooked", "any other"):
+        family = FamilyReading(reading_module(benchmark))
+        example = json.JSONDecoder().raw_decode(family.form, family.form.index("{"))[0]
         with pytest.raises(ValidationError, match=ECHO):
-            room.model.model_validate(example)
-        asked_last = messages_for(room.instructions, Frame(), "", form=room.form)[-1]["content"]
-        assert asked_last.endswith(room.form.strip())
+            family.model.model_validate(example)
+        asked_last = messages_for(family.instructions, Frame(), "", form=family.form)[-1]["content"]
+        assert asked_last.endswith(family.form.strip())
 
 
 # -- readers ----------------------------------------------------------------------------------------------

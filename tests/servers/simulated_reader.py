@@ -125,8 +125,8 @@ def _meant(path: Path) -> Iterator[tuple[str, Claims]]:
         read = read_by(text.game, text.turn, text.said, reader)
         if read is not None:
             claims = [written(told.claim) | {"words": text.said.text} for told in read.claims]
-            frame = text.room.frame(text.game, text.turn, text.said)
-            yield messages_for("", frame, text.said.text, form=text.room.form)[1]["content"], claims
+            frame = text.family.frame(text.game, text.turn, text.said)
+            yield messages_for("", frame, text.said.text, form=text.family.form)[1]["content"], claims
 
 
 @contextmanager

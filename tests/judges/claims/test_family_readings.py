@@ -16,7 +16,7 @@ from ingest.files.run import ingest_paths
 from judges.asympuzl.history import history_of
 from judges.claims import generic
 from judges.claims.extraction import read_of, rows_of
-from judges.claims.readers import reading_room
+from judges.claims.readers import reading_module
 from judges.claims.texts import texts
 from judges.evidence.transcript import PLANTED, ClaimView, Transcript, UtteranceView, load, reader_named
 from schemas.store.store import Store
@@ -35,7 +35,7 @@ def game(benchmark: str, **facts: Any) -> Transcript:
 def claims(benchmark: str, agent: str, channel: str, text: str, **facts: Any) -> list[Any]:
     """What the family's rules read, without the words."""
     said = UtteranceView(1, agent, channel, (), text, superseded=False)
-    return [replace(told.claim, words="") for told in reading_room(benchmark).read(game(benchmark, **facts), 1, said).claims]
+    return [replace(told.claim, words="") for told in reading_module(benchmark).read(game(benchmark, **facts), 1, said).claims]
 
 
 PUZZLE = {"truth": [{"shape": "circle", "color": "red"}, {"shape": "star", "color": "blue"}]}
@@ -75,7 +75,7 @@ def test_rules_of_each_family_read_plain_sentences(name: str) -> None:
 def test_a_request_in_free_words_is_not_read_as_silence() -> None:
     """What rules read of a cook's message is asked for, and what they cannot read stays open."""
     said = UtteranceView(1, "Chef", "public", (), "If the pot is free, you know what I like.", superseded=False)
-    assert [Asked in clause.may_hold for clause in reading_room("overcooked").read(game("overcooked"), 1, said).unread] == [True, True]
+    assert [Asked in clause.may_hold for clause in reading_module("overcooked").read(game("overcooked"), 1, said).unread] == [True, True]
     assert claims("overcooked", "Chef", "public", "Please bring me the egg.") == [
         Asked(action="pickup(egg,ingredient_dispenser)"),
         Asked(action="place_obj_on_counter()"),
@@ -114,7 +114,7 @@ def test_asympuzl_rules_take_facts_whoever_read_them(store: Store) -> None:
     model = reader_named("llm:openai/stub")
     read: dict[tuple[str, int, int], tuple[ClaimView, ...]] = {}
     for text in texts(store, "benchmark = 'asympuzl'"):
-        rows = rows_of(text.room.module.read(text.game, text.turn, text.said), text.place, model.name)
+        rows = rows_of(text.family.module.read(text.game, text.turn, text.said), text.place, model.name)
         read[text.game.episode_id, text.turn, text.said.seq] = tuple(
             ClaimView(row.kind, orjson.loads(row.claim), row.words, None, None, row.certain, row.reason) for row in rows
         )

@@ -17,7 +17,7 @@ from games.craft.claims import Named, Request
 from ingest.files.run import ingest_paths
 from judges.claims import texts
 from judges.claims.extraction import form_of, read_reply
-from judges.claims.readers import agreed, reading_room
+from judges.claims.readers import agreed, reading_module
 from judges.claims.reading import Read, ReadClaim, Unread
 from judges.claims.texts import ReadingRequest, open_texts, put, stored_claims
 from judges.craft.reading import TYPES
@@ -161,11 +161,11 @@ def test_a_model_sees_the_text_the_seat_and_the_board_before_and_nothing_else(re
         turns = tuple(replace(turn, state_after=canary, oracle=(), actions=()) for turn in game.turns)
         agents = {name: replace(agent, private_view=canary) for name, agent in game.agents.items()}
         odd = replace(game, goal=canary, details=canary, turns=turns, agents=agents)
-        room = texts.Room(reading_room(game.benchmark))
+        family = texts.FamilyReading(reading_module(game.benchmark))
         for turn in odd.turns:
             for said in turn.utterances:
-                if room.reads(said):
-                    one = texts.question_of(texts.Text(odd, turn.turn, said, room), texts.PromptParts())
+                if family.reads(said):
+                    one = texts.question_of(texts.Text(odd, turn.turn, said, family), texts.PromptParts())
                     assert one.key in shown
                     assert "CANARY" not in str(one.messages)
 
