@@ -40,7 +40,7 @@ _FEWEST_WORDS: Final = 4
 _MOSTLY: Final = (6, 0.75)
 """An example of so many words, and that share of a text's, makes the text a copy of it."""
 _SURELY: Final = 10
-"""An example of so many words is in no text by chance."""
+"""So many words of an example are in no text by chance."""
 
 
 class Reading(NamedTuple):
@@ -65,7 +65,7 @@ def read_of_rule(rule: str | None) -> Read | None:
 def is_echo(text: str, examples: Iterable[str]) -> bool:
     """Whether a text repeats one of a prompt's examples, case, white space and punctuation aside.
 
-    It does if it is the example, if it consists of the example for the most part, or if it holds a long one among other words.
+    It does if it is the example or a long part of it, consists of the example for the most part, or holds a long one among other words.
 
     Args:
         text: what was read of a reply: a message, a reason, a whole form.
@@ -77,6 +77,8 @@ def is_echo(text: str, examples: Iterable[str]) -> bool:
 
 def _repeats(words: tuple[str, ...], example: tuple[str, ...]) -> bool:
     size = len(example)
+    if size > len(words) >= _SURELY:
+        words, example, size = example, words, len(words)
     if size < _FEWEST_WORDS or size > len(words):
         return False
     fewest, share = _MOSTLY

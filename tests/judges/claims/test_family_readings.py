@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
+from pydantic import ValidationError
 
 import cotrace
 from games.asympuzl.facts import Fact, Question
@@ -15,7 +17,7 @@ from games.overcooked.text.replies import Asked, Planned, Reported
 from ingest.files.run import ingest_paths
 from judges.asympuzl.history import history_of
 from judges.claims import generic
-from judges.claims.extraction import read_of, rows_of
+from judges.claims.extraction import form_of, read_of, rows_of
 from judges.claims.readers import reading_module
 from judges.claims.texts import texts
 from judges.evidence.transcript import PLANTED, ClaimView, Transcript, UtteranceView, load, reader_named
@@ -131,3 +133,19 @@ def test_asympuzl_rules_take_facts_whoever_read_them(store: Store) -> None:
                 checked += 1
     assert checked > 10
     assert read_of((), (Fact,)) is None
+
+
+@pytest.mark.parametrize("benchmark", ["asympuzl", "craft", "einstein", "overcooked"])
+def test_a_reading_that_copies_a_part_of_the_prompts_example_is_refused(benchmark: str) -> None:
+    """Small models put it where they are to say what they did not understand; words of their own pass."""
+    family: Any = reading_module(benchmark)
+    form = form_of(tuple(family.TYPES), family.FORM)
+    example = max(re.findall(r'"([^"]*)"', family.FORM), key=len).split()
+
+    def reading(words: str) -> dict[str, Any]:
+        return {"claims": [], "not_understood": [{"words": words, "why": "no such words"}]}
+
+    for part in (example, example[:-3], example[2:-1]):
+        with pytest.raises(ValidationError, match="repeats an example"):
+            form.model_validate(reading(" ".join(part)))
+    form.model_validate(reading("the thing over there, which I cannot make out from where I sit"))
