@@ -48,6 +48,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "rubric": "List, show, create and check rubrics.",
         "labels": "Import and export people's answers.",
         "probe": "Test a judge with changed texts and planted defects.",
+        "probe-states": "Make questions about states of games, with the engine's answers.",
         "claims": "Show what the engine judge understood of each message.",
         "optimize": "Search for a rubric that agrees better with labels.",
         "optimize-reader": "Search for a prompt with which a model understands texts better.",

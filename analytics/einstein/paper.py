@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers import Note, PaperItem, ratios, units
+from analytics.papers import Note, PaperItem, TableCell, given, ratios, units
+from schemas.store.store import Store
 
 _MODE: Final = (
     "CASE {} WHEN 'provide_seek' THEN 'Information Providing & Seeking' WHEN 'provide' THEN 'Information Providing Only' "
@@ -51,12 +52,31 @@ _CATEGORIES: Final = {
     "No Error": "no_error_steps",
 }
 """The paper's name -> column of einstein_game_facts."""
+_RELEVANT: Final = {
+    **dict.fromkeys(("object_not_in_source_bin", "source_bin_not_reachable", "dest_bin_not_reachable", "same_source_dest"), "n_move"),
+    **dict.fromkeys(("redundant_sharing", "wrong_share_after_seek"), "n_share"),
+    **dict.fromkeys(("no_share_after_seek", "seek_known_object"), "n_ask"),
+    **dict.fromkeys(("wrong_rule", "wrong_guess"), "n_move"),
+}
+"""Column -> the actions that it can befall: the second denominator."""
+_WITHIN: Final = f"(CASE verifier WHEN 'none' THEN 'no' ELSE 'reasoning' END) || ' verifier ' || {_SHORT}"
+_OF_BOTH: Final = "FROM einstein_game_facts WHERE verifier IN ('none', 'reasoning_verifier', 'reasoning')"
 _ERRORS: Final = " UNION ALL ".join(
-    f"SELECT '{name}' AS \"row\", (CASE verifier WHEN 'none' THEN 'no' ELSE 'reasoning' END) || ' verifier ' || {_SHORT} AS col, "
-    f'base_game_id AS "cluster", {column} AS hits, step_count AS n '
-    "FROM einstein_game_facts WHERE verifier IN ('none', 'reasoning_verifier', 'reasoning')"
+    f"SELECT '{name}' AS \"row\", {_WITHIN} || '{of}' AS col, base_game_id AS \"cluster\", {column} AS hits, {n} AS n {_OF_BOTH}"
     for name, column in _CATEGORIES.items()
+    for of, n in (("", "step_count"), (" of relevant", _RELEVANT.get(column)))
+    if n is not None
 )
+_TOTALS: Final = (
+    f"SELECT 'Total Actions' AS \"row\", {_WITHIN} AS col, sum(step_count)::DOUBLE AS value, NULL AS sem, NULL AS low, NULL AS high, "
+    f"count(*) AS n {_OF_BOTH} GROUP BY ALL"
+)
+
+
+def _errors(store: Store) -> list[TableCell]:
+    """Table 2, over all steps and over the actions that an error can befall, and how many steps there are."""
+    return ratios(_ERRORS, percent=("",))(store) + given(_TOTALS)(store)
+
 
 _WITH_A_PERSON: Final = "cotrace play einstein --player Player1=openai/gpt-4o-mini --player Player2=human"
 _SURVEY: Final = (
@@ -84,9 +104,9 @@ ITEMS: Final = (
     PaperItem(
         kind="table",
         number="2",
-        title="Errors as a share of all steps, without and with the reasoning verifier",
+        title="Errors as a share of all steps and of relevant actions, and steps, without and with the reasoning verifier",
         needs=_RUNS,
-        cells=ratios(_ERRORS, percent=("",)),
+        cells=_errors,
     ),
     PaperItem(
         kind="table",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from analytics.papers import Note, PaperItem, units
+from analytics.papers import Note, PaperItem, TableCell, units
+from games.overcooked.engine.references import published_references
+from games.overcooked.engine.tasks import tasks
+from schemas.store.store import Store
 
 _RUNS: Final = "ten runs of each of the 30 orders"
 _CUT: Final = "(variant = 'truncated_1_5' OR file NOT IN (SELECT file FROM overcooked_games WHERE variant = 'truncated_1_5'))"
@@ -30,6 +34,33 @@ _ERRORS: Final = (
     "WHERE turns.taxonomy = 'overcooked_paper'"
 )
 
+_PROBES: Final = (
+    "SELECT respondent || ': ' || CASE type WHEN 'NR' THEN 'initiation' ELSE 'response' END || ', ' || game_upstream[12] AS \"row\", "
+    "'k = ' || game_upstream[13] AS col, scenario AS \"cluster\", correct_read::INT::DOUBLE AS value FROM coordqa_answers "
+    "WHERE regexp_full_match(game_upstream, 'Overcooked [A-C][1-5]') AND type IN ('NR', 'JP')"
+)
+
+
+def _levels(_: Store) -> list[TableCell]:
+    """Table 3: what the Assistant does in an order's first reference, and how often both fill a utensil; a level's orders are alike."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for order, task in tasks().items():
+        chef, assistant = published_references(order)[0]
+        for column, count in (
+            ("acquiring new ingredients", sum("ingredient_dispenser" in action for action in assistant)),
+            ("processing by Alice", _fillings(assistant)),
+            ("acquiring a new dish", sum("dish_dispenser" in action for action in assistant)),
+            ("processing by Bob", _fillings(chef)),
+            ("collaborative actions", len(assistant)),
+        ):
+            found.setdefault((f"level {task.level}", column), []).append(count)
+    return [TableCell(row, column, sum(counts) / len(counts), n=len(counts)) for (row, column), counts in found.items()]
+
+
+def _fillings(actions: Sequence[str]) -> int:
+    return sum(action.startswith("put_obj_in_utensil") for action in actions)
+
+
 ITEMS: Final = (
     PaperItem(kind="table", number="1", title="Benchmarks of the literature", needs="it compares papers"),
     PaperItem(
@@ -42,7 +73,9 @@ ITEMS: Final = (
     PaperItem(
         kind="figure", number="2", title="Drawings of game, levels and prompts (figures 1, 2, 6, 7, 10 to 14)", needs="they hold no result"
     ),
-    PaperItem(kind="table", number="3", title="Levels of complexity", needs="it describes the tasks (docs/overcooked.md has them)"),
+    PaperItem(
+        kind="table", number="3", title="Collaborative actions of each level, counted in the references", needs="nothing", cells=_levels
+    ),
     PaperItem(kind="table", number="4", title="The thirty orders", needs="it lists the tasks (cotrace play overcooked --help has them)"),
     PaperItem(
         kind="figure",
@@ -65,8 +98,9 @@ ITEMS: Final = (
     PaperItem(
         kind="figure",
         number="5",
-        title="Accuracy in the probes over k",
-        needs="records of probes (model, k, scenario, sample, answers), which no log has",
+        title="Accuracy in the probes over k (5a, 5b, 5c), with options in place of free text",
+        needs="answers to cotrace probe-states overcooked",
+        cells=units(_PROBES, with_sem=False),
     ),
     PaperItem(
         kind="figure",

@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from games.coordination.qa.questions import (
     PLACEHOLDER,
+    PUBLISHED_TYPES,
     QUESTION_FILE,
     QUESTION_TYPES,
     Extraction,
@@ -96,7 +97,7 @@ def from_arrays(log: Mapping[str, Any], file_name: str) -> tuple[Trial, ...]:
     """
     named = _FILE_NAME.match(file_name)
     answers: list[Response] = []
-    for kind in QUESTION_TYPES:
+    for kind in PUBLISHED_TYPES:
         responses = log.get(f"{kind}_ANSWERS", [])
         if not isinstance(responses, list) or not all(response is None or isinstance(response, str) for response in responses):
             raise BadInputError(f"{kind}_ANSWERS is not a list of texts: write the file again", locator=f"{kind}_ANSWERS")
@@ -425,7 +426,7 @@ def _read_trial(trial: Trial, questions: Mapping[tuple[int, QuestionType], QaQue
         episodes[answer.scenario][answer.type] = episode
     if episodes:
         found.rows["runs"].append(run)
-    found.rows["failures"] += [_joint_planning(asked) for asked in episodes.values() if len(asked) == len(QUESTION_TYPES)]
+    found.rows["failures"] += [_joint_planning(asked) for asked in episodes.values() if asked.keys() >= set(PUBLISHED_TYPES)]
 
 
 def _joint_planning(asked: Mapping[QuestionType, Episode]) -> Failure:

@@ -25,16 +25,20 @@ from games.coordination.players import best_match
 from schemas.common.errors import BadInputError
 from schemas.common.packaged import packaged_yaml
 
-QuestionType = Literal["EC", "TOM", "JP"]
-"""Environment comprehension, theory of mind, joint planning."""
+QuestionType = Literal["EC", "TOM", "JP", "NR"]
+"""Environment comprehension, theory of mind, joint planning; next request, which only files of `cotrace probe-states` have."""
 
 QUESTION_TYPES: Final[tuple[QuestionType, ...]] = get_args(QuestionType)
+PUBLISHED_TYPES: Final = QUESTION_TYPES[:3]
 QUESTION_FILE: Final = "single_turn_trials.csv"
 
 _HEADER: Final = re.compile(r"available\s+(?:answers|actions)\s*:", re.IGNORECASE)
 _OPTION: Final = re.compile(r"\s*([A-Z])\s*\.\s*(.*?)[\s.]*$")
 _BY_CONTENT: Final = (("thief", "CollabCapture"), ("killer", "CollabEscape"), ("onion", "Overcooked"), ("hanabi", "Hanabi"))
 """A word of the game's description -> the game, in the paper's grouping of 25, 28, 6 and 7."""
+
+
+_PUBLISHED_GAMES: Final = ("Hanabi", "Overcooked", "CollabGames")
 
 
 class AnswerOption(NamedTuple):
@@ -119,7 +123,7 @@ def parse_questions(data: bytes) -> tuple[QaQuestion, ...]:
         BadInputError: the bytes are no question file, or a cell that scoring needs is empty.
     """
     rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""), restval="")
-    columns = {f"{kind} {part}" for kind in QUESTION_TYPES for part in ("Question", "Answer", "Answer Ordinal", "Directive")}
+    columns = {f"{kind} {part}" for kind in PUBLISHED_TYPES for part in ("Question", "Answer", "Answer Ordinal", "Directive")}
     missing = sorted((columns | {"Game", "Game Description"}) - set(rows.fieldnames or ()))
     if missing:
         raise BadInputError(f"no CoordinationQA question file: it has no column {missing[0]!r}; take {QUESTION_FILE} as published")
@@ -128,7 +132,7 @@ def parse_questions(data: bytes) -> tuple[QaQuestion, ...]:
 
 def _questions(rows: csv.DictReader[str]) -> Iterator[QaQuestion]:
     for scenario, row in enumerate(rows):
-        for kind in QUESTION_TYPES:
+        for kind in QUESTION_TYPES if "NR Question" in row else PUBLISHED_TYPES:
             yield _question(scenario, kind, row)
 
 
@@ -138,7 +142,7 @@ def _question(scenario: int, kind: QuestionType, row: Mapping[str, str]) -> QaQu
     if not options or not key.strip():
         what = "options" if not options else "key"
         raise BadInputError(f"{kind} {scenario} has no {what}: take {QUESTION_FILE} as published", locator=f"row {scenario}")
-    correction = _corrections().get(f"{kind} {scenario}")
+    correction = _corrections().get(f"{kind} {scenario}") if row["Game"] in _PUBLISHED_GAMES else None
     letters = {letter.strip() for letter in key.split(",")}
     right = frozenset(index for index, option in enumerate(options) if option.letter in letters)
     return QaQuestion(

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from analytics.query import query
 from cotrace.cli import cli
 from games.coordination.qa.ask import AskRequest, Put, ask_questions
-from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES
+from games.coordination.qa.questions import PUBLISHED_TYPES, QUESTION_FILE
 from ingest.files.run import ingest_paths
 from providers.faults import HopelessError
 from providers.provider import ModelSettings
@@ -76,7 +76,7 @@ def question_file(path: Path) -> Path:
     rows = []
     for scenario in range(2):
         cells = {"Game": "CollabGames", "Game Description": "A killer walks about."}
-        for kind in QUESTION_TYPES:
+        for kind in PUBLISHED_TYPES:
             text = f"Scenario {scenario}, {kind}.\nAvailable Actions:\nA. Go.\nB. Run.\nC. Stay."
             cells |= {f"{kind} Question": text, f"{kind} Answer": "", f"{kind} Answer Ordinal": "C", f"{kind} Directive": "Choose."}
         rows.append(cells)

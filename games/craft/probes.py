@@ -1,0 +1,106 @@
+"""Questions about boards of CRAFT."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from typing import Final
+
+from games.craft.engine.board import CELLS, DIRECTORS, SEEN_BY, Board, Cell, all_views, views_json, wall_cells
+from games.craft.engine.rules import Move, candidates, execute
+from games.craft.value.search import best_progress
+from games.probes import Probe, Scenario, Scene
+
+_COLORS: Final = {"g": "green", "b": "blue", "r": "red", "y": "yellow", "o": "orange"}
+_MOST_LEFT: Final = 20
+_SAME: Final = 1e-9
+_RULES: Final = """\
+Three directors each know one wall of a target structure and tell a builder, who knows no target, what to do. The board is a 3x3 grid of
+stacks, at most three blocks high. A cell is (row,column); layer 0 is the bottom. A block is a colour letter (g green, b blue, r red,
+y yellow, o orange) and a size letter: s small, one cell; l large, two neighbouring cells of one layer, so it is in both stacks. Walls: D1
+has the cells (0,0) (1,0) (2,0), D2 (0,0) (0,1) (0,2), D3 (0,2) (1,2) (2,2). A director sees the colours of its own wall of the target and
+the board from all walls. A move places one block on top of a stack (a large one on two stacks of equal height), or removes a top block.
+Score: how nearly the board is the target at the end.
+"""
+
+
+def fixed(_: random.Random) -> Iterable[Scenario]:
+    """None: every question is about a logged board."""
+    return ()
+
+
+def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
+    """A top block, what a director can know, the best move, and the request that a director should make next."""
+    board = Board.from_json(scene.state["stacks"], scene.state["spans"])
+    target = Board.from_json(scene.goal["stacks"], scene.goal["spans"])
+    left = min(scene.turns_left or _MOST_LEFT, _MOST_LEFT)
+    best = _best(board, target, left, rng)
+    director = rng.choice(DIRECTORS)
+    missing = [cell for cell in CELLS if SEEN_BY[cell] and _next(board, target, cell) is not None]
+    if best is None or not any(director in SEEN_BY[cell] for cell in missing):
+        return None
+    cell = rng.choice(CELLS)
+    tops = {candidate: (board.stack(candidate)[-1] if board.stack(candidate) else "no block") for candidate in CELLS}
+    blocks = {f"{color}{size}" for color in _COLORS for size in "sl"} | {"no block"}
+    known = {_fact(board, target, one): director in SEEN_BY[one] for one in missing}
+    requests = _requests(board, target, wall_cells(director), missing)
+    views = json.dumps(views_json(all_views(target)))
+    shown = f"Board, bottom to top: {json.dumps(board.structure_json())}\nWalls of the target, layer by layer: {views}\nTurns left: {left}"
+    return Scenario(
+        "CRAFT",
+        f"{_RULES}\n{shown}",
+        {
+            "EC": Probe(f"Which block is on top of the stack at {cell}?", [tops[cell]], sorted(blocks - {tops[cell]})),
+            "TOM": Probe(
+                f"Which of these can director {director} conclude from its own wall of the target and the board?",
+                [fact for fact, is_known in known.items() if is_known],
+                [fact for fact, is_known in known.items() if not is_known],
+            ),
+            "JP": Probe("Which of these moves leaves the highest score within reach in the turns left?", *best),
+            "NR": Probe(
+                f"Which of these should director {director} request next?",
+                [text for text, right in requests.items() if right],
+                [text for text, right in requests.items() if not right],
+            ),
+        },
+    )
+
+
+def _next(board: Board, target: Board, cell: Cell) -> str | None:
+    """The block that is due on a stack which is right so far; None where none is."""
+    stack, wanted = board.stack(cell), target.stack(cell)
+    return wanted[len(stack)] if len(stack) < len(wanted) and wanted[: len(stack)] == stack else None
+
+
+def _fact(board: Board, target: Board, cell: Cell) -> str:
+    return f"{_COLORS[str(_next(board, target, cell))[0]]} is due at {cell} layer {board.height(cell)}"
+
+
+def _requests(board: Board, target: Board, wall: Iterable[Cell], missing: Iterable[Cell]) -> dict[str, bool]:
+    """Requests for a cell of the wall in each colour and layer -> whether its view asks for that now."""
+    found: dict[str, bool] = {}
+    for cell in wall:
+        for layer in range(3):
+            for color, word in _COLORS.items():
+                due = cell in missing and layer == board.height(cell) and str(_next(board, target, cell))[0] == color
+                found[f"{word} at {cell} on layer {layer}"] = due
+    return found
+
+
+def _best(board: Board, target: Board, left: int, rng: random.Random) -> tuple[list[str], list[str]] | None:
+    """Moves after which the highest progress is within reach, and others; None where all are alike."""
+    verified = list(candidates(board, target))
+    others = [Move("place", f"{color}s", cell, board.height(cell), None) for cell in CELLS for color in _COLORS if board.height(cell) < 3]  # noqa: PLR2004
+    others += [Move("remove", board.stack(cell)[-1], cell, board.height(cell) - 1, None) for cell in CELLS if board.stack(cell)]
+    chosen = [*rng.sample(verified, min(2, len(verified))), *rng.sample(others, min(4, len(others)))]
+    outcomes = [(move, execute(board, move)) for move in dict.fromkeys(chosen)]
+    worth = {_text(move): best_progress(outcome.board, target, left - 1) for move, outcome in outcomes if outcome.accepted}
+    highest = max(worth.values(), default=0.0)
+    right = [text for text, value in worth.items() if value >= highest - _SAME]
+    return (right, [text for text in worth if text not in right]) if len(right) < len(worth) else None
+
+
+def _text(move: Move) -> str:
+    place = f"{move.position} layer {move.layer}" + (f" and {move.span_to}" if move.span_to else "")
+    return f"{move.action} {move.block} at {place}" if move.action == "place" else f"remove the top block at {place}"
