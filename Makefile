@@ -3,7 +3,7 @@ BIN := .venv/bin
 # one process more than cores: a good part of the tests wait, for a server, a browser or a deadline
 WORKERS := $(shell echo $$(($$(nproc) + 1)))
 
-.PHONY: demo test test-long test-scale test-install test-models setup check count mutants bench docs site clean
+.PHONY: demo test test-long test-scale test-install test-models setup check count mutants bench docs notebooks site clean
 
 demo: setup            ## set up, play games, ingest, judge, report, serve the dashboard until Ctrl-C
 	$(BIN)/cotrace demo
@@ -54,6 +54,9 @@ check: setup           ## ruff, mypy --strict, imports, generated docs up to dat
 
 count: setup           ## files and lines of each package; modules that one log, one judge request and one page pass
 	$(BIN)/python tools/count.py --journeys
+
+notebooks: setup       ## execute the notebooks of docs/, and write what their cells show into them
+	$(BIN)/python tools/make_notebooks.py
 
 mutants: setup .venv/.mutants   ## change the code that computes numbers in small ways, and list what no test notices: hours; ONLY="games.craft.*" is a part
 	OMP_NUM_THREADS=1 $(BIN)/python -m mutmut run $(ONLY)

@@ -171,6 +171,11 @@ class FamilyPage:
         """For the page's `TABLES`."""
         return tuple(self._grids.values())
 
+    @cached_property
+    def figures(self) -> dict[str, Callable[[Reader], go.Figure | None]]:
+        """Name of a chart -> what draws it, for the page's `FIGURES`."""
+        return {chart.name: partial(self.figure_of, chart.name) for chart in self.charts if chart.kind != "table"}
+
     def figure_of(self, name: str, read: Reader) -> go.Figure | None:
         """The figure of a chart; None without rows."""
         chart = next(chart for chart in self.charts if chart.name == name)

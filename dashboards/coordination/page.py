@@ -210,3 +210,4 @@ PAGE: Final = FamilyPage(
 )
 content = PAGE.content
 TABLES = PAGE.tables
+FIGURES = PAGE.figures

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from dashboards.charts import Chart, Choice, FamilyPage, Links, Number, Table
@@ -173,4 +172,4 @@ PAGE: Final = FamilyPage(
 )
 content = PAGE.content
 TABLES = PAGE.tables
-FIGURES: Final = {"einstein": partial(PAGE.figure_of, "einstein-success")}
+FIGURES: Final = PAGE.figures | {"einstein": PAGE.figures["einstein-success"]}

@@ -183,3 +183,4 @@ PAGE: Final = FamilyPage(
 )
 content = PAGE.content
 TABLES = PAGE.tables
+FIGURES = PAGE.figures
