@@ -22,12 +22,16 @@ import time
 import urllib.request
 import venv
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import duckdb
+
+from providers.asker import JournalEntry
+from schemas.store.journal import read
 
 __all__ = ["Row", "keep", "main", "page"]
 
@@ -391,18 +395,29 @@ class Bench:
 
     def _readings(self, store: Path, family: str) -> Iterator[Row]:
         calls = self._rows(
-            "SELECT calls.status, coalesce(read_as, calls.error, ''), count(*), sum(calls.tokens_in + calls.tokens_out), sum(latency_s) "
-            f"FROM calls INNER JOIN episodes USING (episode_id) WHERE purpose = 'reader' AND benchmark = '{family}' "
-            "GROUP BY ALL ORDER BY ALL",
+            "SELECT calls.status, coalesce(read_as, calls.error), calls.tokens_in + calls.tokens_out, latency_s "
+            f"FROM calls INNER JOIN episodes USING (episode_id) WHERE purpose = 'reader' AND benchmark = '{family}'",
             store,
         )
-        number = sum(count for _, _, count, _, _ in calls)
-        if not number:
-            yield f"{family}: texts", "no reply in time"
+        games = {game for (game,) in self._rows(f"SELECT episode_id FROM episodes WHERE benchmark = '{family}'", store)}
+        for journal in (self._folder / f"{store.name}.journal" / "claims").glob("*.jsonl"):  # of a run that was ended
+            unsaved = [entry.call for entry in read(journal, dict[str, str], JournalEntry).lines if entry.call.episode_id in games]
+            calls += [
+                (one.status, one.read_as or one.error, (one.tokens_in or 0) + (one.tokens_out or 0), one.latency_s) for one in unsaved
+            ]
+        [(texts,)] = self._rows(
+            "SELECT count(DISTINCT (episode_id, turn, seq)) FROM claims INNER JOIN episodes USING (episode_id) "
+            f"WHERE reader = 'rules' AND benchmark = '{family}'",
+            store,
+        )
+        if not calls:
+            yield f"{family}: texts", f"no reply to any of {texts} in time"
             return
-        by_status = ", ".join(f"{count} {status} ({why[:60]})" for status, why, count, _, _ in calls)
-        tokens, seconds = (sum(call[place] or 0 for call in calls) / number for place in (3, 4))
-        yield f"{family}: texts", f"{number}: {by_status}; {tokens:.0f} tokens and {seconds:.0f} s of a call a text"
+        counts = Counter((status, (why or "")[:60]) for status, why, _, _ in calls)
+        by_status = ", ".join(f"{count} {status} ({why})" for (status, why), count in counts.most_common())
+        tokens, seconds = (sum(call[place] or 0 for call in calls) / len(calls) for place in (2, 3))
+        yield f"{family}: texts", f"{len(calls)} of {texts} asked: {by_status}; {tokens:.0f} tokens and {seconds:.0f} s of a call a text"
+        yield f"{family}: claims whose words are not in the text", self._uncertain(store, family)
         claims: dict[str, set[tuple[Any, ...]]] = {"rules": set(), "model": set()}
         for reader, *place, kind, claim in self._rows(
             "WITH seen AS (SELECT DISTINCT episode_id, turn, seq FROM claims WHERE reader NOT IN ('rules', 'planted')) "
@@ -412,8 +427,16 @@ class Bench:
         ):
             claims["rules" if reader == "rules" else "model"].add((*place, kind, json.dumps(json.loads(claim), sort_keys=True)))
         both = len(claims["rules"] & claims["model"])
-        yield f"{family}: claims of the model that the rules have", _share(both, len(claims["model"]))
+        yield f"{family}: claims of the model, in words of the text, that the rules have", _share(both, len(claims["model"]))
         yield f"{family}: claims of the rules that the model has", _share(both, len(claims["rules"]))
+
+    def _uncertain(self, store: Path, family: str) -> str:
+        [(uncertain, number)] = self._rows(
+            "SELECT count(*) FILTER (NOT certain), count(*) FROM claims INNER JOIN episodes USING (episode_id) "
+            f"WHERE reader NOT IN ('rules', 'planted') AND kind NOT IN ('read', 'unread') AND benchmark = '{family}'",
+            store,
+        )
+        return _share(uncertain, number)
 
     def players(self) -> Iterator[Row]:
         """A short game of each family, with the model in one place and in all."""
@@ -451,7 +474,7 @@ class Bench:
     def optimize(self) -> Iterator[Row]:
         """A rubric of one question, on planted labels, with the smallest budget of calls."""
         arguments = ("optimize", "pragmatic_sufficiency", "--labels", "truth", "--question", "PS4", "--optimizer", "bootstrap")
-        few = ("--candidates", "2", "--demonstrations", "1", "--out", str(self._folder / "better.yaml"))
+        few = ("--candidates", "2", "--demonstrations", "1", "--max-tokens", "200", "--out", str(self._folder / "better.yaml"))
         store, logs = self._folder / "labelled.duckdb", self._folder / "labelled"
         if not store.exists():
             personas = ("--persona", "clear", "--persona", "vague", "--structures", "6", "--turns", "2")

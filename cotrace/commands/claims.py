@@ -186,7 +186,7 @@ def command(
     if record is not None or replies is not None:
         return read_elsewhere(reader, store, options, prompt=prompt, record=record, replies=replies)
     code = ask_reader(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch)
-    return code if dry_run or batch else max(code, _show(store, reader, options["where"], output_format))
+    return code if dry_run or batch else max(code, _show(store, reader, options["where"], output_format, failed=code > 0))
 
 
 def _collect(store: Store) -> int:
@@ -196,11 +196,14 @@ def _collect(store: Store) -> int:
     return int(any(one.failed for one in found))
 
 
-def _show(store: Store, reader: Reader, where: str | None, output_format: str) -> int:
+def _show(store: Store, reader: Reader, where: str | None, output_format: str, *, failed: bool) -> int:
     from cotrace.output import emit
     from judges.claims.texts import stored_claims
 
     rows: pl.DataFrame = stored_claims(store, reader, where)
+    if rows.is_empty() and failed:  # what failed, and why, has been printed
+        say(f"no text was read by {reader.name}")
+        return 1
     if rows.is_empty():
         raise UsageError(f"no text of {store.path} has claims by {reader.name}: ingest games first, or widen --where")
     emit(rows, output_format, columns=_COLUMNS)

@@ -12,6 +12,7 @@ from analytics.query import query
 from schemas.store.store import Store
 from tests.cotrace.test_model_options import whole
 from tests.judges.judged_games import store_of
+from tests.providers.test_forms import replying, text
 from tests.servers.llama_server import LlamaServer, llama_server
 from tests.servers.stub_server import stub_server
 
@@ -141,3 +142,13 @@ def test_the_demo_has_a_model_as_judge_beside_the_engine(tmp_path: Path) -> None
     assert "cost not known" in done.output
     assert 4 <= len(server.requests) <= 8
     assert "5. What was found" in done.output
+
+
+def test_a_reader_whose_replies_are_all_unreadable_says_so(tmp_path: Path) -> None:
+    """The games are there and the texts were asked about, so nothing was used in a wrong way."""
+    store = store_of(tmp_path / "s.duckdb", turns=1)
+    with replying(text("I like blocks.")) as (url, _):
+        done = called("claims", "--reader", "llm-only:openai/little", "--base-url", url, "--store", str(store.path))
+    assert done.exit_code == 1
+    assert "no text was read by llm-only:openai/little" in done.output
+    assert "ingest games first" not in done.output
