@@ -1,0 +1,178 @@
+-- avalon_win_rates: how often good wins Avalon, and how often the assassin names Merlin, by number of players, reasoning effort and memory.
+-- One row is a value of one of these. Intervals are over games; games of one session are not independent.
+--   model
+--   split  text  all, players, reasoning, memory, or players and memory
+--   value  text  the value; not known where the log does not say it
+--   games  count  games with a known winner
+--   games_cut  count  games without one; in no other number
+--   good_wins  count  games that good won
+--   good_win_rate, low, high
+--   missions  count  finished missions
+--   missions_succeeded  count  those that succeeded
+--   guesses  count  games in which the assassin named a player
+--   guesses_right  count  those in which it was Merlin
+--   guess_rate  0..1  guesses_right / guesses; null without any
+--   guess_low  0..1  lower end of its 95 % Wilson interval
+--   guess_high  0..1  upper end
+--   guess_chance  0..1  the mean of 1 / good players: what naming a random good player gives
+-- Report: avalon-wins, ordered by model, split, value
+-- Shows: split, value, games, good_wins, good_win_rate, low, high, guesses, guesses_right, guess_chance
+create or replace view avalon_win_rates as
+with known as (
+    select
+        avalon_games.*,
+        coalesce(reasoning, 'not known') as effort,
+        case memory when 1 then 'memory' when 0 then 'no memory' else 'not known' end as remembers,
+        players - len(string_split(evil, '|')) as good
+    from avalon_games
+),
+
+grouped as (
+    select known.*, unnest([
+        {'split': 'all', 'value': 'all'}, {'split': 'players', 'value': lpad(players::varchar, 2, ' ')}, {'split': 'reasoning', 'value': effort},
+        {'split': 'memory', 'value': remembers}, {'split': 'players and memory', 'value': lpad(players::varchar, 2, ' ') || ', ' || remembers}
+    ], recursive := true)
+    from known
+),
+
+counted as (
+    select
+        model, split, value,
+        count(winner) as games,
+        count(*) - count(winner) as games_cut,
+        count(*) filter (winner = 'good') as good_wins,
+        sum(missions) filter (winner is not null)::bigint as missions,
+        sum(len(list_filter(string_split(results, '|'), lambda result : result = 'success'))) filter (winner is not null)::bigint as missions_succeeded,
+        count(guess_right) as guesses,
+        sum(guess_right)::bigint as guesses_right,
+        avg(1 / good) filter (guess_right is not null) as guess_chance
+    from grouped
+    group by all
+)
+
+select
+    model, split, value, games, games_cut, good_wins,
+    good_wins / nullif(games, 0) as good_win_rate,
+    wilson_low(good_wins, games) as low,
+    wilson_high(good_wins, games) as high,
+    missions, missions_succeeded, guesses, guesses_right,
+    guesses_right / nullif(guesses, 0) as guess_rate,
+    wilson_low(guesses_right, guesses) as guess_low,
+    wilson_high(guesses_right, guesses) as guess_high,
+    guess_chance
+from counted;
+
+-- avalon_trust: whom leaders of Avalon put on their teams, mission by mission; the leader itself is left out.
+-- One row is a mission number and a side of leaders.
+--   model, mission
+--   side  text  the leaders' side
+--   proposals  count  proposals
+--   clean  count  those without evil on the team, the leader included
+--   chosen  count  places on teams beside the leader's
+--   chosen_evil  count  those that went to evil players
+--   evil_rate, low, high
+--   evil_chance  0..1  the mean share of evil players among all but the leader: what drawing gives
+-- Report: avalon-trust, ordered by model, side, mission
+create or replace view avalon_trust as
+with placed as (
+    select
+        proposals.*, games.model, games.players,
+        len(string_split(games.evil, '|')) as evil,
+        len(list_filter(string_split(proposals.team, '|'), lambda name : name <> proposals.leader)) as others,
+        proposals.team_evil - (proposals.side = 'evil' and proposals.leader_in_team = 1)::int as others_evil
+    from avalon_proposals as proposals
+    inner join avalon_games as games using (episode_id)
+    where proposals.side is not null and proposals.team_evil is not null
+),
+
+counted as (
+    select
+        model, mission, side,
+        count(*) as proposals,
+        count(*) filter (team_evil = 0) as clean,
+        sum(others)::bigint as chosen,
+        sum(others_evil)::bigint as chosen_evil,
+        avg((evil - (side = 'evil')::int) / (players - 1)) as evil_chance
+    from placed
+    group by all
+)
+
+select
+    model, mission, side, proposals, clean, chosen, chosen_evil,
+    chosen_evil / nullif(chosen, 0) as evil_rate,
+    wilson_low(chosen_evil, chosen) as low,
+    wilson_high(chosen_evil, chosen) as high,
+    evil_chance
+from counted;
+
+-- avalon_suspicion: votes of Avalon against the truth, mission by mission and role by role.
+-- One row is a role and a mission number.
+--   model, role, side, mission
+--   votes  count  votes that could be read
+--   right_votes  count  good: for a team without evil or against one with evil; evil: the reverse
+--   right_rate, low, high
+--   approved_bad  count  votes for teams with evil
+--   on_bad  count  votes on them
+--   approved_clean  count  votes for teams without evil
+--   on_clean  count  votes on them
+-- Report: avalon-suspicion, ordered by model, side, role, mission
+create or replace view avalon_suspicion as
+with counted as (
+    select
+        games.model, votes.role, votes.side, votes.mission,
+        count(*) as votes,
+        sum(votes.vote_right)::bigint as right_votes,
+        count(*) filter (votes.team_has_evil = 1 and votes.vote = 'approve') as approved_bad,
+        count(*) filter (votes.team_has_evil = 1) as on_bad,
+        count(*) filter (votes.team_has_evil = 0 and votes.vote = 'approve') as approved_clean,
+        count(*) filter (votes.team_has_evil = 0) as on_clean
+    from avalon_votes as votes
+    inner join avalon_games as games using (episode_id)
+    where votes.vote_right is not null
+    group by all
+)
+
+select
+    *,
+    right_votes / votes as right_rate,
+    wilson_low(right_votes, votes) as low,
+    wilson_high(right_votes, votes) as high
+from counted;
+
+-- avalon_turning_points: proposals of Avalon by what the vote on them cost good: the chance of good by stated play (docs/avalon.md, a model).
+-- One row is a proposal with a vote.
+--   episode_id, turn, game, mission, proposal
+--   leader  text  who proposed
+--   side  text  the leader's side
+--   team, team_evil
+--   result  text  approved or rejected
+--   chance_before  0..1  chance of good before the proposal
+--   chance_after  0..1  chance after the vote
+--   chance_best  0..1  the higher of the chances after approving and after rejecting
+--   regret  0..1  chance_best - chance_after
+--   wrong  text  good players who voted against chance_best, joined by |
+--   proven_wrong  text  those of them who could prove it, likewise
+-- Report: avalon-turning-points, ordered by regret desc, game, turn
+-- Shows: game, mission, proposal, leader, team, team_evil, chance_before, chance_after, regret, wrong, proven_wrong
+create or replace view avalon_turning_points as
+with voted as (
+    select
+        episode_id, turn,
+        string_agg(player, '|') filter (side = 'good' and vote_right = 0) as wrong,
+        string_agg(player, '|') filter (proven_mistake = 1 or clean_rejected = 1) as proven_wrong
+    from avalon_votes
+    group by all
+)
+
+select
+    proposals.episode_id, proposals.turn, proposals.game, proposals.mission, proposals.proposal, proposals.leader, proposals.side, proposals.team,
+    proposals.team_evil, proposals.result,
+    started.value_before as chance_before,
+    vote.value_after as chance_after,
+    vote.value_before as chance_best,
+    vote.cost as regret,
+    voted.wrong, voted.proven_wrong
+from avalon_proposals as proposals
+inner join turn_values as vote on proposals.episode_id = vote.episode_id and proposals.turn = vote.turn and vote.measure = 'avalon.vote'
+inner join turn_values as started on proposals.episode_id = started.episode_id and proposals.turn = started.turn and started.measure = 'avalon.good_wins'
+left join voted on proposals.episode_id = voted.episode_id and proposals.turn = voted.turn;
