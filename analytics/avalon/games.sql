@@ -1,6 +1,6 @@
 -- avalon_games: games of Avalon.
 -- One row is a game. What is about the end is null where it is not known.
---   episode_id, run_id, model, game
+--   benchmark, condition, model, level, episode_id, run_id, game
 --   game_id  text  as logged
 --   run  text  folder or experiment
 --   players  count  players
@@ -106,7 +106,7 @@ named as (
 )
 
 select
-    episodes.episode_id, episodes.run_id, episodes.model,
+    episodes.benchmark, run_conditions.condition, episodes.model, episodes.level, episodes.episode_id, episodes.run_id,
     regexp_replace(episodes.file, '\.jsonl?$', '') as game,
     episodes.task_id as game_id,
     runs.name as run,
@@ -128,6 +128,7 @@ select
     played.public_evil_worlds_end, played.public_role_worlds_end
 from episodes
 inner join runs on episodes.run_id = runs.run_id
+inner join run_conditions on episodes.run_id = run_conditions.run_id
 inner join players_of on episodes.episode_id = players_of.episode_id
 left join played on episodes.episode_id = played.episode_id
 left join proposed on episodes.episode_id = proposed.episode_id

@@ -1,5 +1,6 @@
--- avalon_win_rates: how often good wins Avalon, and how often the assassin names Merlin, by number of players, reasoning effort and memory.
+-- avalon_win_rates_by: how often good wins Avalon, and how often the assassin names Merlin, by number of players, reasoning effort and memory.
 -- One row is a value of one of these. Intervals are over games; games of one session are not independent.
+-- Parameters: episodes_counted: list of the episodes that count, null for all.
 --   model
 --   split  text  all, players, reasoning, memory, or players and memory
 --   value  text  the value; not known where the log does not say it
@@ -15,9 +16,7 @@
 --   guess_low  0..1  lower end of its 95 % Wilson interval
 --   guess_high  0..1  upper end
 --   guess_chance  0..1  the mean of 1 / good players: what naming a random good player gives
--- Report: avalon-wins, ordered by model, split, value
--- Shows: split, value, games, good_wins, good_win_rate, low, high, guesses, guesses_right, guess_chance
-create or replace view avalon_win_rates as
+create or replace macro avalon_win_rates_by(episodes_counted := null) as table
 with known as (
     select
         avalon_games.*,
@@ -25,6 +24,7 @@ with known as (
         case memory when 1 then 'memory' when 0 then 'no memory' else 'not known' end as remembers,
         players - len(string_split(evil, '|')) as good
     from avalon_games
+    where episodes_counted is null or list_contains(episodes_counted, avalon_games.episode_id)
 ),
 
 grouped as (
@@ -62,27 +62,37 @@ select
     guess_chance
 from counted;
 
--- avalon_trust: whom leaders of Avalon put on their teams, mission by mission; the leader itself is left out.
+-- avalon_win_rates: how often good wins Avalon, and how often the assassin names Merlin, by number of players, reasoning effort and memory.
+-- One row is a value of one of these. Intervals are over games; games of one session are not independent.
+-- Columns as in: avalon_win_rates_by.
+-- Report: avalon-wins, ordered by model, split, value
+-- Shows: split, value, games, good_wins, good_win_rate, low, high, guesses, guesses_right, guess_chance
+create or replace view avalon_win_rates as
+select * from avalon_win_rates_by();
+
+-- avalon_trust_by: whom leaders of Avalon put on their teams, mission by mission; the leader itself is left out.
 -- One row is a mission number and a side of leaders.
+-- Parameters: episodes_counted: list of the episodes that count, null for all.
 --   model, mission
 --   side  text  the leaders' side
 --   proposals  count  proposals
 --   clean  count  those without evil on the team, the leader included
---   chosen  count  places on teams beside the leader's
+--   chosen  count  places on teams but the leader's
 --   chosen_evil  count  those that went to evil players
 --   evil_rate, low, high
 --   evil_chance  0..1  the mean share of evil players among all but the leader: what drawing gives
--- Report: avalon-trust, ordered by model, side, mission
-create or replace view avalon_trust as
+create or replace macro avalon_trust_by(episodes_counted := null) as table
 with placed as (
     select
-        proposals.*, games.model, games.players,
-        len(string_split(games.evil, '|')) as evil,
+        proposals.*, played.model, played.players,
+        len(string_split(played.evil, '|')) as evil,
         len(list_filter(string_split(proposals.team, '|'), lambda name : name <> proposals.leader)) as others,
         proposals.team_evil - (proposals.side = 'evil' and proposals.leader_in_team = 1)::int as others_evil
     from avalon_proposals as proposals
-    inner join avalon_games as games using (episode_id)
-    where proposals.side is not null and proposals.team_evil is not null
+    inner join avalon_games as played using (episode_id)
+    where proposals.side is not null
+        and proposals.team_evil is not null
+        and (episodes_counted is null or list_contains(episodes_counted, proposals.episode_id))
 ),
 
 counted as (
@@ -105,8 +115,16 @@ select
     evil_chance
 from counted;
 
--- avalon_suspicion: votes of Avalon against the truth, mission by mission and role by role.
+-- avalon_trust: whom leaders of Avalon put on their teams, mission by mission; the leader itself is left out.
+-- One row is a mission number and a side of leaders.
+-- Columns as in: avalon_trust_by.
+-- Report: avalon-trust, ordered by model, side, mission
+create or replace view avalon_trust as
+select * from avalon_trust_by();
+
+-- avalon_suspicion_by: votes of Avalon against the truth, mission by mission and role by role.
 -- One row is a role and a mission number.
+-- Parameters: episodes_counted: list of the episodes that count, null for all.
 --   model, role, side, mission
 --   votes  count  votes that could be read
 --   right_votes  count  good: for a team without evil or against one with evil; evil: the reverse
@@ -115,11 +133,10 @@ from counted;
 --   on_bad  count  votes on them
 --   approved_clean  count  votes for teams without evil
 --   on_clean  count  votes on them
--- Report: avalon-suspicion, ordered by model, side, role, mission
-create or replace view avalon_suspicion as
+create or replace macro avalon_suspicion_by(episodes_counted := null) as table
 with counted as (
     select
-        games.model, votes.role, votes.side, votes.mission,
+        played.model, votes.role, votes.side, votes.mission,
         count(*) as votes,
         sum(votes.vote_right)::bigint as right_votes,
         count(*) filter (votes.team_has_evil = 1 and votes.vote = 'approve') as approved_bad,
@@ -127,17 +144,25 @@ with counted as (
         count(*) filter (votes.team_has_evil = 0 and votes.vote = 'approve') as approved_clean,
         count(*) filter (votes.team_has_evil = 0) as on_clean
     from avalon_votes as votes
-    inner join avalon_games as games using (episode_id)
-    where votes.vote_right is not null
+    inner join avalon_games as played using (episode_id)
+    where votes.vote_right is not null and (episodes_counted is null or list_contains(episodes_counted, votes.episode_id))
     group by all
 )
 
 select
-    *,
+    model, role, side, mission, votes, right_votes,
     right_votes / votes as right_rate,
     wilson_low(right_votes, votes) as low,
-    wilson_high(right_votes, votes) as high
+    wilson_high(right_votes, votes) as high,
+    approved_bad, on_bad, approved_clean, on_clean
 from counted;
+
+-- avalon_suspicion: votes of Avalon against the truth, mission by mission and role by role.
+-- One row is a role and a mission number.
+-- Columns as in: avalon_suspicion_by.
+-- Report: avalon-suspicion, ordered by model, side, role, mission
+create or replace view avalon_suspicion as
+select * from avalon_suspicion_by();
 
 -- avalon_turning_points: proposals of Avalon by what the vote on them cost good: the chance of good by stated play (docs/avalon.md, a model).
 -- One row is a proposal with a vote.

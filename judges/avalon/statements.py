@@ -17,7 +17,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s|,? (?:but|beca
 _HEDGE: Final = re.compile(
     r"\b(?:if|unless|would|could|may|might|maybe|perhaps|possibl[ey]|probabl[ey]|likely|seems?|looks?|appears?|think|believe|suspect|guess"
     r"|feels?|lean(?:ing)?|either|or|not|never|no|cannot|whether|suppose|assum\w+|should|want\w*|claim\w*|at least|almost|where|when"
-    r"|unlikely|worlds?|case|potential\w*|reads?|both|one of|everyone|anyone|nobody|convinced|worried)\b|n['’]t\b|\?",
+    r"|unlikely|worlds?|case|potential\w*|reads?|both|one of|everyone|anyone|no one|convinced|worried)\b|n['’]t\b|\?",
     re.IGNORECASE,
 )
 _NUMBERS: Final = {"one": 1, "single": 1, "two": 2, "three": 3, "four": 4}

@@ -1,0 +1,1 @@
+"""Avalon on pages."""
