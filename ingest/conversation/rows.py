@@ -226,12 +226,15 @@ def _turns(messages: Sequence[LoggedMessage]) -> dict[int, list[LoggedMessage]]:
 
 
 def _team(found: Conversation) -> dict[str, str | None]:
-    """Role -> model: what the log names as the team, else its one evaluated model; else who spoke."""
+    """Role -> model: what the log names as the team, else its one evaluated model; else the models that took part.
+
+    Users, tools and system prompts are no part of it: whether a game has them differs from game to game.
+    """
     if found.team:
         return dict(found.team)
     if found.model is not None or not found.models:
         return {"model": found.model or UNKNOWN_MODEL}
-    return {found.roles.get(agent, agent): found.models.get(agent) for agent in found.agents}
+    return {found.roles.get(agent, agent): found.models[agent] for agent in found.agents if agent in found.models}
 
 
 def _episode(found: Conversation, episode: str, run: Run, place: Place, turns: int) -> Episode:

@@ -469,6 +469,8 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     ended = outcome({"success": values["success"]} if has_success else {"score": values["score"]})
     score = number(values["score"])
     attempt = next((_whole(group, column) for column in ([columns.attempt] if columns.attempt else _ATTEMPTS) if column in facts), None)
+    models = _models(messages, values["model"])
+    main = models.get(_MAIN) if mapping.message.agent else None  # sub-agents have names of their own in each session
     read = {mapping.conversation.messages, *([] if mapping.conversation.messages else _used(mapping))}
     wanted = facts if columns.details is None else columns.details
     return Conversation(
@@ -477,8 +479,8 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
         task=_task(group, file) or group.task,
         level=_text(group, columns.level),
         messages=messages,
-        models=_models(messages, values["model"]),
-        model=values["model"] if isinstance(values["model"], str) else None,
+        models=models,
+        model=values["model"] if isinstance(values["model"], str) else main,
         team=_team(group.get(columns.team)) if columns.team else None,
         success=ended.success,
         score=score if score is not None else ended.score,
@@ -493,6 +495,8 @@ def _conversation(group: Group, raw: list[Any], file: str) -> Conversation:
     )
 
 
+_MAIN: Final = "assistant"
+"""The agent that a person talks to, in sessions with sub-agents."""
 _OUTCOME_NAMES: Final = {
     "success": ("success", "resolved", "passed"),
     "score": ("score", "reward"),
@@ -641,7 +645,7 @@ def _message(raw: Any, index: int, mapping: ChatMapping) -> Iterator[ParsedMessa
     named = {column.partition(".")[0] for column in _columns(columns, mapping.outcome, mapping.conversation)}
     agent = _get(raw, columns.agent) if columns.agent else None
     if agent is not None:  # what a sub-agent is asked, its caller wrote
-        chat |= {"agent": str(agent)} | ({"name": "assistant"} if role == "user" else {})
+        chat |= {"agent": str(agent)} | ({"name": _MAIN} if role == "user" else {})
     unnamed = {key: value for key, value in raw.items() if key not in named or key == columns.text}
     yield ParsedMessage(raw=chat, audience=_audience(to), at=read_any_time(at), turn=turn, source=unnamed)
     observed = _observed(raw, columns.observation)

@@ -17,7 +17,8 @@ _AT = "2026-02-01T10:00:0{}.000Z"
 
 
 def _claude(number: int, kind: str, content: Any = None, **more: Any) -> dict[str, Any]:
-    held = {} if content is None else {"message": {"role": kind, "content": content}}
+    model = {"model": "m-0", "usage": {"input_tokens": 3, "output_tokens": 2}} if kind == "assistant" else {}
+    held = {} if content is None else {"message": {"role": kind, "content": content, **model}}
     return {"sessionId": "s-1", "parentUuid": None, "type": kind, "uuid": f"u{number}", "timestamp": _AT.format(number), **held, **more}
 
 
@@ -259,7 +260,7 @@ def test_sub_agents_of_workflows_are_part_of_their_session(found: Ingested) -> N
         ("assistant", "Workflow", True),
         ("assistant", "Bash", True),
     ]
-    assert found.rows("SELECT count(*) FROM episodes WHERE benchmark = 'claude_code'") == [(1,)]
+    assert found.rows("SELECT model, team ->> '$' FROM episodes WHERE benchmark = 'claude_code'") == [("m-0", '{"model":"m-0"}')]
 
 
 def test_runs_of_agentdojo_have_both_outcomes(found: Ingested) -> None:
