@@ -12,8 +12,8 @@ from dashboards.address import FILTERS, GAME, Address, game_at
 from dashboards.boards import about, drawing_of
 from dashboards.figures import OTHER, SERIES
 from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
-from dashboards.parts import Part, aria, card, data, note, svg
-from dashboards.playback.conversation import conversation
+from dashboards.parts import Later, Part, aria, card, data, note, svg
+from dashboards.playback.conversation import conversation, part_of_conversation
 from dashboards.playback.facts import GameFacts, cost_in_words, facts_of, legend, timeline
 from dashboards.playback.happened import happened_column, objections_of, tried
 from dashboards.playback.messages import register_notes, said_column, words_of
@@ -114,7 +114,7 @@ def content(read: Reader) -> Part:
     if not 1 <= asked <= len(game.turns):
         return note(f"This game has turns 1 to {len(game.turns)}.", html.A("Show the first", href=_href(read, 1)))
     if is_conversation(game) and not read.address.one("view"):
-        return _conversation(read, game, game.turns[asked - 1])
+        return _conversation(read, game)
     return _stage(read, game, game.turns[asked - 1])
 
 
@@ -125,7 +125,7 @@ def is_conversation(game: Transcript) -> bool:
     return has_messages and not has_states and module(game.benchmark, "dashboards", "board") is None
 
 
-def _conversation(read: Reader, game: Transcript, turn: TurnView) -> Part:
+def _conversation(read: Reader, game: Transcript) -> Part:
     facts = facts_of(read, game.episode_id)
     row = read.rows("SELECT condition, level, success FROM games WHERE episode_id = $id", {"id": game.episode_id})
     names = _names(game, row["level"][0] if len(row) else None)
@@ -136,11 +136,20 @@ def _conversation(read: Reader, game: Transcript, turn: TurnView) -> Part:
         [
             html.Div([html.H1(" · ".join(names), title=game.episode_id)], className="stage-title"),
             html.Div(_verdict_on_game(read, facts, row["success"][0] if len(row) else None), className="stage-verdict"),
-            html.Div([_find(read, turn), stages, copy, keys], className="stage-tools"),
+            html.Div([_find(read, game.turns[read.address.number("turn", 1) - 1]), stages, copy, keys], className="stage-tools"),
         ],
         className="stage-head",
     )
-    return html.Div([head, conversation(read, game, facts, turn.turn, words_of(read.address.one("find")))], className="talk-page")
+    return html.Div([head, conversation(read, game, facts, _PART)], className="talk-page")
+
+
+def _part(read: Reader, part: str) -> Part:
+    game = read.game(read.address.one("episode") or "")
+    return None if game is None else part_of_conversation(read, game, facts_of(read, game.episode_id), int(part))
+
+
+_PART: Final = Later("game-part", _part, 16_000)
+LATER = (_PART,)
 
 
 def _games(read: Reader) -> Part:

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 from dash import html
 
 from dashboards.figures import OTHER, SERIES
-from dashboards.parts import Part, data
+from dashboards.parts import Later, Part, data
 from dashboards.playback.facts import GameFacts
 from dashboards.playback.happened import verdicts_of
-from dashboards.playback.messages import folded
+from dashboards.playback.messages import folded, words_of
 from dashboards.reader import Reader
 from judges.evidence.pieces import action_text, is_tool
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
@@ -24,6 +24,8 @@ _LABELS: Final = """
     SELECT turn, agent, rubric, question, answer, annotator FROM labels
     WHERE episode_id = $id AND rubric <> 'decisive_error' ORDER BY turn NULLS FIRST, rubric, question, annotator
     """
+_PART: Final = 200
+"""Messages that are drawn at once: those around the one that is asked for; the others follow in parts."""
 _IN_SIGHT: Final = 4
 """Verdicts and labels of a message that are shown unfolded."""
 _GIST: Final = 110
@@ -43,24 +45,37 @@ class _Message:
     is_flagged: bool = False
 
 
-def conversation(read: Reader, game: Transcript, facts: GameFacts, current: int, words: Sequence[str]) -> Part:
+def conversation(read: Reader, game: Transcript, facts: GameFacts, later: Later) -> Part:
     """Messages in their order, one box each.
 
     Args:
-        read: of the store.
+        read: of the store; its address names the turn to which the page scrolls, and words that are marked.
         game: the conversation.
         facts: of it.
-        current: the turn to which the page scrolls.
-        words: what is searched for, and marked.
+        later: draws a part by `part_of_conversation`, after the page is there.
     """
+    current, words = read.address.number("turn", 1), words_of(read.address.one("find"))
     messages = [message for turn in game.turns for message in _messages(turn)]
-    _judged(read, game, facts, messages)
     colors = _colors(game, messages)
-    boxes = [_box(game, message, colors, current, words) for message in messages]
+    here = next((place for place, message in enumerate(messages) if message.turn == current), 0) // _PART
+    boxes = [
+        part_of_conversation(read, game, facts, number) if number == here else later(read, str(number))
+        for number in range(-(-len(messages) // _PART))
+    ]
     found = sum(1 for message in messages if words and _holds(message, words))
     legend = [html.Span(printable(agent), className="who", style={"color": color}) for agent, color in colors.items()]
     hits = [html.Span(f"{counted(found, 'message')} found", className="hint")] if words else []
     return html.Div([html.Div([*legend, *hits], className="speakers"), *_whole(read, game), *boxes], className="conversation")
+
+
+def part_of_conversation(read: Reader, game: Transcript, facts: GameFacts, number: int) -> Part:
+    """The boxes of one part of the messages, counted from 0."""
+    current, words = read.address.number("turn", 1), words_of(read.address.one("find"))
+    messages = [message for turn in game.turns for message in _messages(turn)]
+    colors = _colors(game, messages)
+    _judged(read, game, facts, messages)  # of all: the messages of a turn can be in two parts
+    shown = messages[number * _PART : (number + 1) * _PART]
+    return html.Div([_box(game, message, colors, current, words) for message in shown])
 
 
 def _messages(turn: TurnView) -> Iterator[_Message]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,3 +104,16 @@ def test_an_address_leads_to_a_message_and_keys_to_the_next(page: Page, site: st
     expect(current).to_have_attribute("data-turn", "21")
     expect(current).to_be_in_viewport()
     assert "turn=21" in page.url
+
+
+def test_a_long_conversation_is_drawn_in_parts(tmp_path: Path) -> None:
+    """At once the messages around the one that is asked for; each other part by itself; together they are all, each once."""
+    messages = [{"role": "user" if number % 2 else "assistant", "content": f"number <{number}>"} for number in range(1, 451)]
+    long = ingested(tmp_path, written(tmp_path / "long.json", json.dumps(messages))).store
+    (later,) = game.LATER
+    with reader(long, Address("/game", {"episode": (_episode(long),), "turn": ("300",)}), is_whole=False) as read:
+        first = str(to_html(game.content(read)))
+        rest = [str(to_html(later.draw(read, part))) for part in ("0", "2")]
+    shown = [{int(one) for one in re.findall(r"number &lt;(\d+)&gt;", text)} for text in (rest[0], first, rest[1])]
+    assert 300 in shown[1]
+    assert sorted(number for part in shown for number in part) == list(range(1, 451))
