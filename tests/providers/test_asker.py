@@ -43,7 +43,7 @@ class Sheet(BaseModel):
     Q2: Verdict
 
 
-def said(number: int) -> list[Message]:
+def numbered_prompt(number: int) -> list[Message]:
     """A prompt that is like no other."""
     return [{"role": "system", "content": "You play."}, {"role": "user", "content": f"Position {number}."}]
 
@@ -66,7 +66,7 @@ def ask_all(model: ModelSettings, requests: Sequence[Request], terms: JobTerms |
 
 def test_text_comes_back_with_all_that_is_kept_of_a_call() -> None:
     """One row of `calls`: who asked about what, the reply word for word, tokens, cost, time, attempts."""
-    request = Request(messages=said(1), purpose="player", run="run-1", episode_id="game-1", turn=3, agent="D1")
+    request = Request(messages=numbered_prompt(1), purpose="player", run="run-1", episode_id="game-1", turn=3, agent="D1")
     with stub_server("--latency-ms", "20") as url:
         (reply,) = ask_all(settings(url), [request], price=Price(3, 15))
 
@@ -89,7 +89,7 @@ def test_text_comes_back_with_all_that_is_kept_of_a_call() -> None:
 def test_a_form_is_filled_in() -> None:
     """The reply is the JSON that the model wrote, and the form is its content."""
     with stub_server() as url:
-        (reply,) = ask_all(settings(url), [Request(messages=said(1), form=Sheet)])
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1), form=Sheet)])
 
     assert isinstance(reply.filled, Sheet)
     assert reply.filled == Sheet.model_validate_json(reply.call.reply or "")
@@ -101,11 +101,11 @@ def test_a_tool_is_called_and_its_result_answered() -> None:
 
     async def talk(url: str) -> tuple[Reply, Reply]:
         async with Asker([settings(url)]) as asker:
-            first = await asker.ask(Request(messages=said(1), tools=[LOOK]))
+            first = await asker.ask(Request(messages=numbered_prompt(1), tools=[LOOK]))
             assert first.completion is not None
             (call,) = first.completion.tool_calls
             result: Message = {"role": "tool", "content": "nothing there", "tool_call_id": call.id}
-            return first, await asker.ask(Request(messages=[*said(1), first.completion.message(), result], tools=[LOOK]))
+            return first, await asker.ask(Request(messages=[*numbered_prompt(1), first.completion.message(), result], tools=[LOOK]))
 
     with stub_server() as url:
         first, second = asyncio.run(talk(url))
@@ -122,7 +122,7 @@ def test_a_tool_is_called_and_its_result_answered() -> None:
 def test_a_fault_that_passes_costs_one_more_request(fault: str) -> None:
     """Every call is hit once and answered on its second request."""
     with stub_server("--fault", fault) as url:
-        replies = ask_all(settings(url, timeout_s=3.0), [Request(messages=said(n)) for n in range(6)])
+        replies = ask_all(settings(url, timeout_s=3.0), [Request(messages=numbered_prompt(n)) for n in range(6)])
         server = counted(url)
 
     assert [(reply.answered, reply.call.attempts) for reply in replies] == [(True, 2)] * 6
@@ -132,7 +132,7 @@ def test_a_fault_that_passes_costs_one_more_request(fault: str) -> None:
 def test_a_fault_that_stays_is_a_reply_that_says_so() -> None:
     """Failed, with the reason, and no text is made up; the others are answered."""
     with stub_server("--fault", "500:0.3:99") as url:
-        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(12)])
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(12)])
 
     failed = [reply for reply in replies if not reply.answered]
     assert 0 < len(failed) < 12
@@ -146,7 +146,7 @@ def test_half_a_surrogate_pair_does_not_cost_the_reply(tmp_path: Path) -> None:
 
     async def asked(url: str) -> Reply:
         async with Asker([settings(url)], terms=JobTerms(journal=journal)) as asker:
-            reply = await asker.ask(Request(messages=said(1), key="1"))
+            reply = await asker.ask(Request(messages=numbered_prompt(1), key="1"))
         await journal.close()
         return reply
 
@@ -159,7 +159,7 @@ def test_the_budget_holds_for_text_too() -> None:
     price, one = Price(3, 15), (1000 * 3 + 100 * 15) / 1e6
     with stub_server() as url:
         terms = JobTerms(budget=Budget(5.5 * one), concurrency=1)
-        replies = ask_all(settings(url, max_tokens=100), [Request(messages=said(n)) for n in range(9)], terms, price)
+        replies = ask_all(settings(url, max_tokens=100), [Request(messages=numbered_prompt(n)) for n in range(9)], terms, price)
         assert counted(url)["requests"] == 5
     assert [reply.call.status for reply in replies] == ["answered"] * 5 + ["unasked"] * 4
 
@@ -168,8 +168,8 @@ def test_replies_in_a_cache_are_not_paid_again_and_samples_are_told_apart(tmp_pa
     """The same content once, two that ask at the same moment included; another sample is another reply."""
     cache = ReplyCache(tmp_path)
     with stub_server("--latency-ms", "20") as url:
-        twice = ask_all(settings(url), [Request(messages=said(1)), Request(messages=said(1))], JobTerms(cache=cache))
-        again = ask_all(settings(url), [Request(messages=said(1), sample=n) for n in (1, 2)], JobTerms(cache=cache))
+        twice = ask_all(settings(url), [Request(messages=numbered_prompt(1)), Request(messages=numbered_prompt(1))], JobTerms(cache=cache))
+        again = ask_all(settings(url), [Request(messages=numbered_prompt(1), sample=n) for n in (1, 2)], JobTerms(cache=cache))
         assert counted(url)["requests"] == 2
     cache.close()
 
@@ -188,7 +188,7 @@ def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path) -> None:
     async def asked(url: str, numbers: Sequence[int]) -> list[Reply]:
         journal = journal_at(tmp_path / "j.jsonl")
         async with Asker([settings(url)], terms=JobTerms(journal=journal)) as asker:
-            requests = [Request(messages=said(n), key=f"call {place}", tools=[LOOK]) for place, n in enumerate(numbers)]
+            requests = [Request(messages=numbered_prompt(n), key=f"call {place}", tools=[LOOK]) for place, n in enumerate(numbers)]
             replies = list(await asyncio.gather(*(asker.ask(request) for request in requests)))
         await journal.close()
         return replies
@@ -210,12 +210,12 @@ KILLED = """
 import asyncio, sys
 from pathlib import Path
 from providers.asker import Asker, JobTerms, Request
-from tests.providers.test_asker import journal_at, said, settings
+from tests.providers.test_asker import journal_at, numbered_prompt, settings
 
 async def play():
     journal = journal_at(Path(sys.argv[2]))
     async with Asker([settings(sys.argv[1])], terms=JobTerms(journal=journal, concurrency=16)) as asker:
-        await asyncio.gather(*(asker.ask(Request(messages=said(n), key=str(n))) for n in range(400)))
+        await asyncio.gather(*(asker.ask(Request(messages=numbered_prompt(n), key=str(n))) for n in range(400)))
     await journal.close()
 
 asyncio.run(play())
@@ -302,7 +302,7 @@ def test_a_full_disk_is_told_and_leaves_no_half_line(tmp_path: Path) -> None:
 def test_an_address_that_is_none_is_wrong_use(url: str) -> None:
     """Before anything is sent, with an example of one."""
     with pytest.raises(UsageError, match=r"is no address.*http://localhost:8000/v1"):
-        ask_all(settings(url), [Request(messages=said(1))])
+        ask_all(settings(url), [Request(messages=numbered_prompt(1))])
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
@@ -310,14 +310,14 @@ def test_a_closed_port_is_told_at_once(host: str) -> None:
     """By the address, as what it is, without waiting for a server that is not there."""
     began = time.monotonic()
     with pytest.raises(HopelessError, match=rf"http://{host}:9/v1 cannot be reached: .* \(connection refused\)"):
-        ask_all(settings(f"http://{host}:9/v1", tries=6), [Request(messages=said(n)) for n in range(8)])
+        ask_all(settings(f"http://{host}:9/v1", tries=6), [Request(messages=numbered_prompt(n)) for n in range(8)])
     assert time.monotonic() - began < 2
 
 
 def test_a_host_that_does_not_exist_is_told() -> None:
     """The name is at fault, not the server."""
     with pytest.raises(HopelessError, match=r"cannot be reached: .*nowhere\.invalid"):
-        ask_all(settings("http://nowhere.invalid:8000/v1", tries=2), [Request(messages=said(1))])
+        ask_all(settings("http://nowhere.invalid:8000/v1", tries=2), [Request(messages=numbered_prompt(1))])
 
 
 @pytest.mark.long
@@ -325,7 +325,7 @@ def test_a_host_that_does_not_exist_is_told() -> None:
 def test_a_server_that_fails_at_everything_is_given_up(concurrency: int, tries: int, most: int) -> None:
     """Not every one of 200 calls has to find out for itself, whatever their number under way."""
     with stub_server("--fault", "500:1:9999") as url:
-        requests = [Request(messages=said(n)) for n in range(200)]
+        requests = [Request(messages=numbered_prompt(n)) for n in range(200)]
         with pytest.raises(HopelessError, match=r"fails at everything, 8 calls in a row \(HTTP 500.*start the same command again"):
             ask_all(settings(url, tries=tries), requests, JobTerms(concurrency=concurrency))
         assert counted(url)["requests"] < most
@@ -334,7 +334,7 @@ def test_a_server_that_fails_at_everything_is_given_up(concurrency: int, tries: 
 def test_a_server_that_is_well_again_loses_no_call() -> None:
     """Each of forty calls fails once, all at the same time: a dozen failures in a row slow the run down, and stop nothing."""
     with stub_server("--fault", "500") as url:
-        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(40)], JobTerms(concurrency=40))
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(40)], JobTerms(concurrency=40))
     assert all(reply.answered for reply in replies)
 
 
@@ -342,7 +342,7 @@ def test_a_mistake_in_the_program_is_no_fault_of_the_network() -> None:
     """It surfaces as what it is, at the first call, instead of being retried and stored as a failed one."""
     with stub_server() as url:
         with pytest.raises(TypeError):
-            ask_all(settings(url, temperature=object()), [Request(messages=said(1))])
+            ask_all(settings(url, temperature=object()), [Request(messages=numbered_prompt(1))])
         assert counted(url)["requests"] == 0
 
 
@@ -351,7 +351,7 @@ def test_a_server_that_fails_for_good_is_left_out() -> None:
 
     async def asked(urls: Sequence[str]) -> list[Reply]:
         async with Asker([settings(url) for url in urls]) as asker:
-            return await asyncio.gather(*(asker.ask(Request(messages=said(n))) for n in range(8)))
+            return await asyncio.gather(*(asker.ask(Request(messages=numbered_prompt(n))) for n in range(8)))
 
     with stub_server() as good, stub_server("--fault", "401:1:99") as bad:
         assert all(reply.answered for reply in asyncio.run(asked([good, bad])))

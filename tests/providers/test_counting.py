@@ -7,7 +7,7 @@ import pytest
 from providers.asker import JobTerms, Request, Usage
 from providers.prices import Budget, Price
 from tests.judges.judged_games import counted
-from tests.providers.test_asker import ask_all, said, settings
+from tests.providers.test_asker import ask_all, numbered_prompt, settings
 from tests.servers.stub_server import stub_server
 
 
@@ -15,7 +15,7 @@ def test_what_the_server_does_not_count_has_no_known_cost() -> None:
     """It is not free."""
     usage = Usage()
     with stub_server("--bills", "0", "0") as url:
-        (reply,) = ask_all(settings(url), [Request(messages=said(1))], JobTerms(usage=usage), Price(3, 15))
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))], JobTerms(usage=usage), Price(3, 15))
 
     assert (reply.answered, reply.call.tokens_in, reply.call.cost, usage.cost) == (True, None, None, None)
 
@@ -23,15 +23,15 @@ def test_what_the_server_does_not_count_has_no_known_cost() -> None:
 def test_what_is_free_costs_nothing_counted_or_not() -> None:
     """A server of one's own."""
     with stub_server("--bills", "0", "0") as url:
-        (reply,) = ask_all(settings(url), [Request(messages=said(1))], price=Price(0, 0))
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))], price=Price(0, 0))
     assert reply.call.cost == 0.0
 
 
 def test_the_budget_holds_though_the_server_counts_nothing() -> None:
     """Each answer counts as the dearest that it can be."""
-    prompt, price = [*said(1)[:1], {"role": "user", "content": "x" * 2990}], Price(1, 1)
+    prompt, price = [*numbered_prompt(1)[:1], {"role": "user", "content": "x" * 2990}], Price(1, 1)
     dearest = (3000 / 3 + 100) / 1e6
-    requests = [Request(messages=[*prompt, *said(n)[1:]]) for n in range(9)]  # type: ignore[list-item]
+    requests = [Request(messages=[*prompt, *numbered_prompt(n)[1:]]) for n in range(9)]  # type: ignore[list-item]
     usage = Usage()
     with stub_server("--bills", "0", "0") as url:
         replies = ask_all(

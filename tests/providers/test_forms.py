@@ -18,7 +18,7 @@ from providers.cache import ReplyCache
 from providers.clients.client import ChatRequest, connect
 from providers.provider import ModelSettings
 from schemas.chat.messages import NO_TOKENS, Completion
-from tests.providers.test_asker import Verdict, ask_all, said, settings
+from tests.providers.test_asker import Verdict, ask_all, numbered_prompt, settings
 from tests.servers.dialects import completion, tool_call
 from tests.servers.serving import application, json_reply, served
 
@@ -48,7 +48,7 @@ def text(content: str, finish: str = "stop", **message: Any) -> dict[str, Any]:
 
 def ask(url: str, form: type[Verdict] | None = Verdict, **changes: object) -> Reply:
     """One question with a form."""
-    (reply,) = ask_all(settings(url, **changes), [Request(messages=said(1), form=form)])
+    (reply,) = ask_all(settings(url, **changes), [Request(messages=numbered_prompt(1), form=form)])
     return reply
 
 
@@ -83,7 +83,7 @@ def test_a_server_that_allows_no_longer_reply_leaves_the_reason_of_the_first() -
     app = application()
     app.router.add_post("/v1/chat/completions", answer)
     with served(app) as url:
-        replies = ask_all(settings(url), [Request(messages=said(n), form=Verdict) for n in range(8)])
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n), form=Verdict) for n in range(8)])
     assert len(asked) == 16
     assert all("longest length" in (one.call.error or "") and "takes 1500" in (one.call.error or "") for one in replies)
 
@@ -103,7 +103,7 @@ def test_every_client_asks_for_more_room(model: str, monkeypatch: pytest.MonkeyP
     pytest.importorskip(CLIENTS[model])
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "KEY")
     client = connect(ModelSettings(model=model, base_url="http://127.0.0.1:9/v1", max_tokens=700), nullcontext)
-    once, twice = (str(client.arguments(ChatRequest(said(1), times_limit=times))) for times in (1, 2))
+    once, twice = (str(client.arguments(ChatRequest(numbered_prompt(1), times_limit=times))) for times in (1, 2))
     assert once.replace("700", "1400") == twice != once
 
 
@@ -173,7 +173,7 @@ def test_thoughts_are_no_text_of_a_player() -> None:
 
 def test_a_stored_reply_that_counts_no_more_is_asked_for_again(tmp_path: Path) -> None:
     """Earlier versions took drafts for answers; the cache then holds the new reply."""
-    path, request = tmp_path / "cache.sqlite", Request(messages=said(1), form=Verdict)
+    path, request = tmp_path / "cache.sqlite", Request(messages=numbered_prompt(1), form=Verdict)
 
     def asked_with_cache(url: str) -> Reply:
         cache = ReplyCache(path)

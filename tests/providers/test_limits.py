@@ -15,7 +15,7 @@ from aiohttp import web
 
 from providers.asker import Request
 from providers.faults import HopelessError, TooLarge, of_response
-from tests.providers.test_asker import Verdict, ask_all, said, settings
+from tests.providers.test_asker import Verdict, ask_all, numbered_prompt, settings
 from tests.providers.test_forms import YES, text
 from tests.servers.serving import application, json_reply, served
 
@@ -91,7 +91,7 @@ def test_a_prompt_that_is_too_long_fails_alone_and_at_once(name: str) -> None:
 
     began = time.monotonic()
     with refusing(refuses) as (url, asked):
-        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(60)])
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(60)])
     assert [reply.answered for reply in replies] == [n % 5 != 0 for n in range(60)]
     assert len(asked) == 60
     assert all("lower --max-tokens" in (one.call.error or "") for one in replies if not one.answered)
@@ -119,7 +119,7 @@ def test_more_wordings_for_a_prompt_that_is_too_long(message: str) -> None:
 def test_a_run_in_which_every_prompt_is_too_long_ends_by_itself() -> None:
     """Each is a failed call of its own."""
     with refusing(lambda _: TOO_LARGE["llama.cpp"]) as (url, asked):
-        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(20)])
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(20)])
     assert [reply.call.status for reply in replies] == ["failed"] * 20
     assert len(asked) == 20
 
@@ -162,7 +162,7 @@ def test_the_name_of_the_longest_reply_is_learned(message: str) -> None:
         return (400, error(message, param="max_tokens")) if "max_tokens" in body else None
 
     with refusing(refuses) as (url, asked):
-        first = ask_all(settings(url), [Request(messages=said(n)) for n in range(40)])
+        first = ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(40)])
     assert all(reply.answered for reply in first)
     assert {request["max_completion_tokens"] for request in asked if "max_tokens" not in request} == {1500}
     assert {reply.call.attempts for reply in first} <= {1, 2}
@@ -174,7 +174,7 @@ def test_the_older_name_is_learned_too() -> None:
         url,
         asked,
     ):
-        replies = ask_all(settings(url, reasoning_effort="low"), [Request(messages=said(n)) for n in range(3)])
+        replies = ask_all(settings(url, reasoning_effort="low"), [Request(messages=numbered_prompt(n)) for n in range(3)])
     assert all(reply.answered for reply in replies)
     assert "max_tokens" in asked[-1]
 
@@ -187,7 +187,7 @@ def test_a_model_that_takes_neither_name_says_so() -> None:
         return 400, error(f"Unsupported parameter: '{name}' is not supported with this model.", param=name)
 
     with refusing(refuses) as (url, asked):
-        (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))])
     assert (reply.answered, len(asked)) == (False, 2)
 
 
@@ -225,14 +225,14 @@ def test_refusals_of_public_reports(shared: Path, name: str) -> None:
         assert not fault.again
         return
     with refusing(lambda asked: (400, body) if "max_tokens" in asked else None) as (url, _):
-        (reply,) = ask_all(settings(url, model="x/house-judge"), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(url, model="x/house-judge"), [Request(messages=numbered_prompt(1))])
     assert (reply.answered, reply.call.attempts) == (True, 2)
 
 
 def test_a_server_that_turns_every_request_down_still_stops_the_run() -> None:
     """Where it is not for their length."""
     with refusing(lambda _: (400, error("no such field"))) as (url, _), pytest.raises(HopelessError, match="turns every request down"):
-        ask_all(settings(url), [Request(messages=said(n)) for n in range(20)])
+        ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(20)])
 
 
 def test_late_429s_of_requests_sent_together_name_one_pause() -> None:
@@ -252,7 +252,7 @@ def test_late_429s_of_requests_sent_together_name_one_pause() -> None:
     app = application()
     app.router.add_post("/v1/chat/completions", answer)
     with served(app) as url:
-        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(6)])
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(6)])
     assert all(reply.answered for reply in replies)
     assert len([at for at in again if at < 1.2]) >= 3, again
 
@@ -270,5 +270,5 @@ def test_a_server_that_takes_no_request_yet_is_waited_for(message: str) -> None:
     app = application()
     app.router.add_post("/v1/chat/completions", answer)
     with served(app) as url:
-        (reply,) = ask_all(settings(url, tries=2, patience_s=30.0), [Request(messages=said(1), form=Verdict)])
+        (reply,) = ask_all(settings(url, tries=2, patience_s=30.0), [Request(messages=numbered_prompt(1), form=Verdict)])
     assert (reply.answered, reply.call.attempts) == (True, 5)

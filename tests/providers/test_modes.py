@@ -20,7 +20,7 @@ from judges.runs.runner import run
 from providers.asker import Asker, JobTerms, Request
 from providers.prices import Price
 from tests.judges.judged_games import ask_model, store_of
-from tests.providers.test_asker import Verdict, ask_all, said, settings
+from tests.providers.test_asker import Verdict, ask_all, numbered_prompt, settings
 from tests.providers.test_forms import YES, replying, text
 from tests.servers.dialects import completion, tool_call
 from tests.servers.serving import application, json_reply, served
@@ -85,7 +85,7 @@ def test_the_first_call_finds_the_mode_and_the_others_use_it(name: str, caplog: 
     """It goes alone; each way costs one request; a line says what was found."""
     answers, tried = SERVERS[name]
     with answering(answers) as (url, asked):
-        replies = ask_all(settings(url), [Request(messages=said(n), form=Verdict) for n in range(8)])
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n), form=Verdict) for n in range(8)])
     assert [reply.answered for reply in replies] == [True] * 8
     assert [mode_of(body) for body in asked] == [*tried, *([tried[-1]] * 7)]
     assert (f"--mode {tried[-1]} from now on" in caplog.text) is (len(tried) > 1)
@@ -114,7 +114,7 @@ def test_a_run_records_the_mode_that_was_found(tmp_path: Path) -> None:
 def test_a_mode_that_was_chosen_is_the_only_one() -> None:
     """And the advice names the others."""
     with answering(prose_unless("json_schema")) as (url, asked):
-        (reply,) = ask_all(settings(url, mode="tools"), [Request(messages=said(1), form=Verdict)])
+        (reply,) = ask_all(settings(url, mode="tools"), [Request(messages=numbered_prompt(1), form=Verdict)])
     assert not reply.answered
     assert {mode_of(body) for body in asked} == {"tools"}
     assert "--mode json_schema" in (reply.call.error or "")
@@ -124,7 +124,9 @@ def test_a_reply_that_comes_again_is_asked_for_in_another_mode() -> None:
     """Where the mode is known: the first re-ask shows the form, the second asks otherwise; no request is sent twice."""
     replies = [text(YES), text('{"reason": "so", "answer": "perhaps"}'), text('{"reason": "so", "answer": "perhaps"}'), text(YES)]
     with replying(*replies) as (url, asked):
-        first, second = ask_all(settings(url), [Request(messages=said(n), form=Verdict) for n in (1, 2)], JobTerms(concurrency=1))
+        first, second = ask_all(
+            settings(url), [Request(messages=numbered_prompt(n), form=Verdict) for n in (1, 2)], JobTerms(concurrency=1)
+        )
     assert (first.call.attempts, second.call.attempts, second.answered) == (1, 3, True)
     assert [mode_of(body) for body in asked] == ["json_schema", "json_schema", "json_schema", "tools"]
     assert len({json.dumps(body, sort_keys=True) for body in asked}) == len(asked)
@@ -133,7 +135,7 @@ def test_a_reply_that_comes_again_is_asked_for_in_another_mode() -> None:
 def test_every_attempt_is_counted_and_paid() -> None:
     """Those that were no answer, and those in another mode."""
     with answering(prose_unless("json")) as (url, _):
-        (reply,) = ask_all(settings(url), [Request(messages=said(1), form=Verdict)], price=Price(3, 15))
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1), form=Verdict)], price=Price(3, 15))
     assert (reply.call.attempts, reply.call.tokens_in, reply.call.tokens_out) == (3, 3000, 300)
     assert reply.call.cost == pytest.approx(3 * (1000 * 3 + 100 * 15) / 1e6)
 
@@ -152,7 +154,7 @@ def test_fields_and_headers_of_ones_own_go_with_each_request() -> None:
     app.router.add_post("/v1/chat/completions", answer)
     given = {"request_fields": (("seed", 7), ("chat_template_kwargs", {"enable_thinking": False})), "headers": (("X-Team", "judges"),)}
     with served(app) as url:
-        ask_all(settings(url, **given), [Request(messages=said(1)), Request(messages=said(2), form=Verdict)])
+        ask_all(settings(url, **given), [Request(messages=numbered_prompt(1)), Request(messages=numbered_prompt(2), form=Verdict)])
     assert headers == ["judges"] * 2
     assert [(body["seed"], body["chat_template_kwargs"]) for body in bodies] == [(7, {"enable_thinking": False})] * 2
 
@@ -168,7 +170,7 @@ def test_typed_and_free_replies_come_through_instructors_client(monkeypatch: pyt
 
     monkeypatch.setattr(AsyncInstructor, "create", watched)
     with replying(text(YES)) as (url, _):
-        ask_all(settings(url), [Request(messages=said(1)), Request(messages=said(2), form=Verdict)])
+        ask_all(settings(url), [Request(messages=numbered_prompt(1)), Request(messages=numbered_prompt(2), form=Verdict)])
     assert sorted(model is not None and issubclass(model, Verdict) for model in models) == [False, True]
 
 
@@ -179,7 +181,7 @@ def test_other_users_of_instructor_see_no_change() -> None:
         sdk = openai.AsyncOpenAI(base_url=url, api_key="none")
         theirs = instructor.from_openai(sdk, mode=instructor.Mode.JSON)
         async with Asker([settings(url)]) as asker:
-            reply = await asker.ask(Request(messages=said(1), form=Verdict))
+            reply = await asker.ask(Request(messages=numbered_prompt(1), form=Verdict))
             found = await theirs.create(model="m", messages=[{"role": "user", "content": "Judge."}], response_model=Verdict, max_retries=1)
         await sdk.close()
         return found, reply.call.read_as
@@ -217,7 +219,7 @@ def test_whatever_words_refuse_a_field_it_is_not_sent_again(name: str) -> None:
         return json_reply(completion(tool_call(json.loads(YES), "Verdict")) if "tools" in body else text(YES))
 
     with answering(answers) as (url, asked):
-        replies = ask_all(settings(url), [Request(messages=said(n), form=Verdict) for n in range(3)], JobTerms(concurrency=1))
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n), form=Verdict) for n in range(3)], JobTerms(concurrency=1))
     assert [reply.answered for reply in replies] == [True] * 3
     assert [reply.call.attempts for reply in replies][1:] == [1, 1]
     assert len(asked) <= len({mode_of(body) for body in asked}) + 3
@@ -226,9 +228,9 @@ def test_whatever_words_refuse_a_field_it_is_not_sent_again(name: str) -> None:
 def test_a_model_that_fills_in_no_form_has_the_modes_tried_by_its_first_call_alone(caplog: pytest.LogCaptureFixture) -> None:
     """Then the first way is asked for again, instead of one after the other by each call."""
     with answering(prose_unless("none")) as (url, asked):
-        replies = ask_all(settings(url, reasks=2), [Request(messages=said(n), form=Verdict) for n in range(6)])
+        replies = ask_all(settings(url, reasks=2), [Request(messages=numbered_prompt(n), form=Verdict) for n in range(6)])
     assert not any(reply.answered for reply in replies)
     assert [mode_of(body) for body in asked][:3] == ["json_schema", "tools", "json"]
     assert len([line for line in caplog.messages if "from now on" in line]) == 2
-    firsts = [next(body for body in asked if body["messages"][1]["content"] == said(n)[1]["content"]) for n in range(6)]
+    firsts = [next(body for body in asked if body["messages"][1]["content"] == numbered_prompt(n)[1]["content"]) for n in range(6)]
     assert {mode_of(body) for body in firsts} == {"json_schema"}

@@ -13,7 +13,7 @@ from providers.asker import JobTerms, Request
 from providers.prices import Budget, Price
 from schemas.chat.messages import Tokens
 from tests.providers.test_answers import PROTOCOLS
-from tests.providers.test_asker import ask_all, said, settings
+from tests.providers.test_asker import ask_all, numbered_prompt, settings
 from tests.providers.test_forms import replying, text
 from tests.servers.dialects import completion
 
@@ -61,7 +61,7 @@ def billed(usage: object) -> dict[str, Any]:
 def test_what_a_call_takes_is_what_the_server_says(usage: object, tokens: tuple[int | None, int | None], cost: float | None) -> None:
     """Its cost, else its total; what it does not say is unknown, and no 0."""
     with replying(billed(usage)) as (url, _):
-        (reply,) = ask_all(settings(url), [Request(messages=said(1))], price=PRICE)
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))], price=PRICE)
     assert (reply.call.tokens_in, reply.call.tokens_out) == tokens
     assert reply.call.cost == (None if cost is None else pytest.approx(cost))
 
@@ -80,7 +80,7 @@ def test_a_cost_that_the_server_states_needs_no_price() -> None:
     for usages, cost in ((({"cost": costs[0]}, {"cost": costs[1]}), sum(costs)), (({"cost": costs[0]}, {}), None)):
         replies = [one | {"usage": one["usage"] | usage} for one, usage in zip((cut, whole), usages, strict=True)]
         with replying(*replies) as (url, _):
-            (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+            (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))])
         assert (reply.answered, reply.call.attempts, reply.call.cost) == (True, 2, cost)
 
 
@@ -89,7 +89,7 @@ def test_a_budget_holds_where_reasoning_is_billed_beside_the_reply(usage: dict[s
     """Of 0.05 USD, one call of 0.04875 is paid."""
     with replying(billed(usage)) as (url, asked):
         terms = JobTerms(budget=Budget(0.05), concurrency=1)
-        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(6)], terms, PRICE)
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(6)], terms, PRICE)
     assert len(asked) == 1
     assert [reply.call.status for reply in replies].count("answered") == 1
 
@@ -98,7 +98,7 @@ def test_a_budget_holds_where_reasoning_is_billed_beside_the_reply(usage: dict[s
 def test_a_budget_holds_for_many_calls_at_once(usage: dict[str, Any]) -> None:
     """The first reply shows what the server bills beyond what was foreseen; the others are reckoned so."""
     with replying(billed(usage)) as (url, asked):
-        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(40)], JobTerms(budget=Budget(0.5)), PRICE)
+        replies = ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(40)], JobTerms(budget=Budget(0.5)), PRICE)
     spent = sum(reply.call.cost or 0.0 for reply in replies if reply.answered)
     assert 0.4 < spent <= 0.5
     assert len(asked) == sum(reply.answered for reply in replies)
@@ -109,7 +109,7 @@ def test_a_run_says_in_one_line_that_tokens_do_not_add_up(caplog: pytest.LogCapt
     for usage, count in ((APART, 1), (WITHIN, 0), (WITHIN | {"total_tokens": 4000}, 1)):
         caplog.clear()
         with caplog.at_level(logging.WARNING), replying(billed(usage)) as (url, _):
-            ask_all(settings(url), [Request(messages=said(n)) for n in range(3)])
+            ask_all(settings(url), [Request(messages=numbered_prompt(n)) for n in range(3)])
         assert len([line for line in caplog.messages if "3 of the replies of local/fake: the server's total of tokens" in line]) == count
 
 
@@ -144,6 +144,6 @@ def test_usages_of_public_reports_cost_what_they_cost(shared: Path) -> None:
     """0.04875 USD each."""
     for path in sorted((shared / "cases/replies/04-reasoning-outside-completion").glob("*.usage.json")):
         with replying(billed(json.loads(path.read_bytes()))) as (url, _):
-            (reply,) = ask_all(settings(url), [Request(messages=said(1))], price=PRICE)
+            (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))], price=PRICE)
         assert reply.call.tokens_out == 3050
         assert reply.call.cost == pytest.approx(IN_ALL)

@@ -15,7 +15,7 @@ from providers.provider import PROVIDERS, ModelSettings
 from schemas.chat.messages import Message
 from schemas.common.errors import UsageError
 from tests.judges.judged_games import counted
-from tests.providers.test_asker import LOOK, Sheet, said
+from tests.providers.test_asker import LOOK, Sheet, numbered_prompt
 from tests.servers.stub_server import stub_server
 
 
@@ -100,7 +100,7 @@ def test_text_arrives_with_its_tokens(case: Case) -> None:
     """At the provider's path, with its key where it wants it; cached and reasoning tokens are told apart and priced apart."""
     price = Price(10, 100, cached=1, reasoning=50)
     with stub_server("--bills", "1000", "100", "400", "60") as url:
-        (reply,) = asked(at(url, case), [Request(messages=said(1))], price)
+        (reply,) = asked(at(url, case), [Request(messages=numbered_prompt(1))], price)
         sent = counted(url)["last_requests"][-1]
 
     call = reply.call
@@ -121,7 +121,7 @@ def test_text_arrives_with_its_tokens(case: Case) -> None:
 def test_forms_are_filled_in_in_every_mode(case: Case, mode: Literal["tools", "json", "json_schema"] | None) -> None:
     """As a tool, as JSON, or as JSON that the server holds to the schema; the server turns down what the provider would."""
     with stub_server() as url:
-        (reply,) = asked(at(url, case, mode=mode), [Request(messages=said(1), form=Sheet)])
+        (reply,) = asked(at(url, case, mode=mode), [Request(messages=numbered_prompt(1), form=Sheet)])
 
     assert isinstance(reply.filled, Sheet), reply.call.error
     assert reply.call.attempts == 1
@@ -133,11 +133,11 @@ def test_tools_are_called_and_answered(case: Case) -> None:
 
         async def talk() -> tuple[Reply, Reply]:
             async with Asker([at(url, case)]) as asker:
-                first = await asker.ask(Request(messages=said(1), tools=[LOOK]))
+                first = await asker.ask(Request(messages=numbered_prompt(1), tools=[LOOK]))
                 assert first.completion is not None, first.call.error
                 (call,) = first.completion.tool_calls
                 result: Message = {"role": "tool", "content": "nothing there", "tool_call_id": call.id}
-                return first, await asker.ask(Request(messages=[*said(1), first.completion.message(), result], tools=[LOOK]))
+                return first, await asker.ask(Request(messages=[*numbered_prompt(1), first.completion.message(), result], tools=[LOOK]))
 
         first, second = asyncio.run(talk())
 
@@ -168,7 +168,7 @@ def test_the_same_faults_pass_in_every_protocol(name: str, fault: str, monkeypat
     """One more request, and the answer."""
     monkeypatch.setenv(CASES[name].key, "KEY")
     with stub_server("--fault", fault) as url:
-        (reply,) = asked(at(url, CASES[name], timeout_s=1.0), [Request(messages=said(1), form=Sheet)])
+        (reply,) = asked(at(url, CASES[name], timeout_s=1.0), [Request(messages=numbered_prompt(1), form=Sheet)])
 
     assert (reply.answered, reply.call.attempts) == (True, 2), reply.call.error
 
@@ -179,7 +179,7 @@ def test_the_same_faults_are_told_in_every_protocol(name: str, fault: str, monke
     """By the same reasons, after as many requests."""
     monkeypatch.setenv(CASES[name].key, "KEY")
     with stub_server("--fault", f"{fault}:1:99") as url:
-        (reply,) = asked(at(url, CASES[name]), [Request(messages=said(1), form=Sheet)])
+        (reply,) = asked(at(url, CASES[name]), [Request(messages=numbered_prompt(1), form=Sheet)])
 
     assert STAYING[fault] in (reply.call.error or "")
     assert reply.call.attempts == {"refusal": 1, "too-long": 2}.get(fault, 3)  # a cut reply is asked for once more, with more room
@@ -192,7 +192,7 @@ def test_a_reask_asks_for_the_form_as_the_request_does(effort: Literal["low"] | 
     with stub_server("--fault", "wrong-keys") as url:
         (reply,) = asked(
             at(url, CASES["anthropic"], model="anthropic/claude-3-opus-latest", reasoning_effort=effort),
-            [Request(messages=said(1), form=Sheet)],
+            [Request(messages=numbered_prompt(1), form=Sheet)],
         )
         sent = counted(url)["last_bodies"][-1]
     assert (reply.answered, reply.call.attempts) == (True, 2)
@@ -208,7 +208,7 @@ def test_what_no_request_can_survive_is_one_error(name: str, fault: str, message
     """In the words of every provider."""
     monkeypatch.setenv(CASES[name].key, "KEY")
     with stub_server("--fault", f"{fault}:1:99") as url, pytest.raises(HopelessError, match=message):
-        asked(at(url, CASES[name]), [Request(messages=said(1))])
+        asked(at(url, CASES[name]), [Request(messages=numbered_prompt(1))])
 
 
 REASONING = {
@@ -230,7 +230,7 @@ def test_models_that_reason_are_asked_as_they_want(name: str, form: type[Sheet] 
     mode = "json" if name == "bedrock" else None
     with stub_server() as url:
         settings = at(url, case, reasoning_effort="low", max_tokens=500, mode=mode)
-        (reply,) = asked(settings, [Request(messages=said(1), form=form)])
+        (reply,) = asked(settings, [Request(messages=numbered_prompt(1), form=form)])
         body = counted(url)["last_bodies"][-1]
 
     assert reply.answered, reply.call.error
@@ -248,10 +248,10 @@ def test_signed_thoughts_go_back_with_the_call_that_they_led_to(name: str, monke
 
         async def talk() -> Reply:
             async with Asker([at(url, case, reasoning_effort="low")]) as asker:
-                first = await asker.ask(Request(messages=said(1), tools=[LOOK]))
+                first = await asker.ask(Request(messages=numbered_prompt(1), tools=[LOOK]))
                 assert first.completion is not None, first.call.error
                 result: Message = {"role": "tool", "content": "nothing", "tool_call_id": first.completion.tool_calls[0].id}
-                return await asker.ask(Request(messages=[*said(1), first.completion.message(), result], tools=[LOOK]))
+                return await asker.ask(Request(messages=[*numbered_prompt(1), first.completion.message(), result], tools=[LOOK]))
 
         assert asyncio.run(talk()).text == "Action: C"
         assert "c2lnbmVk" in str(counted(url)["last_bodies"][-1])
@@ -261,7 +261,7 @@ def test_what_a_model_does_not_take_is_learned_once(caplog: pytest.LogCaptureFix
     """A temperature that was asked for is sent, refused, and not sent again; a line says so."""
     with stub_server() as url:
         settings = at(url, CASES["openai"], model="openai/o3", temperature=0.7)
-        replies = asked(settings, [Request(messages=said(number)) for number in (1, 2)])
+        replies = asked(settings, [Request(messages=numbered_prompt(number)) for number in (1, 2)])
         sent = counted(url)["last_bodies"]
     assert [reply.call.attempts for reply in replies] == [2, 1]
     assert ["temperature" in body for body in sent] == [True, False, False]
@@ -273,7 +273,7 @@ def test_probabilities_of_tokens_are_kept(name: str, monkeypatch: pytest.MonkeyP
     """Where they were asked for and came."""
     monkeypatch.setenv(CASES[name].key, "KEY")
     with stub_server() as url:
-        (reply,) = asked(at(url, CASES[name], logprobs=True), [Request(messages=said(1))])
+        (reply,) = asked(at(url, CASES[name], logprobs=True), [Request(messages=numbered_prompt(1))])
 
     assert reply.completion is not None
     assert "".join(token for token, _ in reply.completion.probabilities) == "Action: C"
@@ -287,7 +287,7 @@ def test_a_request_to_bedrock_is_signed_where_there_is_no_token(monkeypatch: pyt
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     with stub_server() as url:
-        (reply,) = asked(at(url, CASES["bedrock"]), [Request(messages=said(1))])
+        (reply,) = asked(at(url, CASES["bedrock"]), [Request(messages=numbered_prompt(1))])
         headers = counted(url)["last_requests"][-1]["headers"]
 
     assert reply.answered, reply.call.error
@@ -303,7 +303,7 @@ def test_the_address_may_stand_in_the_environment(name: str, monkeypatch: pytest
     with stub_server() as url:
         settings = at(url, case)
         monkeypatch.setenv(str(PROVIDERS[name].url_variable), str(settings.base_url))
-        (reply,) = asked(ModelSettings(model=case.model), [Request(messages=said(1))])
+        (reply,) = asked(ModelSettings(model=case.model), [Request(messages=numbered_prompt(1))])
 
     assert reply.text == "Action: C", reply.call.error
 

@@ -20,7 +20,7 @@ from schemas.common.secrets import use_secrets_of_environment, without_secrets
 from schemas.store.store import Store
 from tests.command_line import run
 from tests.judges.judged_games import ask_model, store_of
-from tests.providers.test_asker import ask_all, said, settings
+from tests.providers.test_asker import ask_all, numbered_prompt, settings
 from tests.servers.serving import application, served
 
 KEY = "sk/canary+0001=AAAA<BBBB&CCCC"
@@ -93,7 +93,7 @@ def test_no_form_of_the_key_comes_back(form: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     for status in (422, 200):
         with echoing(status, FORMS[form]) as url:
-            (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+            (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))])
         assert traces(str(reply)) == []
         assert "secret removed" in str(reply)
 
@@ -128,7 +128,7 @@ def test_a_placeholder_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers of one's own take any key: its letters stay in what a model writes."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     with echoing(200, lambda _: "There is none.") as url:
-        (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))])
     assert reply.text == "There is none."
 
 
@@ -136,7 +136,7 @@ def test_a_short_key_is_removed_where_it_is_called_one(monkeypatch: pytest.Monke
     """Servers of one's own have short keys, too; in other words its letters stay."""
     monkeypatch.setenv("OPENAI_API_KEY", "abc12")
     with echoing(422, lambda key: f"Authorization: Bearer {key}, api_key='{key}'; layer abc12") as url:
-        (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))])
     assert (reply.call.error or "").count("abc12") == 1
     assert "layer abc12" in (reply.call.error or "")
 
@@ -155,7 +155,7 @@ def test_a_proxy_that_repeats_its_password(monkeypatch: pytest.MonkeyPatch) -> N
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("http_proxy", url.removesuffix("/v1").replace("http://", f"http://me:{password}@"))
         with pytest.raises(HopelessError) as raised:
-            ask_all(settings("http://model.invalid/v1"), [Request(messages=said(1))])
+            ask_all(settings("http://model.invalid/v1"), [Request(messages=numbered_prompt(1))])
     assert "secret removed" in str(raised.value)
     assert password not in str(raised.value)
     assert base64.b64encode(f"me:{password}".encode()).decode()[:12] not in str(raised.value)

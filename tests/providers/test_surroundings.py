@@ -21,7 +21,7 @@ from providers.asker import Request
 from providers.faults import HopelessError
 from schemas.common.errors import UsageError
 from tests.judges.judged_games import counted
-from tests.providers.test_asker import ask_all, said, settings
+from tests.providers.test_asker import ask_all, numbered_prompt, settings
 from tests.servers.dialects import completion
 from tests.servers.serving import application, json_reply, served
 from tests.servers.stub_server import stub_server
@@ -58,7 +58,7 @@ def test_a_key_may_end_as_files_end(end: str, monkeypatch: pytest.MonkeyPatch) -
     """No header could hold the line end; it is no part of the key."""
     monkeypatch.setenv("MY_KEY", f"sk-1{end}")
     with stub_server() as url:
-        (reply,) = ask_all(settings(url, key_variable="MY_KEY"), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(url, key_variable="MY_KEY"), [Request(messages=numbered_prompt(1))])
         sent = counted(url)["last_requests"][-1]["headers"]
 
     assert reply.answered
@@ -69,14 +69,14 @@ def test_a_key_that_no_header_holds_is_told_without_it(monkeypatch: pytest.Monke
     """The variable is named, the key is not shown."""
     monkeypatch.setenv("MY_KEY", "sk-1\nsk-2")
     with pytest.raises(UsageError, match="MY_KEY holds a line end") as told:
-        ask_all(settings(FAR, key_variable="MY_KEY"), [Request(messages=said(1))])
+        ask_all(settings(FAR, key_variable="MY_KEY"), [Request(messages=numbered_prompt(1))])
     assert "sk-" not in str(told.value)
 
 
 def test_an_address_may_stand_in_blanks() -> None:
     """As it does when it is copied."""
     with stub_server() as url:
-        (reply,) = ask_all(settings(f" {url}/\n"), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(f" {url}/\n"), [Request(messages=numbered_prompt(1))])
     assert reply.answered
 
 
@@ -91,7 +91,7 @@ def test_an_address_may_stand_in_blanks() -> None:
 def test_an_address_to_which_no_path_can_be_added_is_refused(url: str, told: str) -> None:
     """In one line, before anything is sent; a password is not shown."""
     with pytest.raises(UsageError, match=f"--base-url .*{told}") as error:
-        ask_all(settings(url), [Request(messages=said(1))])
+        ask_all(settings(url), [Request(messages=numbered_prompt(1))])
     assert "secret" not in str(error.value)
 
 
@@ -100,7 +100,7 @@ def test_the_variable_with_the_address_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "KEY")
     with pytest.raises(UsageError, match="OPENAI_BASE_URL localhost:8000/v1 is no address"):
-        ask_all(settings("", model="openai/gpt-4o"), [Request(messages=said(1))])
+        ask_all(settings("", model="openai/gpt-4o"), [Request(messages=numbered_prompt(1))])
 
 
 @pytest.mark.parametrize(("name", "before"), [("HTTP_PROXY", "http://"), ("http_proxy", ""), ("ALL_PROXY", "http://"), ("all_proxy", "")])
@@ -108,7 +108,7 @@ def test_proxies_are_named_as_other_programs_name_them(name: str, before: str, m
     """With a scheme or without, for one protocol or for all."""
     with proxy() as (address, asked):
         monkeypatch.setenv(name, before + address)
-        (reply,) = ask_all(settings(FAR), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(FAR), [Request(messages=numbered_prompt(1))])
 
     assert (reply.text, asked) == ("by proxy", [f"{FAR}/chat/completions"])
 
@@ -118,7 +118,7 @@ def test_a_host_with_its_port_needs_no_proxy(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("http_proxy", f"http://{CLOSED}")
     with stub_server() as url:
         monkeypatch.setenv("no_proxy", url.removeprefix("http://").removesuffix("/v1"))
-        (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))])
     assert reply.answered
 
 
@@ -127,14 +127,14 @@ def test_a_proxy_that_cannot_be_used_is_told(named: str, monkeypatch: pytest.Mon
     """A SOCKS proxy was spoken to in HTTP."""
     monkeypatch.setenv("http_proxy", named)
     with pytest.raises(UsageError, match=r"names a proxy for http that cannot be used .* add models\.example to NO_PROXY"):
-        ask_all(settings(FAR), [Request(messages=said(1))])
+        ask_all(settings(FAR), [Request(messages=numbered_prompt(1))])
 
 
 def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server is not at fault."""
     monkeypatch.setenv("http_proxy", f"http://{CLOSED}")
     with pytest.raises(HopelessError, match=f"connection refused by the proxy {CLOSED}"):
-        ask_all(settings(FAR), [Request(messages=said(1))])
+        ask_all(settings(FAR), [Request(messages=numbered_prompt(1))])
 
 
 def test_a_proxy_that_wants_a_password_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_a_proxy_that_wants_a_password_stops_the_run(monkeypatch: pytest.MonkeyP
     with proxy(407) as (address, _):
         monkeypatch.setenv("http_proxy", address)
         with pytest.raises(HopelessError, match="the proxy wants a name and a password"):
-            ask_all(settings(FAR), [Request(messages=said(1))])
+            ask_all(settings(FAR), [Request(messages=numbered_prompt(1))])
 
 
 def signed_by_itself(folder: Path) -> Path:
@@ -177,8 +177,8 @@ def test_a_certificate_that_nobody_vouches_for_is_told_with_its_mend(tmp_path: P
     app.router.add_post("/v1/chat/completions", answer)
     with served(app, context) as url:
         with pytest.raises(HopelessError, match=r"not trusted, self-signed certificate: .* SSL_CERT_FILE"):
-            ask_all(settings(url), [Request(messages=said(1))])
+            ask_all(settings(url), [Request(messages=numbered_prompt(1))])
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-        (reply,) = ask_all(settings(url), [Request(messages=said(1))])
+        (reply,) = ask_all(settings(url), [Request(messages=numbered_prompt(1))])
 
     assert (reply.text, len(asked)) == ("in private", 1)

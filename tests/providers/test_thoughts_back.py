@@ -17,7 +17,7 @@ from providers.asker import Asker, JobTerms, JournalEntry, Request
 from schemas.chat.messages import Message
 from schemas.store.journal import Journal
 from tests.games.seats import ingested, play
-from tests.providers.test_asker import LOOK, said, settings
+from tests.providers.test_asker import LOOK, numbered_prompt, settings
 from tests.servers.dialects import completion
 from tests.servers.serving import application, json_reply, served
 
@@ -68,10 +68,10 @@ def test_what_came_with_a_call_goes_back_with_it(name: str, tmp_path: Path) -> N
     async def talk(url: str, keep: Path) -> str:
         journal: Journal[dict[str, str], JournalEntry] = Journal(keep, {"job": "x"}, JournalEntry)
         async with Asker([settings(url)], terms=JobTerms(journal=journal)) as asker:
-            first = await asker.ask(Request(messages=said(1), tools=[LOOK], key="first"))
+            first = await asker.ask(Request(messages=numbered_prompt(1), tools=[LOOK], key="first"))
             assert first.completion is not None
             result: Message = {"role": "tool", "content": "nothing", "tool_call_id": first.completion.tool_calls[0].id}
-            chat = [*said(1), first.completion.message(), result]
+            chat = [*numbered_prompt(1), first.completion.message(), result]
             reply = await asker.ask(Request(messages=chat, tools=[LOOK]))
         await journal.close()
         return reply.text or str(reply.call.error)
@@ -88,10 +88,10 @@ def test_a_call_without_thoughts_goes_back_as_before() -> None:
 
         async def talk() -> None:
             async with Asker([settings(url)]) as asker:
-                first = await asker.ask(Request(messages=said(1), tools=[LOOK]))
+                first = await asker.ask(Request(messages=numbered_prompt(1), tools=[LOOK]))
                 assert first.completion is not None
                 assert first.completion.echo is None
-                await asker.ask(Request(messages=[*said(1), first.completion.message()], tools=[LOOK]))
+                await asker.ask(Request(messages=[*numbered_prompt(1), first.completion.message()], tools=[LOOK]))
 
         asyncio.run(talk())
     assert asked[1]["messages"][-1].keys() == {"role", "content", "tool_calls"}
