@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analytics.query import as_csv
-from cotrace.tables import SCREEN, draw, without_ends
+from cotrace.tables import SCREEN, draw, with_ends, without_ends
 from cotrace.terminal import echo, is_terminal, write
 from schemas.common.errors import UsageError
 from schemas.common.text import in_json, near, printable
@@ -38,7 +38,7 @@ def emit(
         output_format: table, csv, json or parquet.
         columns: of a table.
         units: column -> unit, of a table.
-        most: rows; None: all; `SCREEN`: on a terminal a screen or two, else all.
+        most: rows; None: all; `SCREEN`: of a table a screen or two, of data all.
     """
     if output_format == "table":
         return draw(rows, columns or rows.columns, units or {}, most)
@@ -59,7 +59,10 @@ def chosen(rows: pl.DataFrame, asked: str | None, usual: Sequence[str], *, wide:
         UsageError: one asked for is none; suggests the nearest.
     """
     if asked is None:
-        return list(rows.columns) if wide else without_ends(usual or rows.columns, rows.columns)
+        if wide or not usual:
+            return list(rows.columns)
+        shown = without_ends(usual, rows.columns)
+        return shown if is_terminal() else with_ends(shown, rows.columns)
     names = [name.strip() for name in asked.split(",")]
     for name in names:
         if name not in rows.columns:

@@ -45,13 +45,13 @@ def draw(rows: pl.DataFrame, columns: Sequence[str], units: Mapping[str, str], m
         rows: what to print; control characters of texts are dropped.
         columns: of them, in this order.
         units: column -> unit, where known.
-        most: rows; None: all; `SCREEN`: on a terminal a screen or two, else all.
+        most: rows; None: all; `SCREEN`: a screen or two.
     """
     from rich.console import Console
 
     console = Console()
     if not is_terminal():
-        shown = rows.head(most) if most else rows
+        shown = rows if most is None else rows.head(most or _GRID_ROWS)
         _print_lines(columns, [[_cell(row, name, units, {}, in_print=False) for name in columns] for row in shown.iter_rows(named=True)])
         return shown.height
     ends = {name: pair for name, pair in _ends(rows.columns).items() if not set(pair) & set(columns)}
@@ -87,6 +87,12 @@ def without_ends(columns: Sequence[str], every: Sequence[str]) -> list[str]:
     """
     told = {end for name, pair in _ends(every).items() if name in columns for end in pair}
     return [name for name in columns if name not in told]
+
+
+def with_ends(columns: Sequence[str], every: Sequence[str]) -> list[str]:
+    """The columns with those of their intervals, each after its number: a pipe has a column for every number."""
+    ends = _ends(every)
+    return list(dict.fromkeys(one for name in columns for one in (name, *ends.get(name, ()))))
 
 
 def _ends(every: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -13,7 +13,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from analytics.findings import TOPICS, Finding, findings
-from analytics.reports import COMPUTED, described, shown_columns
+from analytics.reports import COMPUTED, described, grouped, shown_columns
 from analytics.statistics.few_games import few_games
 from analytics.views import VIEWS
 from dashboards.address import Address
@@ -77,9 +77,10 @@ def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> Html:
     is_one = len(tables) == 1
     shown = {name: rows for name, rows in tables.items() if is_one or not rows.is_empty()}
     figures = _figures(store, list(shown))
-    sections = Html.joined("\n", [_section(name, rows, figures.get(name), is_one=is_one) for name, rows in shown.items()])
+    written = {name: _section(name, rows, figures.get(name), is_one=is_one) for name, rows in shown.items()}
+    sections = Html.joined("\n", list(written.values()) if is_one else _in_groups(written))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    front = [] if is_one else [_found(findings(store)), _contents(list(shown), [name for name in tables if name not in shown])]
+    front = [] if is_one else [_found(findings(store)), _contents(shown, [name for name in tables if name not in shown])]
     return Html(
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{}</style>"
         "</head><body><main><h1>cotrace report</h1><p class='lead'>{}, {}</p>{}{}</main>{}<script>{}</script></body></html>",
@@ -124,10 +125,28 @@ def _found(found: Sequence[Finding]) -> Html:
     return Html("<div class='card' id='findings'>{}</div>", Html.joined("", parts)) if found else Html()
 
 
-def _contents(names: Sequence[str], empty: Sequence[str]) -> Html:
-    links = Html.joined(", ", [Html("<a href='#{0}'>{0}</a>", name) for name in names])
+def _in_groups(sections: Mapping[str, Html]) -> list[Html]:
+    """The sections under the headings of `cotrace report list`."""
+    found = []
+    for heading, reports in grouped().items():
+        here = [sections[name] for name in reports if name in sections]
+        found += [Html("<h2 class='group'>{}</h2>", heading), *here] if here else []
+    known = {name for reports in grouped().values() for name in reports}
+    return found + [section for name, section in sections.items() if name not in known]
+
+
+def _contents(shown: Mapping[str, pl.DataFrame], empty: Sequence[str]) -> Html:
+    """Links by group, and once what holds for several reports."""
+    parts = []
+    for heading, reports in grouped().items():
+        links = [Html("<a href='#{0}'>{0}</a>", name) for name in reports if name in shown]
+        parts += [Html("<p><b>{}</b>: {}</p>", heading, Html.joined(", ", links))] if links else []
+    doubtful = {name: doubt for name, rows in shown.items() if (doubt := few_games(rows, name))}
+    if doubtful:
+        name, doubt = next(iter(doubtful.items()))
+        parts.append(_hint(f"Intervals that rest on few tasks are in {', '.join(doubtful)}. Of {name}: {doubt}."))
     left_out = [_hint(f"Without rows, and left out: {', '.join(empty)}.")] if empty else []
-    return Html("<nav class='card' aria-label='contents'><p>{}</p>{}</nav>", links, Html.joined("", left_out))
+    return Html("<nav class='card' aria-label='contents'>{}</nav>", Html.joined("", [*parts, *left_out]))
 
 
 def _hint(text: str) -> Html:
@@ -138,7 +157,7 @@ def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, *, is_one: 
     most = _MOST_ROWS if is_one else _MOST_OF_MANY
     columns = rows.columns if is_one else shown_columns(name, rows)
     hints = []
-    if doubt := few_games(rows, name):
+    if is_one and (doubt := few_games(rows, name)):
         hints.append(f"{doubt[0].upper()}{doubt[1:]}.")
     if len(rows) > most:
         hints.append(f"The first {most:,} of {len(rows):,} rows, in the report's order; cotrace report {name} --format csv has all.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -46,10 +45,20 @@ def _report_options(command: F) -> F:
 @click.option("--where", default="true", show_default=True, help="SQL condition on the report's columns.")
 @click.option("--wide", is_flag=True, help="All columns in the terminal; where they do not fit, a row stands as a block of lines.")
 @click.option("--columns", help="These columns, joined by commas.")
-@click.option("--rows", "most", type=COUNT, help="So many rows.  [default: all; in a terminal a screen or two]")
+@click.option("--rows", "most", type=COUNT, help="So many rows.  [default: of a table a screen or two, of data all]")
+@click.option("--all", "has_all", is_flag=True, help="All rows and columns of a table.")
 @_report_options
 def command(
-    name: str | None, store: Store, output_format: str, where: str, columns: str | None, most: int | None, *, wide: bool, **options: Any
+    name: str | None,
+    store: Store,
+    output_format: str,
+    where: str,
+    columns: str | None,
+    most: int | None,
+    *,
+    wide: bool,
+    has_all: bool,
+    **options: Any,
 ) -> None:
     """Print one of the named reports (`cotrace report list` names them); `all` only as HTML, with the figures of the dashboard.
 
@@ -72,7 +81,7 @@ def command(
         return
     ensure_installed(store)
     if output_format == "html":
-        _page(store, name, where, options, has_table_options=columns is not None or most is not None or wide)
+        _page(store, name, where, options, has_table_options=columns is not None or most is not None or wide or has_all)
         return
     if name == "all":
         raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
@@ -80,12 +89,12 @@ def command(
     _say_why_empty(rows, name, where)
     prose = COMPUTED[name].prose if name in COMPUTED and output_format == "table" and columns is None and not wide else ""
     if prose:
-        _tell(rows, prose, most if most or not sys.stdout.isatty() else _SENTENCES)
+        _tell(rows, prose, most or (None if has_all else _SENTENCES))
         say(f"{len(rows)} sentences of {name} from {store.path}; --wide and --format csv show numbers, {COMPUTED[name].page} explains them")
         return
-    shown = chosen_columns(rows, columns, shown_columns(name, rows), wide=wide or not sys.stdout.isatty())
+    shown = chosen_columns(rows, columns, shown_columns(name, rows), wide=wide or has_all)
     known = rows if columns is None or output_format == "table" else rows.select(shown)
-    printed = emit(known, output_format, columns=shown, units=units_of(name), most=most or SCREEN)
+    printed = emit(known, output_format, columns=shown, units=units_of(name), most=most or (None if has_all else SCREEN))
     if output_format == "table" and "advice" in rows.columns:
         for line in rows["advice"].head(printed):
             tell(line)
@@ -94,8 +103,8 @@ def command(
         say(doubt)
     page = COMPUTED[name].page if name in COMPUTED else "docs/views.md"
     count = f"{len(rows)} rows" if printed == len(rows) else f"the first {printed} of {len(rows)} rows"
-    more = "" if printed == len(rows) or most else f"--rows {len(rows)} or a pipe shows all, "
-    more += "" if len(shown) == rows.width else f"--wide or --format csv show all {rows.width} columns, "
+    more = "" if printed == len(rows) or most else "--all shows all, "
+    more += "" if len(shown) == rows.width else f"--all or --format csv show all {rows.width} columns, "
     say(f"{count} of {name} from {store.path}; {more}{page} explains them")
 
 
@@ -118,7 +127,7 @@ def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_t
     from schemas.common.errors import UsageError
 
     if has_table_options:
-        raise UsageError("--columns, --rows and --wide choose what a table shows: leave them out, an HTML page folds what is long")
+        raise UsageError("--all, --columns, --rows and --wide choose what a table shows: leave them out, an HTML page folds what is long")
     if name == "all" and where != "true":
         raise UsageError("report all: each report has columns of its own, so that --where fits none of them all; name one")
     chosen = report_names() if name == "all" else (name,)

@@ -16,7 +16,7 @@ from dashboards.filters import benchmark_choices, shown_benchmark
 from dashboards.grid import Grid, GridColumn, Kind, TableRows, few, fold, grid
 from dashboards.parts import Later, Part, aria, card, data, figure, link_choices, note
 from dashboards.playback.facts import facts_of, timeline
-from dashboards.playback.happened import tried, what_went_wrong
+from dashboards.playback.turn_outcome import tried, what_went_wrong
 from dashboards.reader import Reader, kept
 from judges.evidence.transcript import Transcript, read_games
 from schemas.common.text import printable

@@ -15,8 +15,8 @@ from dashboards.grid import Grid, GridColumn, TableRows, grid, table_links
 from dashboards.parts import Later, Part, aria, card, data, note, svg
 from dashboards.playback.conversation import conversation, part_of_conversation
 from dashboards.playback.facts import GameFacts, cost_in_words, facts_of, legend, timeline
-from dashboards.playback.happened import happened_column, objections_of, tried
 from dashboards.playback.messages import register_notes, said_column, words_of
+from dashboards.playback.turn_outcome import objections_of, outcome_column, tried
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, TurnView
 from schemas.common.text import printable
@@ -210,7 +210,7 @@ def _stage(read: Reader, game: Transcript, turn: TurnView) -> Part:
         [
             _head(read, game, facts, turn),
             timeline(facts, turn.turn, lambda number: _href(read, number), _found(game, words)),
-            html.Div([said, state, happened_column(turn, facts, draw, verdicts, losses)], className=_columns(game)),
+            html.Div([said, state, outcome_column(turn, facts, draw, verdicts, losses)], className=_columns(game)),
         ],
         className="stage",
     )

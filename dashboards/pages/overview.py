@@ -137,11 +137,11 @@ _WORST = """
     WHERE {filters} AND failure_turns.counted AND failure_map.common = $common
     ORDER BY turn_values.cost DESC NULLS LAST, failure_turns.episode_id, failure_turns.turn LIMIT 1
 """
-_TOLD = """
+_KNOWN = """
     SELECT
         count(*) FILTER (episode_id IN (SELECT episode_id FROM labels WHERE rubric = 'decisive_error')) AS blamed,
         count(*) FILTER (episode_id IN (SELECT episode_id FROM verdicts_latest)) AS judged,
-        count(*) FILTER (ending = 'ended' AND success IS NULL) AS untold
+        count(*) FILTER (ending = 'ended' AND success IS NULL) AS outcome_unknown
     FROM games WHERE {filters}
 """
 _JUDGE = "cotrace judge --rubric NAME"
@@ -273,19 +273,19 @@ def _what_goes_wrong(read: Reader, benchmark: str, row: Mapping[str, Any]) -> li
 def _what_is_known(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
     """Of a log that no engine follows: how much there is of it, what people said of it, and the ways on."""
     address = read.address
-    told = read.rows(_TOLD).row(0, named=True)
+    known = read.rows(_KNOWN).row(0, named=True)
     games = wording.counted(row["games"], "transcript")
     broke = [f"; {wording.count(row['broken'] + row['cut'])} without a known end"] if row["broken"] + row["cut"] else []
     said: list[Part] = [f"{games}, {wording.counted(row['turns'], 'turn')}", *broke, ". "]
-    if told["untold"]:
-        said.append(f"Of {wording.count(told['untold'])} the log does not say whether a goal was reached. ")
-    if told["blamed"]:
-        said.append(f"Of {wording.count(told['blamed'])}, people say whose mistake decided it. ")
-    if told["judged"]:
-        judged = html.A(f"judged {wording.count(told['judged'])}", href=address.narrowed("/judges", benchmark=benchmark))
+    if known["outcome_unknown"]:
+        said.append(f"Of {wording.count(known['outcome_unknown'])} the log does not say whether a goal was reached. ")
+    if known["blamed"]:
+        said.append(f"Of {wording.count(known['blamed'])}, people say whose mistake decided it. ")
+    if known["judged"]:
+        judged = html.A(f"judged {wording.count(known['judged'])}", href=address.narrowed("/judges", benchmark=benchmark))
         return [*said, "Judges have ", judged, " of them."]
     read_one = html.A("Read them", href=address.narrowed(GAME, benchmark=benchmark))
-    return [*said, "No engine follows these logs, and no judge has looked at them yet. ", read_one, ", or ", html.Code(_JUDGE), "."]
+    return [*said, "They are not judged yet; rule checks are not available for this format. ", read_one, ", or ", html.Code(_JUDGE), "."]
 
 
 def _lost(read: Reader, measure: Measure) -> str:
@@ -293,8 +293,8 @@ def _lost(read: Reader, measure: Measure) -> str:
     words = cost_in_words(lost["lost"], measure.unit)
     if not lost["turns"] or words == "nothing":
         return ""
-    turns = "one turn" if lost["turns"] == 1 else f"{lost['turns']} turns"
-    return f"A game loses {words}, half of it in {turns}. "
+    turns = "1 turn accounts" if lost["turns"] == 1 else f"{lost['turns']} turns account"
+    return f"Mean loss per game: {words}; {turns} for half of it. "
 
 
 def _strip(read: Reader, benchmark: str) -> Part:
@@ -451,21 +451,23 @@ def answers(read: Reader, teams: Teams) -> Part:
     process = teams.process
     if process and (worst := best("process_mean", 1 if process.least_is_worst else -1)):
         name, row = worst
-        told = f"{process.title.lower()} {process.write(row['process_mean'])} {_ends(row, 'process', process.write)}, n {row['process_n']}"
-        found.append((process.worst.capitalize(), str(name), told))
+        detail = (
+            f"{process.title.lower()} {process.write(row['process_mean'])} {_ends(row, 'process', process.write)}, n {row['process_n']}"
+        )
+        found.append((process.worst.capitalize(), str(name), detail))
     if worst := best("spiral_share"):
         name, row = worst
-        told = (
+        detail = (
             f"{wording.share(row['spiral_share'])} of turns {_ends(row, 'spiral', wording.share)}, n {wording.count(row['spiral_turns'])}"
         )
-        found.append(("Most correction spirals", str(name), told))
+        found.append(("Most correction spirals", str(name), detail))
     lost = regret_by_agent(teams)
     if lost:
         agent, cost = next(iter(lost.items()))
         whole = sum(row["cost"] for row in teams.regrets)
         unread = sum(row["cost"] for row in teams.regrets if row["status"] != "answered")
-        told = f"{wording.share(cost / whole)} of the regret of all teams; {wording.share(unread / whole)} is not attributed"
-        found.append(("Loses most", agent, told))
+        detail = f"{wording.share(cost / whole)} of the regret of all teams; {wording.share(unread / whole)} is not attributed"
+        found.append(("Loses most", agent, detail))
     tiles = [html.Div([html.Dt(label), html.Dd([html.B(printable(name)), html.Small(printable(detail))])]) for label, name, detail in found]
     sentences = _behind(read, teams.benchmark)[:_IN_CARD] if family(teams.benchmark) else []  # of transcripts they repeat the figure
     sure = [html.P(printable(sentence), className="card-lead") for sentence in sentences]

@@ -12,8 +12,8 @@ from dash import html
 from dashboards.figures import OTHER, SERIES
 from dashboards.parts import Later, Part, data
 from dashboards.playback.facts import GameFacts
-from dashboards.playback.happened import verdicts_of
 from dashboards.playback.messages import folded, words_of
+from dashboards.playback.turn_outcome import verdicts_of
 from dashboards.reader import Reader
 from judges.evidence.pieces import action_text, is_tool
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView

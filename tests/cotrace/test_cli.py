@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ import polars as pl
 import pytest
 
 import cotrace
+from analytics.reports import grouped
 from cotrace.cli import COMMANDS, cli
 from cotrace.options.shared import StoreParameter
 from dashboards.page_file import document
@@ -301,8 +303,20 @@ def test_the_report_of_everything_is_cut_and_says_so(tmp_path: Path) -> None:
     together, alone = (document(Store(store.path), tables) for tables in ({"compare": rows, "other": rows.head(3)}, {"compare": rows}))
     assert together.count("<tbody><tr>") == 2
     assert together.count("<td>t") == 103
-    assert "The first 100 of 3,666 rows, in the report's order; cotrace report compare --format csv has all." in together
+    assert "The first 100 of 3,666 rows, in the report's order; cotrace report compare --format csv has all." in unescape(together)
     assert alone.count("<td>t") == 2000
+
+
+def test_the_report_of_everything_is_in_groups_with_one_note_of_few_tasks(tmp_path: Path) -> None:
+    """The groups of `cotrace report list`, in their order; the note was repeated by every report."""
+    few = pl.DataFrame({"benchmark": ["craft"], "tasks": [2], "n": [2], "score_mean": [0.5], "score_low": [0.1], "score_high": [0.9]})
+    store = cotrace.open(tmp_path / "s.duckdb")
+    page = document(Store(store.path), {"spirals": few, "leaderboard": few, "judges": few})
+    headings = re.findall(r"<h2 class='group'>([^<]+)<", page)
+    assert headings == [heading for heading in grouped() if heading in headings]
+    assert len(headings) >= 2
+    assert page.count("Intervals that rest on few tasks are in ") == 1
+    assert page.count("fewer than 10 tasks") == 1
 
 
 def test_the_report_of_everything_has_every_family_and_loads_nothing(tmp_path: Path) -> None:

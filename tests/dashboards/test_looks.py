@@ -23,7 +23,7 @@ from dashboards.overcooked.page import PAGE as OVERCOOKED
 from dashboards.pages import game, judges, overview, runs, spirals, turns, why
 from dashboards.pages.overview import family_card
 from dashboards.parts import note, to_html
-from dashboards.playback import happened
+from dashboards.playback import turn_outcome
 from dashboards.playback.facts import GameFacts, TurnFacts
 from dashboards.reader import reader
 from judges.evidence.transcript import ActionView, OracleView, TurnView
@@ -108,7 +108,7 @@ def test_the_card_of_logs_that_no_engine_follows_says_what_there_is(chats: Store
     with reader(chats, Address.parse("/", "")) as read:
         told = re.sub(r"<[^>]+>", "", to_html(family_card(read, "chat")))
     assert "2 transcripts, 6 turns; 1 without a known end. Of 1 the log does not say whether a goal was reached." in told
-    assert "No engine follows these logs" in told
+    assert "They are not judged yet; rule checks are not available for this format." in told
     assert "Read them, or cotrace judge --rubric NAME." in told
 
 
@@ -172,7 +172,7 @@ def test_what_intervals_are_worth_is_folded_below_its_first_words() -> None:
 @pytest.mark.parametrize("said", ['share {"blocks": 3}', 'share {"blocks": '])
 def test_what_only_looks_like_an_action_is_told_as_it_stands(said: str) -> None:
     """The first of them broke the page."""
-    assert happened._in_prose(said, drawing_of("einstein")) == said
+    assert turn_outcome._in_prose(said, drawing_of("einstein")) == said
 
 
 def test_a_model_s_reason_stands_as_it_was_written() -> None:
@@ -186,7 +186,7 @@ def test_a_model_s_reason_stands_as_it_was_written() -> None:
         "ask": "",
         "reason": 'ask {"block": "b"} .50',
     }
-    engine, model = (to_html(happened._verdict(row | {"judge": judge}, drawing_of("einstein"))) for judge in ("engine", "llm:x"))
+    engine, model = (to_html(turn_outcome._verdict(row | {"judge": judge}, drawing_of("einstein"))) for judge in ("engine", "llm:x"))
     assert "ask about b" in engine
     assert 'ask {"block": "b"} .50' in model
 
@@ -194,9 +194,9 @@ def test_a_model_s_reason_stands_as_it_was_written() -> None:
 def test_evidence_in_a_sentence_is_cut_before_a_quote_not_inside_it() -> None:
     """A quote without its end, a category with its code's marks, 0.066 beside .068."""
     quoted = f'{"place a block where the view shows it, " * 3}as D2 asked ("put a small red block on the middle of the wall")'
-    assert happened._evidence(quoted, drawing_of("chat")).endswith("as D2 asked")
+    assert turn_outcome._evidence(quoted, drawing_of("chat")).endswith("as D2 asked")
     assert (
-        happened._in_prose("asked for peas (wrong_parameter); 0.066 more, 10.5 less", drawing_of("chat"))
+        turn_outcome._in_prose("asked for peas (wrong_parameter); 0.066 more, 10.5 less", drawing_of("chat"))
         == "asked for peas (wrong parameter); .066 more, 10.5 less"
     )
 
@@ -219,7 +219,7 @@ def test_evidence_in_a_sentence_is_cut_before_a_quote_not_inside_it() -> None:
 )
 def test_evidence_is_told_without_codes_and_calls(benchmark: str, text: str, told: str) -> None:
     """Sentences of the game page had `player2_bin`, JSON, `os` and `pickup(tomato,ingredient_dispenser)` in them."""
-    assert happened._in_prose(text, drawing_of(benchmark)) == told
+    assert turn_outcome._in_prose(text, drawing_of(benchmark)) == told
 
 
 def test_every_family_says_what_its_game_is_about(played: Store) -> None:
@@ -249,7 +249,7 @@ def test_what_is_better_is_not_what_was_done() -> None:
     )
     here = TurnFacts(turn=1, outcome="followed", accepted=True, progress=0.4, cost=0.1, unit="progress", failures=())
     facts = GameFacts(turns=[here], spirals=(), decisive=None, benchmark="craft")
-    told = happened.what_went_wrong(turn, facts, drawing_of("craft"))
+    told = turn_outcome.what_went_wrong(turn, facts, drawing_of("craft"))
     assert told == "It was carried out, but did not lead on. Better: place large green at (1,2), layer 2. It cost .100 of progress."
 
 

@@ -21,7 +21,7 @@ from dashboards.page_file import document
 from dashboards.pages import failures, game, why
 from dashboards.parts import to_html
 from dashboards.playback.facts import GameFacts, TurnFacts, facts_of
-from dashboards.playback.happened import unexplained, what_went_wrong
+from dashboards.playback.turn_outcome import unexplained, what_went_wrong
 from dashboards.reader import reader
 from games.einstein.planted import play_planted
 from judges.evidence.transcript import TurnView

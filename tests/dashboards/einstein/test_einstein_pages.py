@@ -14,7 +14,7 @@ from dashboards.einstein.board import EinsteinDrawing
 from dashboards.pages.failures import counts
 from dashboards.parts import compact
 from dashboards.playback.facts import facts_of
-from dashboards.playback.happened import tried, what_went_wrong
+from dashboards.playback.turn_outcome import tried, what_went_wrong
 from dashboards.reader import reader
 from games.einstein.game import GameSettings
 from ingest.files.run import ingest_paths

@@ -49,7 +49,7 @@ _VERDICTS: Final = """
 """
 
 
-def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: Sequence[Mapping[str, Any]], losses: Sequence[Part]) -> Part:
+def outcome_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: Sequence[Mapping[str, Any]], losses: Sequence[Part]) -> Part:
     """The column at the right of the page; what is known of losses stands below what the turn cost."""
     here = facts.at(turn.turn)
     return html.Section(
