@@ -11,7 +11,7 @@ import math
 import re
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, Final
@@ -84,12 +84,20 @@ class _Raw:
     """Object -> the tokens that it counts: programs write the same counts in several places."""
 
 
-def receipts(data: bytes, reading: Reading, source_id: str, path: str) -> list[Receipt]:
-    """The receipt of a file of conversations: a row for each of `KINDS`, and one for its keys; none where the file cannot be walked."""
+def receipts(data: bytes, reading: Reading, source_id: str, path: str, left_out: Collection[str] = ()) -> list[Receipt]:
+    """The receipt of a file of conversations: a row for each of `KINDS`, and one for its keys; none where the file cannot be walked.
+
+    Args:
+        data: the file.
+        reading: what was read of it.
+        source_id: of the file.
+        path: of the file.
+        left_out: keys whose values repeat what other keys have, in another form.
+    """
     raw = _Raw()
     try:
         for index, document in enumerate(_documents(data)):
-            _Walk(raw).value(document, "", ("document", index) if isinstance(document, list) else "rows", None, in_words=False)
+            _Walk(raw, left_out).value(document, "", ("document", index) if isinstance(document, list) else "rows", None, in_words=False)
     except (BadInputError, RecursionError, zipfile.BadZipFile, ImportError, NotImplementedError):
         return []
     stored = _Stored(reading)
@@ -163,8 +171,8 @@ def _documents(data: bytes) -> Iterator[Any]:
 class _Walk:
     """Looks at every value of a document once."""
 
-    def __init__(self, raw: _Raw) -> None:
-        self._raw = raw
+    def __init__(self, raw: _Raw, left_out: Collection[str]) -> None:
+        self._raw, self._left_out = raw, left_out
 
     def value(self, value: Any, path: str, within: object, message: _Message | None, *, in_words: bool) -> None:
         """Look at a value; `within`: the list that the message is in."""
@@ -200,7 +208,7 @@ class _Walk:
                 self.value(value, f"{path}.{key}", within, of_tool, in_words=True)
                 continue
             inner = f"{path}.{key}" if path and not path.endswith(".") else f"{path}{key}"
-            if (call is not None and key in {*_ARGUMENTS, "function", "custom"}) or key in same:
+            if (call is not None and key in {*_ARGUMENTS, "function", "custom"}) or key in same or key in self._left_out:
                 continue
             holds_words = (in_words and key not in _ABOUT) or (message is not None and key in _WORDS)
             self.value(value, inner, within, message, in_words=holds_words)

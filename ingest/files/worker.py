@@ -427,6 +427,8 @@ def unless_known(result: FileResult, known: KnownPath | None) -> FileResult:
 
 _OWN_FORMAT: Final = "cotrace"
 """cotrace's own log of any family: messages of players are all in it, and counted. Published logs of families are checked by replay."""
+_RAW_OF_OWN: Final = ("replies", "raw")
+"""Its keys for a model's reply before it was taken apart into thought, message and action."""
 
 
 def _is_same_file(result: FileResult, known: KnownPath | None) -> bool:
@@ -449,9 +451,10 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
         return result, Reading()
     place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
     reading = _guarded(data, reader, place)
-    if reading.messages or reader.FORMAT == _OWN_FORMAT:
-        result.receipt = receipts(utf8(data), reading, result.source_id, place.path)
-        is_known = reader.FORMAT == _OWN_FORMAT and bool(reading.rejects)  # what a damaged line of our own log held is lost with it
+    is_own = reader.FORMAT == _OWN_FORMAT
+    if reading.messages or is_own:
+        result.receipt = receipts(utf8(data), reading, result.source_id, place.path, _RAW_OF_OWN if is_own else ())
+        is_known = is_own and bool(reading.rejects)  # what a damaged line of our own log held is lost with it
         reading.rejects += [*_unread_messages(reading)] or ([] if is_known else [*losses(result.receipt)])
     result.turns, result.rejects, result.note, result.notes = reading.turns, reading.rejects, reading.note, reading.notes
     result.episodes = [str(episode) for episode in without_secrets(reading.episodes)]  # as they stand in the tables
