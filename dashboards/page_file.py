@@ -251,14 +251,14 @@ def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (
     frozen = _Frozen()
     content = to_html(frozen(drawn.content))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    told = f"cotrace, {store.path.name}, {address.to()}, {made}"
+    footer = f"cotrace, {store.path.name}, {address.to()}, {made}"
     scripts = [packed_plotly(), Html("<script>{}</script>", script_of_figures())] if frozen.figures else []
     return Html(
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width, initial-scale=1'>"
         "<title>{} – cotrace</title><style>{}</style></head><body><main id='page'>{}{}</main>{}</body></html>",
         printable(drawn.title),
         style_sheet(),
-        _hint(printable(told)),
+        _hint(printable(footer)),
         content,
         Html.joined("", [*scripts, *([Html("<script>{}</script>", Html.own(_PRINT))] if prints else [])]),
     )

@@ -280,7 +280,13 @@ _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _IDS: Final = ("conversation_id", "id", "trace_id", "session_id", "uuid")
 _IDS_OF_ROWS: Final = ("conversation_id", "session_id", "thread_id", "trace_id")
 """Columns that tell conversations apart where a row is a message, which may have an `id` of its own."""
+_TASKS: Final = ("task_id", "instance_id", "problem_id", "question_id", "sample_id")
+_TASKS_OR_KINDS: Final = ("task", "task_name")
+"""Names of tasks where conversations are numbered as repeats; elsewhere they may name a kind of task, such as `math`."""
+_LONGEST_TASK: Final = 200
+"""Characters of a task's name; a longer text is the task itself."""
 _ATTEMPTS: Final = ("attempt", "trial", "epoch")
+_REPEATS: Final = (*_ATTEMPTS, "run", "run_id", "repeat", "repetition", "rollout", "seed")
 _MESSAGE_KEYS: Final = frozenset({
     "tool_calls", "tool_call_id", "tool_call_ids", "function_call", "metadata", "error", "id", "type", "call_id", "arguments", "input",
     "output", "summary", "refusal", "parts", "agent", "models_usage", "reasoning_content", "reasoning", "data", "kwargs", "source",
@@ -512,8 +518,12 @@ def _task(group: Group, file: str) -> str | None:
         return _stem(file)
     if isinstance(column, list):
         return "/".join(str(value) for one in column if (value := group.get(one)) is not None) or None
-    found = _first_fact(group, column, ("task_id", "instance_id"))
-    return None if found is None else str(found)
+    if column:
+        found = group.get(column)
+        return None if found is None else str(found)
+    repeats = any(group.get(name) is not None for name in _REPEATS)
+    given = (group.get(name) for name in (*_TASKS, *(_TASKS_OR_KINDS if repeats else ())))
+    return next((str(one) for one in given if isinstance(one, str | int) and len(str(one)) <= _LONGEST_TASK and "\n" not in str(one)), None)
 
 
 def _team(given: Any) -> dict[str, str | None] | None:

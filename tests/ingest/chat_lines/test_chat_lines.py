@@ -333,12 +333,13 @@ def test_an_outcome_that_cannot_be_read_is_told(tmp_path: Path, values: dict[str
     assert found.rows("SELECT count(*) FROM episodes") == [(3,)]
 
 
-@pytest.mark.parametrize("form", ["jsonl", "json", "parquet"])
-def test_repeats_of_a_task_are_attempts_at_it(form: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("form", "key"), [("jsonl", "id"), ("json", "task"), ("parquet", "problem_id")])
+def test_repeats_of_a_task_are_attempts_at_it(form: str, key: str, tmp_path: Path) -> None:
     """Without a mapping as with `outcome.task: id`: tasks are the clusters of intervals, and teams are paired on them."""
     rows = [
         {
-            "id": f"task-{task}",
+            key: f"task-{task}",
+            "run": n,
             "model": model,
             "success": (task + (model == "b")) % 3 == 0,
             "messages": [{"role": "assistant", "content": f"{n}"}],
@@ -353,7 +354,7 @@ def test_repeats_of_a_task_are_attempts_at_it(form: str, tmp_path: Path) -> None
     else:
         written(path, *(rows if form == "jsonl" else [rows]))
     (tmp_path / "map.yaml").write_text(
-        "benchmark: chat\nconversation: {id: id, messages: messages}\noutcome: {success: success, task: id}\n"
+        f"benchmark: chat\nconversation: {{id: {key}, messages: messages}}\noutcome: {{success: success, task: {key}}}\n"
     )
     reports = []
     for reader in (None, MappedChat.of(tmp_path / "map.yaml")):
@@ -368,6 +369,16 @@ def test_repeats_of_a_task_are_attempts_at_it(form: str, tmp_path: Path) -> None
     assert reports[0][0]["tasks"].to_list() == [6, 6]
     assert reports[0][1].select("paired", "tasks", "games_a").rows() == [(True, 6, 18)]
     assert [one.equals(other) for one, other in zip(*reports, strict=True)] == [True, True]
+
+
+def test_a_text_that_is_the_task_itself_is_not_its_name(tmp_path: Path) -> None:
+    """Programs write the whole task under `task`, or what kind it is: such conversations are distinguished by their ids."""
+    whole = {"task": "Write a poem.\nIt is about tea.", "seed": 1}
+    for facts in (whole, {"task": "poetry"}):
+        (folder := tmp_path / str(len(facts))).mkdir()
+        rows = [{"id": f"run-{n}", "messages": [{"role": "user", "content": "Hi"}], **facts} for n in (1, 2)]
+        found = ingested(folder, written(folder / "runs.jsonl", *rows))
+        assert found.rows("SELECT task_id FROM episodes ORDER BY ALL") == [("run-1",), ("run-2",)]
 
 
 def test_attempts_that_the_log_numbers_keep_their_numbers(tmp_path: Path) -> None:
