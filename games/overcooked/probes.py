@@ -38,10 +38,10 @@ def scenario(_: Scene, __: random.Random) -> None:
 
 def fixed(_: random.Random) -> Iterator[Scenario]:
     """75 scenarios: three experiments, five actions, five orders."""
-    for experiment, variant in EXPERIMENTS.items():
+    for experiment in EXPERIMENTS:
         for k in range(1, _ACTIONS + 1):
             for order in (name for name, task in tasks().items() if task.level == _LEVEL):
-                yield _scenario(experiment, variant.format(k=k), order, k)
+                yield _scenario(experiment, EXPERIMENTS[experiment].format(k=k), order, k)
 
 
 def _scenario(experiment: str, variant: str, order: str, k: int) -> Scenario:
