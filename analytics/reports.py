@@ -48,6 +48,7 @@ OPTIONS: dict[str, Option] = {
     "benchmark": Option(str, "only this benchmark [default: all]"),
     "epsilon": Option(float, "share of units on which a judge may be worse than a person [default: 0.15]", 0, 1),
     "risk": Option(float, "wished share of wrong answers among all units [default: 0.05]", 0, 1),
+    "families": Option(str, "SQL expression over episodes that gives the family of a task: families count once [default: tasks count]"),
     "difference": Option(float, "to be seen, in units of the metric [default: shares of the standard deviation between tasks].", 0),
 }
 """Name, as in Python and with dashes on the command line -> what it is; the reports that take one are named in front of its help."""
@@ -73,7 +74,7 @@ COMPUTED: dict[str, Computed] = {
     "self-preference": Computed("analytics.judging.probes", "self_preference_report"),
     "labels-needed": Computed("analytics.estimates.corrected", "labels_needed_report"),
     "readers": Computed("analytics.readers", "readers_report", page="docs/claims.md"),
-    "compare": Computed("analytics.comparison.compare", "compare", ("metric", "benchmark"), "docs/compare.md"),
+    "compare": Computed("analytics.comparison.compare", "compare", ("metric", "benchmark", "families"), "docs/compare.md"),
     "claims": _statistic("analytics.ledger", "claims"),
     "effects": _statistic("analytics.associations", "effects", "benchmark"),
     "correlations": _statistic("analytics.associations", "correlations", "metric", "benchmark"),

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import polars as pl
 
 from analytics.comparison.game_values import game_values, judge_of, short_names
-from analytics.estimates.corrected import rates_of
+from analytics.estimates.corrected import judged_units, rate_row, shared_correlation
 from analytics.estimates.rates import Corrected, difference_of_rates
 from analytics.estimates.units import asked_units
-from analytics.query import query
+from analytics.query import condition, query
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
 from schemas.common import wording
@@ -76,8 +76,13 @@ def corrected_differences(
     groups = games.with_columns(pl.Series("model", [sides[side] for side in games.select(_SIDE).rows()], dtype=pl.String))
     named = groups.select("episode_id", "model").join(hashes, on="episode_id").select("game", "model")
     about = [asked for asked in asked_units(store, rubric) if (asked.question, asked.judge) == (question, judge)]
-    rates = rates_of(about[0], named) if about else {}
-    found = [_difference(*(rates.get(sides[_judge_bias_side(pair, end)], {}) for end in "ab")) for pair in pairs]
+    groups_of = {judged.model: judged for judged in judged_units(about[0], named)} if about else {}
+    rates = {name: rate_row(judged) for name, judged in groups_of.items()}
+    found = []
+    for pair in pairs:
+        one, other = (sides[_judge_bias_side(pair, end)] for end in "ab")
+        correlation = shared_correlation(groups_of[one], groups_of[other]) if {one, other} <= set(groups_of) else 0.0
+        found.append(_difference(rates.get(one, {}), rates.get(other, {}), correlation))
     corrected = holm([one.p for one in found])
     return [one._replace(p_holm=p) for one, p in zip(found, corrected, strict=True)]
 
@@ -86,13 +91,13 @@ def _judge_bias_side(pair: Mapping[str, Any], end: str) -> tuple[Any, ...]:
     return pair[f"condition_{end}"], pair[f"max_turns_{end}"], pair[f"team_{end}"]
 
 
-def _difference(first: Mapping[str, Any], second: Mapping[str, Any]) -> CorrectedDifference:
+def _difference(first: Mapping[str, Any], second: Mapping[str, Any], correlation: float) -> CorrectedDifference:
     import numpy as np
 
     if first.get("rate") is None or second.get("rate") is None:
         return NOT_CORRECTED
     sides = (Corrected(*(np.asarray(side[name]) for name in ("rate", "rate_low", "rate_high"))) for side in (first, second))
-    value, low, high = map(float, difference_of_rates(*sides))
+    value, low, high = map(float, difference_of_rates(*sides, correlation))
     half = value - low if value > 0 else high - value  # of the side on which 0 is
     p = math.erfc(abs(value) * _QUANTILE / half / math.sqrt(2)) if half else float(value == 0)  # without a width nothing is in doubt
     return CorrectedDifference(value, low, high, p, None)
@@ -102,6 +107,8 @@ FEWEST: Final = 6
 """Shared tasks below which no p below 0.05 is possible: 2 / 2^5 = 0.0625."""
 
 _STEADY: Final = 1e-12
+_RARE: Final = 0.25
+"""Share of the games at the lower end up to which these count as crashes."""
 
 
 class ValueRange(NamedTuple):
@@ -113,6 +120,8 @@ class ValueRange(NamedTuple):
     """Whether there are only the two ends."""
     low: float = 0.0
     """The lower end, where `span` is known."""
+    crashes: float = 0.0
+    """Variance of a task's difference that crashes make, values at the lower end that are rare: as often as in all games."""
 
 
 class MeanDifference(NamedTuple):
@@ -145,6 +154,8 @@ def paired(first: Floats, second: Floats, scale: ValueRange, runs: float = 1.0) 
         estimate = _estimate(differences, (-span, span), 1 / runs)
     elif estimate.variance <= _STEADY**2:
         return MeanDifference(mean, None, None, p)
+    # few tasks need not show a crash: then their own spread says nothing of it
+    estimate = estimate._replace(variance=max(estimate.variance, scale.crashes / len(differences)))
     return MeanDifference(mean, *_ends(mean, estimate, span), p)
 
 
@@ -221,7 +232,14 @@ _SIDE: Final = ("condition", "max_turns", "team_name")
 _Row = dict[str, Any]
 
 
-def compare(store: Store, *, metric: str = "score", benchmark: str | None = None, games: pl.DataFrame | None = None) -> pl.DataFrame:
+def compare(
+    store: Store,
+    *,
+    metric: str = "score",
+    benchmark: str | None = None,
+    families: str | None = None,
+    games: pl.DataFrame | None = None,
+) -> pl.DataFrame:
     """One row for each pair of teams of a game; also for a team under two conditions or turn limits.
 
     A pair differs in one thing, the team, the condition or the turn limit. Only where a team has no such partner, as in runs of one team
@@ -234,7 +252,9 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
       team, condition, max_turns, or several joined by ` and `.
     - paired: true if they share two tasks or more, and then only these count; else false, and all tasks of either.
     - tasks: shared ones, or those of both; games_a, games_b: on them. mean_a, mean_b: means over tasks. difference: a minus b; low, high:
-      its 95 % interval over tasks; null below two tasks.
+      its 95 % interval over tasks; null below two tasks. bounded_low, bounded_high: of values with known ends an interval of shared tasks
+      that has its coverage for any distribution, also if crashes are so rare that no task shows one; wide
+      (`analytics.statistics.shifts.confidence_sequence`).
     - wins, ties, losses: shared tasks on which a is above, equal, below; null if unpaired.
     - p: of no difference, by exact permutation (`analytics.comparison.compare`); null below six shared tasks, where no test could
       give one below 0.05. p_holm, p_bh: corrected for all rows of the game: Holm's (1979) holds the chance of a single false claim to
@@ -250,6 +270,8 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
         store: a store with the views.
         metric: what to compare by, as in `analytics.comparison.game_values.game_values`.
         benchmark: only this one; None: all that have the metric.
+        families: SQL expression over `episodes` that gives the family of a task, such as `split_part(task_id, '_', 1)`: tasks of a family
+            are alike, so a family counts once, with the mean of the tasks that both teams played, and `tasks` counts families.
         games: what `game_values` gives of that metric, where it is known already.
 
     Raises:
@@ -259,6 +281,8 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
     games = game_values(store, metric) if games is None else games
     if benchmark is not None:
         games = games.filter(pl.col("benchmark") == benchmark)
+    if families is not None:
+        games = games.join(query(store, f"SELECT episode_id, ({condition(families)})::VARCHAR AS family FROM episodes"), on="episode_id")
     rows: list[_Row] = []
     for (name, game), part in games.group_by("benchmark", "game", maintain_order=True):
         family = [{"benchmark": name, "game": game, "metric": metric} | row for row in _pairs(part)]
@@ -297,14 +321,15 @@ def _schema() -> dict[str, pl.DataType]:
     sides = {f"{column}_{side}": text if column != "max_turns" else count for side in "ab" for column in ("team", "condition", "max_turns")}
     schema: dict[str, pl.DataType] = {"benchmark": text, "game": text, "metric": text} | sides | {"differs": text, "paired": pl.Boolean()}
     schema |= dict.fromkeys(("tasks", "games_a", "games_b"), count)
-    schema |= dict.fromkeys(("mean_a", "mean_b", "difference", "low", "high"), number)
+    schema |= dict.fromkeys(("mean_a", "mean_b", "difference", "low", "high", "bounded_low", "bounded_high"), number)
     schema |= dict.fromkeys(("wins", "ties", "losses"), count) | dict.fromkeys(("p", "p_holm", "p_bh"), number)
     return schema | {"tests": count, "tasks_needed": count} | dict.fromkeys(_CORRECTED, number) | {"advice": text}
 
 
 def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
     scale = _scale(games)
-    by_task = games.group_by(*_SIDE, "task", maintain_order=True).agg(pl.col("value").mean(), pl.len().alias("games"))
+    own = [pl.col("family").first()] if "family" in games.columns else []
+    by_task = games.group_by(*_SIDE, "task", maintain_order=True).agg(pl.col("value").mean(), pl.len().alias("games"), *own)
     sides = dict(iter(by_task.sort(*_SIDE, "task", nulls_last=True).group_by(*_SIDE, maintain_order=True)))
     near = [pair for pair in combinations(sides, 2) if len(_differing(*pair)) == 1]
     partnered = {side for pair in near for side in pair}
@@ -319,7 +344,16 @@ def _scale(games: pl.DataFrame) -> ValueRange:
         return ValueRange(None)
     ends = games.select(((pl.col("value") == pl.col("low")) | (pl.col("value") == pl.col("high"))).all()).item()
     low, high = float(games["low"].min()), float(games["high"].max())  # type: ignore[arg-type]
-    return ValueRange(high - low, yes_or_no=bool(ends), low=low)
+    return ValueRange(high - low, yes_or_no=bool(ends), low=low, crashes=0.0 if ends else _crashes(games["value"].to_numpy() - low))
+
+
+def _crashes(above: Floats) -> float:
+    """2 q (1 - q) m^2, the variance of a difference in which either side is 0 with a chance q, else m on average; 0 where 0 is not rare."""
+    crashed = int((above <= _STEADY).sum())
+    share = (crashed + 1) / (len(above) + 2)
+    if not crashed or share > _RARE:
+        return 0.0
+    return 2 * share * (1 - share) * float(above[above > _STEADY].mean()) ** 2
 
 
 def _differing(a: tuple[object, ...], b: tuple[object, ...]) -> list[str]:
@@ -329,6 +363,10 @@ def _differing(a: tuple[object, ...], b: tuple[object, ...]) -> list[str]:
 
 def _compared(a: tuple[Any, ...], b: tuple[Any, ...], of_a: pl.DataFrame, of_b: pl.DataFrame, scale: ValueRange) -> _Row:
     shared = of_a.join(of_b, on="task", how="inner", suffix="_b", maintain_order="left")
+    if "family" in of_a.columns:
+        means = (pl.col("value").mean(), pl.col("games").sum())
+        shared = shared.group_by(task="family", maintain_order=True).agg(*means, pl.col("value_b").mean(), pl.col("games_b").sum())
+        of_a, of_b = (of.group_by(task="family", maintain_order=True).agg(*means) for of in (of_a, of_b))
     is_paired = len(shared) > 1
     if is_paired:
         of_a, of_b = shared.select("task", "value", "games"), shared.select("task", value="value_b", games="games_b")
@@ -351,10 +389,18 @@ def _compared(a: tuple[Any, ...], b: tuple[Any, ...], of_a: pl.DataFrame, of_b: 
         "mean_a": float(first.mean()),
         "mean_b": float(second.mean()),
         **_named(found),
+        **_bounded(first - second if is_paired else None, scale.span),
         "wins": None if signs is None else int((signs > 0).sum()),
         "ties": None if signs is None else int((signs == 0).sum()),
         "losses": None if signs is None else int((signs < 0).sum()),
     }
+
+
+def _bounded(differences: Floats | None, span: float | None) -> _Row:
+    from analytics.statistics.shifts import confidence_sequence
+
+    ends = (None, None) if differences is None or not span else confidence_sequence(differences / span, 1 - LEVEL)
+    return dict(zip(("bounded_low", "bounded_high"), (end and end * span for end in ends) if span else ends, strict=True))
 
 
 def _named(found: MeanDifference) -> _Row:

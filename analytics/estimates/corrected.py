@@ -18,6 +18,7 @@ from analytics.estimates.rates import (
     Spread,
     Units,
     balance_of,
+    influences,
     judge_weight,
     labels_needed,
     possible_truth,
@@ -49,6 +50,7 @@ _FEW_ERROR_GAMES: Final = 10
 """Games with labels below which `rogan_gladen` fell to 0.76 in simulation where the judge's errors cluster."""
 _FEW_GAMES: Final = 5
 """Labelled games with the rarer answer below which its clustering cannot be seen."""
+_FEWEST_SHARED: Final = 10
 _USELESS: Final = 0.15
 """Half-width above which an interval is of little use."""
 _FEWEST_TWICE, _FEWEST_GAMES_TWICE = 20, 5
@@ -205,9 +207,20 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def rates_of(asked: Asked, groups: pl.DataFrame) -> dict[str | None, dict[str, object]]:
-    """Group of games -> its row of `corrected_rates`, with the group in the place of the model; `groups` as in `judged_units`."""
-    return {judged.model: rate_row(judged) for judged in judged_units(asked, groups)}
+def shared_correlation(first: Judged, second: Judged) -> float:
+    """Of the estimates of two groups of games on tasks that both have played: least that it is, 0 below ten shared tasks."""
+    of_task = []
+    for judged in (first, second):
+        changes = judged.own.select("game").with_columns(change=influences(units_of(judged.own), labelled_of(judged.own)))
+        tasks = judged.population.select("game", "task").unique("game")
+        of_task.append(changes.join(tasks, on="game").group_by("task").agg(pl.col("change").sum()))
+    both = of_task[0].join(of_task[1], on="task")
+    one, other = (part["change"].to_numpy() for part in of_task)
+    squares = float((one**2).sum() * (other**2).sum())
+    if len(both) < _FEWEST_SHARED or not squares > 0:
+        return 0.0
+    found = float((both["change"] * both["change_right"]).sum()) / math.sqrt(squares)
+    return min(max(found - 1 / math.sqrt(len(both)), 0.0), 0.95)
 
 
 def rate_row(judged: Judged) -> dict[str, object]:

@@ -98,15 +98,26 @@ class Corrected(NamedTuple):
     high: Floats
 
 
-def difference_of_rates(first: Corrected, second: Corrected) -> Corrected:
-    """First minus second, each shape (...), with the interval that puts those of two independent rates together.
+def difference_of_rates(first: Corrected, second: Corrected, correlation: float = 0.0) -> Corrected:
+    """First minus second, each shape (...), with the interval that puts those of two rates together.
 
-    Zou and Donner 2008, Statistics in Medicine 27, 1693 to 1702. On games that both share the interval is rather too wide.
+    Zou and Donner 2008, Statistics in Medicine 27, 1693 to 1702; of correlated rates as in Zou 2007, Psychological Methods 12.
+
+    Args:
+        first: a rate.
+        second: another one.
+        correlation: of the two estimates, as on tasks that both have played; 0 is rather too wide then.
     """
     value = first.rate - second.rate
-    below = np.hypot(first.rate - first.low, second.high - second.rate)
-    above = np.hypot(first.high - first.rate, second.rate - second.low)
+    down, up = (first.rate - first.low, second.high - second.rate), (first.high - first.rate, second.rate - second.low)
+    below, above = (np.sqrt(np.maximum(one**2 + other**2 - 2 * correlation * one * other, 0)) for one, other in (down, up))
     return Corrected(value, np.maximum(value - below, -1.0), np.minimum(value + above, 1.0))
+
+
+def influences(units: Units, labelled: Labelled) -> Floats:
+    """How much each game changes the prediction-powered estimate, shape (..., games)."""
+    of_labels, of_scores, of_units = _influences(units, labelled)
+    return of_labels - judge_weight(units, labelled)[..., None] * (of_scores - of_units)
 
 
 class VarianceParts(NamedTuple):

@@ -10,11 +10,12 @@ from dash import ALL, Dash, Input, Output, State, dcc, html
 from pydantic import BaseModel
 
 from analytics.agreement.answers import BY_DISAGREEMENT
+from analytics.estimates.corrected import labels_needed_report
 from analytics.exports.games import exported
 from analytics.query import as_csv
 from dashboards.address import Address
 from dashboards.parts import Part, card, data, link_choices, note
-from dashboards.reader import Reader, reader
+from dashboards.reader import Reader, computed, reader
 from dashboards.requests import checked, saved
 from ingest.labels.load import add_labels
 from judges.evidence.frame import clean
@@ -25,6 +26,7 @@ from judges.evidence.units import units
 from judges.rubric import ANY_BENCHMARK, Question, Rubric, UnitKind
 from judges.rubric_files.reading import find, names
 from schemas.common.errors import UsageError
+from schemas.common.wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,6 +212,7 @@ def content(read: Reader) -> Part:
         f"{annotator} has labelled {done.labelled} of {done.units} units. What you see is what the judge is shown; its answers are not."
     )
     progressed += f" Windows are listed of {_MOST_GAMES} games at most." if rubric.unit == "window" else ""
+    progressed += _width(read, rubric)
     skip = address.number("skip", 0)
     task = next_task(read, rubric, annotator, order=order, skip=skip)
     export = html.Button("Export my labels (CSV)", id="label-export", className="choice")
@@ -218,6 +221,16 @@ def content(read: Reader) -> Part:
         done_note = note("No unit is left under these filters.", dcc.Link("Show skipped ones again", href=address.to(skip=None)))
         return html.Div([*head, html.P(progressed, className="lead"), done_note, *foot])
     return html.Div([*head, html.P(progressed, className="lead"), *_task(rubric, task, address.to(skip=skip + 1)), *foot])
+
+
+def _width(read: Reader, rubric: Rubric) -> str:
+    """How well labels and a judge know the rates so far, and when to stop; empty where no judge has answered."""
+    rows = computed(read.store, labels_needed_report, rubric=rubric.name).drop_nulls("half_width")
+    if rows.is_empty():
+        return ""
+    widest = rows.sort("half_width", "advice").row(-1, named=True)
+    about = f"{widest['question']} by {widest['judge']}" + (f" on games of {widest['model']}" if widest["model"] else "")
+    return f" The least sure of {counted(len(rows), 'rate')} is known to plus or minus {widest['half_width']:.2f} so far: {about}."
 
 
 def _who() -> Part:

@@ -93,6 +93,19 @@ def test_120_labels_take_the_bias_of_a_judge_out_of_a_difference(biased: tuple[S
         )
 
 
+def test_the_difference_on_shared_tasks_is_paired(biased: tuple[Store, dict[Any, bool]]) -> None:
+    """Tasks of unlike level move both teams alike: the interval of their difference is narrower than that of two independent rates."""
+    store, truths = biased
+    relabelled(store, truths, {f"{game}/{turn}": 1.0 for game, turn in truths})
+    with store.writing() as connection:  # the truth of a task's games is the same but for a turn
+        connection.execute(
+            "UPDATE labels SET score = (hash(episode_id[-2:]) % 10 < turn)::INT, answer = CASE score WHEN 1 THEN 'yes' ELSE 'no' END"
+        )
+    (row,) = compare(store, metric="judge:ps.PS1").to_dicts()
+    apart = [rate["rate_high"] - rate["rate_low"] for rate in corrected_rates(store).to_dicts()]
+    assert row["corrected_high"] - row["corrected_low"] < 0.9 * np.hypot(*apart)
+
+
 def test_a_larger_budget_continues_a_smaller_one(biased: tuple[Store, dict[Any, bool]]) -> None:
     """So that labels that are there are not lost; each unit has a chance above 0, and the chances of all add up to the budget."""
     store, _ = biased

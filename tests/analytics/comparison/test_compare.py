@@ -446,3 +446,35 @@ def test_scales_plans_and_correlations_are_of_one_game(tmp_path: Path) -> None:
     assert min(spans["hanabi"]) > max(spans["collab_capture"]) + 10
     assert power(store).filter(pl.col("sd") > 1).is_empty()
     assert set(correlations(store).filter(pl.col("unit") == "games", pl.col("kind") == "pooled")["n"]) == {24}
+
+
+def test_rare_crashes_are_allowed_for() -> None:
+    """One of six teams never crashes, the others in 10 % of ten tasks: by a pair alone the interval missed in 21 %."""
+    random = np.random.default_rng(1)
+    held = []
+    for _ in range(300):
+        scores = np.clip(random.uniform(0.4, 0.8, 10) + random.normal(0, 0.05, (6, 10)), 0, 1)
+        scores[1:] *= random.random((5, 10)) >= 0.1
+        share = (float((scores == 0).sum()) + 1) / 62
+        crashes = 2 * share * (1 - share) * float(scores[scores > 0].mean()) ** 2 if (scores == 0).any() else 0.0
+        found = paired(scores[0], scores[1], ValueRange(1.0, crashes=crashes))
+        held.append(found.low is not None and found.high is not None and found.low <= 0.06 <= found.high)
+    assert np.mean(held) >= 0.93
+
+
+def test_bounded_ends_hold_what_no_task_shows_and_families_count_once(tmp_path: Path) -> None:
+    """Twelve tasks of three families, all alike: Student's interval over tasks is .1 wide, of families nothing is shown by a test."""
+    games = [
+        Game([Step("{}")], name=f"{team}{task}", task=f"f{task % 3}_{task}", model=team, score=0.5 + (team == "a") * (0.1 + task % 3 / 50))
+        for team in "ab"
+        for task in range(12)
+    ]
+    store = store_with(tmp_path, games)
+    (row,) = compare(store).to_dicts()
+    assert row["p_holm"] < 0.05
+    assert row["bounded_low"] < row["low"] < row["high"] < row["bounded_high"]
+    (row,) = compare(store, families="split_part(task_id, '_', 1)").to_dicts()
+    assert (row["tasks"], row["p"], row["games_a"]) == (3, None, 12)
+    assert row["difference"] == pytest.approx(0.12)
+    with pytest.raises(UsageError):
+        compare(store, families="1; DROP TABLE episodes")
