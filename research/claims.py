@@ -82,7 +82,7 @@ WORLDS: Final[dict[str, Labelling]] = {
 def claimed(world: Labelling, data_sets: int, seed: int = 2026) -> Claimed:
     """What the report makes of data sets of a world."""
     random = np.random.default_rng(seed)
-    rows = [rate_row(_drawn(world, random)) for _ in range(data_sets)]
+    rows = [rate_row(drawn(world, random)) for _ in range(data_sets)]
     given = np.array([row["rate"] is not None for row in rows])
     false = np.array([row["rate"] is not None and not _holds(row, "rate_low", "rate_high", world.rate) for row in rows])
     used = np.array(["use the corrected one" in str(row["advice"]) for row in rows])
@@ -95,7 +95,8 @@ def _holds(row: dict[str, object], low: str, high: str, truth: float) -> bool:
     return float(row[low]) - 1e-9 <= truth <= float(row[high]) + 1e-9  # type: ignore[arg-type]
 
 
-def _drawn(world: Labelling, random: np.random.Generator) -> Judged:
+def drawn(world: Labelling, random: np.random.Generator) -> Judged:
+    """A data set of a world."""
     shape = (world.games, _TURNS)
     strength = (1 - world.clustering) / world.clustering
     early = np.arange(_TURNS) < _TURNS // 3

@@ -96,8 +96,8 @@ def _difference(first: Mapping[str, Any], second: Mapping[str, Any], correlation
 
     if first.get("rate") is None or second.get("rate") is None:
         return NOT_CORRECTED
-    sides = (Corrected(*(np.asarray(side[name]) for name in ("rate", "rate_low", "rate_high"))) for side in (first, second))
-    value, low, high = map(float, difference_of_rates(*sides, correlation))
+    one, other = (Corrected(*(np.asarray(side[name]) for name in ("rate", "rate_low", "rate_high"))) for side in (first, second))
+    value, low, high = map(float, difference_of_rates(one, other, correlation))
     half = value - low if value > 0 else high - value  # of the side on which 0 is
     p = math.erfc(abs(value) * _QUANTILE / half / math.sqrt(2)) if half else float(value == 0)  # without a width nothing is in doubt
     return CorrectedDifference(value, low, high, p, None)

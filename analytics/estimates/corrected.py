@@ -51,6 +51,9 @@ _FEW_ERROR_GAMES: Final = 10
 _FEW_GAMES: Final = 5
 """Labelled games with the rarer answer below which its clustering cannot be seen."""
 _FEWEST_SHARED: Final = 10
+_WISHED: Final = 0.10
+_LOOK_LABELS, _LOOK_GAMES = 60, 10
+"""Labels, and their games, from which on labelling may stop where the interval is as narrow as wished (`python -m research label_stop`)."""
 _USELESS: Final = 0.15
 """Half-width above which an interval is of little use."""
 _FEWEST_TWICE, _FEWEST_GAMES_TWICE = 20, 5
@@ -185,7 +188,8 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
 def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """One row for every question, judge and model: how many labels bring the 95 % interval of its rate down to a wished width.
 
-    Columns: rubric, question, judge, model, units, games, labels (as in `corrected_rates`); half_width: of the interval today;
+    Columns: rubric, question, judge, model, units, games, labels (as in `corrected_rates`); half_width: of the interval today; may_stop:
+    it is at most 0.10, with 60 labels of ten games, so that stopping here keeps the coverage;
     error_variance: of label minus judge's score; design_effect: how much larger clusters make the variance of its mean;
     labels_for_0_10, labels_for_0_05, labels_for_0_02: for plus or minus that, null where the judged units alone leave more, so that more
     games must be judged first; each with _low and _high, the numbers at the ends of the variances' 95 % intervals (`needed_ends`), null
@@ -201,7 +205,7 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     rows = [_needed_row(judged) for asked in asked_units(store, rubric) for judged in judged_units(asked)]
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "model"), pl.String())
     schema |= dict.fromkeys(("units", "games", "labels"), pl.Int64())
-    schema |= dict.fromkeys(("half_width", "error_variance", "design_effect"), pl.Float64())
+    schema |= {"half_width": pl.Float64(), "may_stop": pl.Boolean(), "error_variance": pl.Float64(), "design_effect": pl.Float64()}
     ends = [f"{name}_{end}" for name in _HALF_WIDTHS for end in ("low", "high")]
     schema |= dict.fromkeys((*_HALF_WIDTHS, *ends), pl.Int64()) | {"advice": pl.String()}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -403,7 +407,7 @@ def labelled_of(own: pl.DataFrame) -> Labelled:
 def _needed_row(judged: Judged) -> dict[str, object]:
     own, asked = judged.own, judged.asked
     units, labels = int(own["units"].sum()), int((judged.population["weight"] > 0).sum())
-    powered = prediction_powered(units_of(own), labelled_of(own))
+    half_width = half_width_of(judged)
     spread = spread_of(own)
     known = {name: labels_needed(half, spread) if len(own) > 1 else None for name, half in _HALF_WIDTHS.items()}
     ends = {f"{name}_{end}": found for name, half in _HALF_WIDTHS.items() for end, found in needed_ends(own, spread, half).items()}
@@ -422,13 +426,25 @@ def _needed_row(judged: Judged) -> dict[str, object]:
         "units": units,
         "games": len(own),
         "labels": labels,
-        "half_width": None if math.isnan(float(powered.rate)) else float(powered.high - powered.low) / 2,
+        "half_width": half_width,
+        "may_stop": half_width is not None and half_width <= _WISHED and may_look(judged),
         "error_variance": spread.errors,
         "design_effect": spread.design_effect,
         **known,
         **ends,
         "advice": advice + _sure(ends, finest),
     }
+
+
+def half_width_of(judged: Judged) -> float | None:
+    """Of the 95 % interval of the corrected rate; None where there is none."""
+    powered = prediction_powered(units_of(judged.own), labelled_of(judged.own))
+    return None if math.isnan(float(powered.rate)) else float(powered.high - powered.low) / 2
+
+
+def may_look(judged: Judged) -> bool:
+    """Whether labels are enough for the width to decide when to stop: before, the widths that happen to be small are too small."""
+    return len(judged.population.filter(pl.col("weight") > 0)) >= _LOOK_LABELS and int((judged.own["labels"] > 0).sum()) >= _LOOK_GAMES
 
 
 def needed_ends(own: pl.DataFrame, spread: Spread, half: float) -> dict[str, int | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
@@ -69,6 +69,10 @@ class Asked:
     """Whose labels correct: people, where there are any, else planted truth."""
     units: pl.DataFrame
     """Rows of `asked_units`."""
+
+    def with_units(self, units: pl.DataFrame) -> Asked:
+        """The same question and judge about other units."""
+        return replace(self, units=units)
 
 
 def asked_units(store: Store, rubric: str | None = None) -> Iterator[Asked]:

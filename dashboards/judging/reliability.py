@@ -11,8 +11,9 @@ from analytics.agreement.pairs import ALL
 from analytics.agreement.report import agreement_report
 from analytics.drift import drift_report
 from analytics.estimates.corrected import corrected_rates
+from analytics.estimates.replacement import selective
 from analytics.judging.probes import probe_report, self_preference_report
-from dashboards.figures import Axis
+from dashboards.figures import Axis, look, plain, styled
 from dashboards.grid import Grid, GridColumn, TableRows, fold
 from dashboards.judging.scores import WHOLE_STORE, Section, choices, chosen, command_about, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure, note
@@ -199,8 +200,41 @@ def _corrected_section(read: Reader, rubric: str) -> Part:
                 "for all. Where labelled units differ from the others, or the judge leaves units unanswered, nothing is corrected: bounds "
                 "count what is unknown once as no and once as yes.",
             ),
+            *_risk_card(read, rubric, judge),
         ]
     )
+
+
+def _risk_card(read: Reader, rubric: str, judge: str) -> list[Part]:
+    """The risk-coverage curve of the judge, of each question with labels; nothing without."""
+    import plotly.graph_objects as go
+
+    rows = computed(read.store, selective, rubric=rubric).filter(judge=judge).sort("question", "coverage")
+    if rows.is_empty():
+        return []
+    drawn = go.Figure()
+    for place, ((question,), own) in enumerate(rows.group_by("question", maintain_order=True)):
+        color, symbol = look(place)
+        drawn.add_scatter(
+            x=own["coverage"].to_list(),
+            y=own["risk"].to_list(),
+            mode="lines+markers",
+            name=plain(question),
+            line={"color": color, "width": 2},
+            marker={"size": 6, "symbol": symbol, "color": color},
+            hovertemplate="of %{x:.0%} answered %{y:.1%} wrong<extra>%{fullData.name}</extra>",
+        )
+    drawn.update_xaxes(title="share of units that it answers", tickformat=".0%", range=[-0.02, 1.02])
+    drawn.update_yaxes(title="wrong among these", tickformat=".0%", rangemode="tozero")
+    return [
+        card(
+            "Risk and coverage",
+            figure("judge-risk", styled(drawn, height=340), label="share of wrong answers by share of units answered"),
+            hint="If the judge answers only what it is most sure of, and people the rest. Sureness: the probability of its tokens, "
+            "calibrated by labels, else repeats and other judges. cotrace report selective has the thresholds, intervals "
+            "and what holds in expectation.",
+        )
+    ]
 
 
 def _rows_of(read: Reader, rubric: str) -> pl.DataFrame:

@@ -230,7 +230,9 @@ def _width(read: Reader, rubric: Rubric) -> str:
         return ""
     widest = rows.sort("half_width", "advice").row(-1, named=True)
     about = f"{widest['question']} by {widest['judge']}" + (f" on games of {widest['model']}" if widest["model"] else "")
-    return f" The least sure of {counted(len(rows), 'rate')} is known to plus or minus {widest['half_width']:.2f} so far: {about}."
+    return f" The least sure of {counted(len(rows), 'rate')} is known to plus or minus {widest['half_width']:.2f} so far: {about}." + (
+        " You may stop: all are known to plus or minus 0.10." if rows["may_stop"].all() else ""
+    )
 
 
 def _who() -> Part:

@@ -98,9 +98,8 @@ def test_the_difference_on_shared_tasks_is_paired(biased: tuple[Store, dict[Any,
     store, truths = biased
     relabelled(store, truths, {f"{game}/{turn}": 1.0 for game, turn in truths})
     with store.writing() as connection:  # the truth of a task's games is the same but for a turn
-        connection.execute(
-            "UPDATE labels SET score = (hash(episode_id[-2:]) % 10 < turn)::INT, answer = CASE score WHEN 1 THEN 'yes' ELSE 'no' END"
-        )
+        connection.execute("UPDATE labels SET score = (hash(episode_id[-2:]) % 10 < turn)::INT")
+        connection.execute("UPDATE labels SET answer = CASE score WHEN 1 THEN 'yes' ELSE 'no' END")
     (row,) = compare(store, metric="judge:ps.PS1").to_dicts()
     apart = [rate["rate_high"] - rate["rate_low"] for rate in corrected_rates(store).to_dicts()]
     assert row["corrected_high"] - row["corrected_low"] < 0.9 * np.hypot(*apart)
