@@ -154,7 +154,7 @@ def paired(first: Floats, second: Floats, scale: ValueRange, runs: float = 1.0) 
         estimate = _estimate(differences, (-span, span), 1 / runs)
     elif estimate.variance <= _STEADY**2:
         return MeanDifference(mean, None, None, p)
-    # few tasks need not show a crash: then their own spread says nothing of it
+    # few tasks need not show a crash: then their own spread does not include it
     estimate = estimate._replace(variance=max(estimate.variance, scale.crashes / len(differences)))
     return MeanDifference(mean, *_ends(mean, estimate, span), p)
 

@@ -189,7 +189,7 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     """One row for every question, judge and model: how many labels bring the 95 % interval of its rate down to a wished width.
 
     Columns: rubric, question, judge, model, units, games, labels (as in `corrected_rates`); half_width: of the interval today; may_stop:
-    it is at most 0.10, with 60 labels of ten games, so that stopping here keeps the coverage;
+    it is at most 0.10, with 60 labels of ten games, so that stopping here leaves the coverage as it is;
     error_variance: of label minus judge's score; design_effect: how much larger clusters make the variance of its mean;
     labels_for_0_10, labels_for_0_05, labels_for_0_02: for plus or minus that, null where the judged units alone leave more, so that more
     games must be judged first; each with _low and _high, the numbers at the ends of the variances' 95 % intervals (`needed_ends`), null

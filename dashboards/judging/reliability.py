@@ -44,7 +44,7 @@ def _agreement_section(read: Reader, rubric: str) -> Part:
     kinds, kind, rows = _compared(read, rubric)
     if not kinds:
         return nothing_yet(
-            "Nobody else has answered this rubric's questions about the same units. Label some on the page Labelling, import labels, "
+            "No one else has answered this rubric's questions about the same units. Label some on the page Labelling, import labels, "
             "or ask a second judge:",
             "cotrace labels import labels.csv",
             f"cotrace judge --rubric {rubric} --model openai/gpt-4o-mini --repeats 2",

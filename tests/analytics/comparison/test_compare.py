@@ -234,7 +234,7 @@ def test_three_tasks_against_forty_are_few(tmp_path: Path) -> None:
 
 
 def test_one_task_of_a_team_is_told_as_such(tmp_path: Path) -> None:
-    """It said that the difference is the same on every task, of teams that share none."""
+    """It stated that the difference is the same on every task, of teams that share none."""
     store = store_with(tmp_path, [*team("a", {"t0": 0.9}), *team("b", {"t1": 0.1, "t2": 0.2, "t3": 0.7})])
     (row,) = compare(store).to_dicts()
     assert (row["paired"], row["low"], row["p"]) == (False, None, None)
@@ -248,7 +248,7 @@ def test_pairs_differ_in_one_thing(tmp_path: Path) -> None:
 
 
 def test_teams_in_runs_of_their_own_are_compared_all_the_same(tmp_path: Path) -> None:
-    """No pair differs in one thing only, and the sentence says so."""
+    """No pair differs in one thing only, and the sentence states so."""
     store = store_with(tmp_path, [*team("a", ahead(0.1), condition="x"), *team("b", EASE, condition="y")])
     (row,) = compare(store).to_dicts()
     assert row["differs"] == "condition and team"
@@ -278,7 +278,7 @@ def test_few_tasks_are_told(tmp_path: Path) -> None:
     alike = store_with(tmp_path / "right", [*team("a", right), *team("b", right)])
     (still,) = compare(alike, metric="turns").to_dicts()
     assert still["low"] is None
-    assert "it is the same on every task, so nothing follows" in still["advice"]  # it said that there was one task
+    assert "it is the same on every task, so nothing follows" in still["advice"]  # it stated that there was one task
     (same,) = compare(alike, metric="success").to_dicts()
     assert (same["difference"], same["p"]) == (0, 1)
     assert same["low"] < -0.05
