@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ingest.adapters import LAST_FORMAT, recognise, recognise_by_keys
 from ingest.conversation.messages import text_of
 from ingest.foreign.chat_lines import read_mapped, rows_of
-from ingest.foreign.chat_mapping import ChatMapping, ConversationColumns, MessageColumns, OutcomeColumns
+from ingest.foreign.mapping_file import ChatMapping, ConversationColumns, MessageColumns, OutcomeColumns
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, read_any_time, utf8
 from ingest.receipts import receipts

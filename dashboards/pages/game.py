@@ -52,7 +52,7 @@ def loss_curve(read: Reader, episode: str, turn: int) -> Part:
 
 
 def _steps(turns: Sequence[int], lost: Sequence[float], unit: str, shown: int, decisive: Collection[int]) -> Part:
-    """Stairs, one a turn; what stands in the column of a turn is marked."""
+    """Stairs, one a turn; what is in the column of a turn is marked."""
     across, up = _WIDTH / len(turns), _HEIGHT / lost[-1]
     tops = [_HEIGHT - value * up for value in lost]
     points = [f"{place * across:.1f},{top:.1f} {(place + 1) * across:.1f},{top:.1f}" for place, top in enumerate(tops)]

@@ -183,8 +183,8 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
     return reading
 
 
-def settled(reading: Reading) -> Reading:
-    """A whole file: what only all of its games together tell.
+def completed(reading: Reading) -> Reading:
+    """A whole file, with what only all of its games together show.
 
     A success that is only a score of 0 or 1 goes where other scores of the run show that the scale goes further. Games of one team with
     the same task are attempts at it: they are numbered in order where the log does not number them, and reported.

@@ -13,8 +13,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
-from ingest.conversation.rows import reading_of, settled
-from ingest.foreign.chat_mapping import DEFAULT, FILE, MESSAGES, ChatMapping, Group, Row, Unmet, conversation_of, grouped, mapping_of
+from ingest.conversation.rows import completed, reading_of
+from ingest.foreign.chat_mapping import Group, Row, conversation_of, grouped
+from ingest.foreign.mapping_file import DEFAULT, FILE, MESSAGES, ChatMapping, Unmet, mapping_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import csv_rows, header_of, is_whole, lines_of, loads, top_keys
 from schemas.common.errors import BadInputError, UsageError
@@ -203,7 +204,7 @@ def read_mapped(data: bytes, place: Place, mapping: ChatMapping, *, is_of_format
     reading.notes += () if is_of_format else unmet.notes()
     if not reading.episodes and not reading.rejects:
         raise BadInputError("no row: the file is empty")
-    return settled(reading)
+    return completed(reading)
 
 
 def _conversation(group: Group, place: Place, unmet: Unmet) -> Reading:

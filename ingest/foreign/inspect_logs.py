@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
 from ingest.conversation.messages import text_of
-from ingest.conversation.rows import Conversation, LoggedMessage, ModelCall, numbers, outcome, reading_of, settled
+from ingest.conversation.rows import Conversation, LoggedMessage, ModelCall, completed, numbers, outcome, reading_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import loads, read_time, utf8
 from schemas.common.errors import BadInputError
@@ -379,7 +379,7 @@ def _gathered(samples: Iterator[tuple[str, Any]], log: EvalLog, place: Place) ->
     times: Counter[str] = Counter()
     for locator, sample in samples:
         reading.take(locator, partial(_sample, sample, locator, log, place, times))
-    return settled(reading)
+    return completed(reading)
 
 
 def _sample(sample: Any, locator: str, log: EvalLog, place: Place, times: Counter[str]) -> Reading:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ingest.conversation.rows import Conversation, LoggedMessage, number, reading_of, settled
+from ingest.conversation.rows import Conversation, LoggedMessage, completed, number, reading_of
 from ingest.foreign.chat_lines import rows_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps
@@ -40,7 +40,7 @@ def read(data: bytes, place: Place) -> Reading:
     reading = Reading()
     for index, row in enumerate(rows_of(data, reading.rejects)):
         reading.take(row.locator, partial(_game, row.values, index, place))
-    return settled(reading)
+    return completed(reading)
 
 
 def _game(row: Mapping[str, Any], index: int, place: Place) -> Reading:

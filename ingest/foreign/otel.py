@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ingest.conversation.chat import ModelRequest, ParsedMessage, logged_messages, thread_of
 from ingest.conversation.messages import CalledTool, called_tool, parts_of
-from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, ModelCall, numbers, outcome, reading_of, settled
+from ingest.conversation.rows import UNKNOWN_MODEL, Conversation, ModelCall, completed, numbers, outcome, reading_of
 from ingest.conversation.usage import usage_of
 from ingest.foreign.otel_spans import Span, messages, with_content
 from ingest.foreign.span_files import spans_in
@@ -416,7 +416,7 @@ def read(data: bytes, place: Place) -> Reading:
         reading.take(name, partial(_conversation, name, group, place))
     if not spans and not reading.rejects:
         raise BadInputError("OTLP JSON without spans: nothing was recorded")
-    return settled(reading)
+    return completed(reading)
 
 
 def _conversation(name: str, group: list[Span], place: Place) -> Reading:

@@ -9,11 +9,11 @@ from io import BytesIO
 from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, logged_messages
-from ingest.conversation.rows import Conversation, number, numbers, outcome, reading_of, settled
+from ingest.conversation.rows import Conversation, completed, number, numbers, outcome, reading_of
 from ingest.foreign import otel
 from ingest.foreign.chat_lines import PARQUET, parquet_rows, read_mapped
-from ingest.foreign.chat_mapping import DEFAULT, ConversationColumns
 from ingest.foreign.described import ADAPTERS as _DESCRIBED
+from ingest.foreign.mapping_file import DEFAULT, ConversationColumns
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, loads, read_time
 from schemas.common.errors import BadInputError
@@ -172,4 +172,4 @@ def _transcripts(data: bytes, place: Place) -> Reading:
         reading.take(name, partial(_transcript, row.values, place, name))
     if not reading.episodes and not reading.rejects:
         return Reading(note="Scout's transcripts without a row")
-    return settled(reading)
+    return completed(reading)

@@ -193,7 +193,7 @@ class Reading:
     """Keys of empty messages that hold something in the log -> in how many."""
 
     by_number: set[str] = field(default_factory=set)
-    """Ids of the episodes whose success is only that their score is 0 or 1 (`ingest.conversation.rows.settled`)."""
+    """Ids of the episodes whose success is only that their score is 0 or 1 (`ingest.conversation.rows.completed`)."""
 
     coded: dict[str, list[Coded]] = field(default_factory=lambda: defaultdict(list))
     """Table name -> more rows of it, where a format has so many alike that records would take too long."""

@@ -127,7 +127,7 @@ def test_contradictions_have_a_denominator_of_their_own(found: Ingested) -> None
     assert found.rows("SELECT start_turn, end_turn, turns_wasted FROM contradiction_spirals") == [(6, 10, 2)]
 
 
-def test_contradictions_are_failures_beside_the_others(found: Ingested) -> None:
+def test_contradictions_are_failures_of_their_own(found: Ingested) -> None:
     """In a taxonomy of their own, so that the denominator of repetitions stays what it was."""
     numbers = "condition, category, turns, denominator FROM failure_breakdown WHERE taxonomy = 'contradictions'"
     rows = found.rows(f"SELECT {numbers} ORDER BY ALL")

@@ -57,7 +57,7 @@ def _page(store: Store, **asked: str) -> str:
 
 
 def test_a_conversation_is_one_page(store: Store) -> None:
-    """Every message in its order; reasoning, calls and results folded; labels beside their message; texts escaped."""
+    """Every message in its order; reasoning, calls and results folded; labels next to their message; texts escaped."""
     text = _page(store, episode=_episode(store))
     parts = text.split("<article")[1:]
 

@@ -18,7 +18,7 @@ from cotrace.commands.optimize import command as optimize
 from games.craft.players.builders import BUILDERS
 from games.craft.players.directors import PERSONAS
 from ingest.adapters import formats
-from ingest.foreign.chat_mapping import ConversationColumns, MessageColumns, OutcomeColumns
+from ingest.foreign.mapping_file import ConversationColumns, MessageColumns, OutcomeColumns
 from ingest.labels.files import COLUMNS
 from judges.evidence.perturbations import kinds
 from judges.rubric import Question, Rubric

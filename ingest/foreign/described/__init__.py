@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.foreign.chat_lines import read_mapped
-from ingest.foreign.chat_mapping import ChatMapping
+from ingest.foreign.mapping_file import ChatMapping
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.text import dumps, read_json
 from schemas.common.yaml_lines import read_yaml
