@@ -73,7 +73,7 @@ def _about_players(sentence: str, speaker: str, names: Sequence[str]) -> Iterato
     if found is not None:
         for name in re.findall(rf"\b(?:{either})\b", found[1]):
             yield _of_player(name, found[2].lower(), found[0])
-    own = re.search(rf"(\bI know (?:that )?)?\bI(?:['’]m| am)\s+{sure}({what})\b{_END}", sentence)
+    own = re.search(rf"(\bI know (?:that )?)?\bI(?:['’]m| am)\s+{sure}((?i:{what}))\b{_END}", sentence)
     if own is not None and (own[1] or own[2] != "good"):  # "I'm good" may mean that nothing is lacking
         yield _of_player(speaker, own[2].lower(), own[0])
 
