@@ -173,7 +173,7 @@ def _change(logged: Logged, turn: int, arm: Arm, findings: Sequence[Finding], re
             raise UsageError("scripts that remember read no texts: --instead ideal, or a script of theirs")
         return replace(change, scripts=dict.fromkeys(replaced, "" if request.instead == IDEAL else request.instead))
     game = continued_game(logged.header.benchmark)
-    setup = game.seats(logged.header)
+    setup = game.player_setup(logged.header)
     given: dict[str, tuple[str, str]] = {}
     scripts: dict[str, str] = {}
     for agent in replaced:

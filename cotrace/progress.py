@@ -89,7 +89,7 @@ def _in_words(told: PlayProgress) -> str:
 
 def tell(report: RunReport, out: Path, *, next_step: bool = True, turns: str = "turns") -> int:
     """Say what was played and what it took; 1 if calls failed, the budget ended, or no reply could be read."""
-    say(f"{report.played} games with {report.turns} {turns} played, {report.kept} were there already; logs in {out}")
+    say(f"{report.played} games with {report.turns} {turns} played, {report.stored} were there already; logs in {out}")
     if report.calls or report.from_journal:
         before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
         late = f", {report.timed_out} requests timed out (see --timeout and --concurrency)" if report.timed_out else ""

@@ -61,7 +61,7 @@ def _made_from(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]
             value = function.__globals__[name]
             called = getattr(value, "py_func", None)
             if called is None:
-                yield f"{name} {_told(value)}"
+                yield f"{name} {_as_text(value)}"
             elif called not in seen:
                 yield from _made_from(called, seen)
 
@@ -73,7 +73,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(inner)
 
 
-def _told(value: object) -> str:
+def _as_text(value: object) -> str:
     """A value that machine code holds, so that another reads otherwise."""
     if isinstance(value, ModuleType):
         return value.__name__

@@ -21,7 +21,7 @@ import orjson
 from games.players.course import Course, Reply, Step, Takeover, play_again
 from games.players.player import Observation, Player, PlayerReply
 from games.players.running import Job
-from games.players.setup import PERSON, SCRIPT, PlayerSetup, mended_in, named, script_of
+from games.players.setup import PERSON, SCRIPT, PlayerSetup, fixed_in, named, script_of
 from schemas.common.errors import UsageError
 from schemas.families import modules
 from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
@@ -30,7 +30,7 @@ from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 class ContinuedGame(Protocol):
     """A module of this form, `games.<family>.continuation`, makes a family's logged games continue with changes."""
 
-    seats: Callable[[Header], PlayerSetup]
+    player_setup: Callable[[Header], PlayerSetup]
     """Who can play which agent in the game of a log."""
 
     course: Callable[[Header, Sequence[Turn]], Course]
@@ -181,7 +181,7 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetu
         raise UsageError(f"--turn {change.turn}: the game has turns 1 to {len(logged.turns)}")
     if not change.players and not change.given and change.step is None:
         raise UsageError("nothing to change: give --player ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
-    setup = game.seats(logged.header)
+    setup = game.player_setup(logged.header)
     taken, changed, cast = _taken(logged.header, change, setup)
     turns = [_with_replies(game, logged.header, turn) for turn in logged.turns[: change.turn]]
     slug = _slug(change.words)
@@ -353,7 +353,7 @@ def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> J
     )
     if plan.cast:
         return _cast_job(plan, header, taken, path)
-    return Job(path, header, taken, partial(_course, plan._replace(header=header)), partial(_seats, plan))
+    return Job(path, header, taken, partial(_course, plan._replace(header=header)), partial(_players_of, plan))
 
 
 def _check_scripts(plan: _Plan, taken: Mapping[str, str], takeover: Takeover) -> None:
@@ -368,7 +368,7 @@ def _check_scripts(plan: _Plan, taken: Mapping[str, str], takeover: Takeover) ->
 def _cast_job(plan: _Plan, header: Header, taken: Mapping[str, str], path: Path) -> Job:
     change = plan.change
     players = named(taken)
-    players |= {agent: mended_in(players[agent], change.turn, instead) for agent, instead in change.scripts.items()}
+    players |= {agent: fixed_in(players[agent], change.turn, instead) for agent, instead in change.scripts.items()}
     seed = f"{change.turn}:{path.stem}" if change.step is not None or change.repeats > 1 else None
     takeover = Takeover(change.turn, change.step or 0, seed, plan.before)
     last = None if change.turns is None else change.turn + change.turns - 1
@@ -389,7 +389,7 @@ def _course(plan: _Plan) -> Course:
     return course if plan.change.turns is None else _stopped(course, plan.change.turn + plan.change.turns - 1)
 
 
-def _seats(plan: _Plan, players: Mapping[str, Player]) -> Mapping[str, Player]:
+def _players_of(plan: _Plan, players: Mapping[str, Player]) -> Mapping[str, Player]:
     tape = _Tape(plan)
     return {agent: _TapedPlayer(agent, player, tape) for agent, player in players.items()}
 

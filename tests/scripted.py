@@ -44,7 +44,7 @@ def play(request: Request, on_progress: Callable[[int, int], None] | None = None
         report = play_short(family, out, on_progress=watch if on_progress else None, **asked)
         done.paths = [*done.paths, *report.paths]
         done.played += report.played
-        done.kept += report.kept
+        done.stored += report.stored
         done.turns += report.turns
     return done
 

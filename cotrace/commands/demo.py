@@ -155,7 +155,7 @@ def _play(logs: Path, games: int) -> None:
     players = [*(f"directors=script:{persona}" for persona in _PLANTED), f"builder=script:{_BUILDER}"]
     with writing_to(logs.parent, "--dir"), playing_bar() as show:
         played = play("craft", logs, players=players, games=games, reachable=True, on_progress=show)
-    kept = f", {played.kept} were there already" if played.kept else ""
+    kept = f", {played.stored} were there already" if played.stored else ""
     say(f"   {played.played} games of CRAFT on {games} targets played{kept}; what was planted stands beside them as labels")
 
 

@@ -326,7 +326,7 @@ def _tell_forecast(file: Path, experiment: Experiment, changes: Changes) -> None
     from games.experiments.plan import forecast, load
 
     found = forecast(experiment, lambda folder: load(file, replace(changes, out=folder)))
-    say(f"{_described(experiment)}; {found.kept} are there already, {found.games} to play")
+    say(f"{_described(experiment)}; {found.stored} are there already, {found.games} to play")
     for line in _forecast_lines(found):
         say(line)
     limit = experiment.table.terms.max_cost

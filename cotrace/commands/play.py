@@ -170,12 +170,12 @@ def _game_command(known: Family) -> click.Command:
 
 
 def _help(known: Family, game: ExperimentGame) -> str:
-    seats = game.seats(game.one_game(0, game.KINDS[0]))
+    seats = game.player_setup(game.one_game(0, game.KINDS[0]))
     roles: dict[str, list[str]] = {}
     for agent, role in seats.roles.items():
         roles.setdefault(role, []).append(agent)
     names = "; ".join(f"{', '.join(agents)} ({role}s)" if len(agents) > 1 else agents[0] for role, agents in roles.items())
-    of_kind = {kind: _scripts_in_words(game.seats(game.one_game(0, kind))) for kind in game.KINDS}
+    of_kind = {kind: _scripts_in_words(game.player_setup(game.one_game(0, kind))) for kind in game.KINDS}
     scripts = ". ".join(f"Scripts of {kind}: {words}" if kind else f"Scripts: {words}" for kind, words in of_kind.items())
     remember = (
         " Scripts among themselves remember, `script@8` plays so from turn 8 on, and the log has planted labels." if seats.casts else ""
@@ -250,6 +250,6 @@ def _play_planted(family: str, games: int, seed: int, out: Path, kind: str | Non
     play: Callable[..., Any] = found.play_planted if kind is None else found.of_game(kind)
     with writing_to(out), progress_bar("playing") as show:
         report = play(out, games, seed, show)
-    say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
+    say(f"{report.played} games with {report.turns} turns played, {report.stored} were there already; logs in {out}")
     say(f"next: cotrace ingest {in_shell(out)} && cotrace attribute && cotrace report attribution-accuracy")
     return 0

@@ -97,7 +97,7 @@ def _trials(store: Store, charges: Sequence[_Charge], seats: Sequence[str], turn
         finding = charge.finding
         try:
             logged = Logged(*logged_game(store, charge.episode))
-            taken = with_scripts(seats, continued_game(charge.benchmark).seats(logged.header))
+            taken = with_scripts(seats, continued_game(charge.benchmark).player_setup(logged.header))
             _refuse_same(finding, logged.header, taken)
             change = Change(turn=finding.turn, players=taken, turns=turns, **_instead(finding, logged.turns))
             setup, jobs = continuations(logged, change, folder / charge.episode)

@@ -70,7 +70,7 @@ def command(
     )
     with writing_to(out), progress_bar("asking") as show:
         report = ask_questions(request, show)
-    say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")
+    say(f"{report.asked} questions asked, {report.stored} were answered before, {report.failed} came to nothing; answers in {report.path}")
     if is_model(player) and report.asked:
         say(f"  {tokens(report.tokens_in, report.tokens_out)}, {spent(report.cost)}")
     if report.answered:

@@ -66,7 +66,7 @@ class CraftDrawing:
         target = views_json({mine.director: mine.target_view})[mine.director]
         walls = [_wall_of(f"{name}'s side now", view, name) for name, view in views_json(mine.board_views).items()]
         boards = html.Div([_wall_of("Your wall of the target", target, mine.director), *walls], className="boards")
-        own = _talk("Your messages of this turn, which the builder reads: say what is missing in them", mine.said)
+        own = _talk("Your messages of this turn, which the builder reads: say what is missing in them", mine.earlier)
         return html.Div([boards, *_talk("What was said and done last", mine.history[-_LAST_LINES:]), *own])
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:

@@ -146,7 +146,7 @@ def _refused(why: str) -> tuple[Response, HTTPStatus]:
 
 def _offer(name: str, kind: str, tables: Tables) -> dict[str, object]:
     game = games()[name]
-    known = game.seats(game.one_game(1, kind))
+    known = game.player_setup(game.one_game(1, kind))
     seats = {
         agent: [PERSON, *(f"{SCRIPT}{script}" for script in known.scripts.get(role, ())), *tables.partners]
         for agent, role in known.roles.items()

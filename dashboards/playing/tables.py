@@ -198,8 +198,8 @@ class Tables:
         if kind not in game.KINDS:
             raise UsageError(f"{game_name} has no game {kind!r}{near(kind, game.KINDS)}")
         asked = game.one_game(number, kind)
-        known = game.seats(asked)
-        taken = known.taken([f"{seat}={player}" for seat, player in players.items()], said="")
+        known = game.player_setup(asked)
+        taken = known.taken([f"{seat}={player}" for seat, player in players.items()], source="")
         for player in taken.values():
             if is_model(player) and player not in self.partners:
                 raise UsageError(f"{player} may not play here: name it with --partner when the server is started")

@@ -14,7 +14,7 @@ from schemas.game import Header, Turn
 __all__ = ["course", "replies", "scripted", "seats", "written"]
 
 
-def seats(header: Header) -> PlayerSetup:
+def player_setup(header: Header) -> PlayerSetup:
     """Two players, or one."""
     return PlayerSetup(SOLO_ROLES, SCRIPTS) if game_of(header).solo else PlayerSetup(ROLES, SCRIPTS, CASTS)
 

@@ -89,7 +89,7 @@ def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     return Tasks(generate=1, first=number)
 
 
-def seats(asked: Tasks) -> PlayerSetup:
+def player_setup(asked: Tasks) -> PlayerSetup:
     """Two players, or one."""
     return PlayerSetup(SOLO_ROLES, SCRIPTS) if asked.solo else PlayerSetup(ROLES, SCRIPTS, CASTS)
 

@@ -416,9 +416,9 @@ TYPES: Final[tuple[type, ...]] = (Fact, Question)
 
 def facts_of(claims: Iterable[Fact]) -> Facts:
     """Claims as the rules of the game take them."""
-    told = list(claims)
+    read = list(claims)
     return Facts(
-        order=frozenset((one.position, one.shape) for one in told if one.position is not None and one.shape is not None),
-        colors=frozenset((one.shape, one.color) for one in told if one.shape is not None and one.color is not None),
-        places=frozenset((one.position, one.color) for one in told if one.position is not None and one.color is not None),
+        order=frozenset((one.position, one.shape) for one in read if one.position is not None and one.shape is not None),
+        colors=frozenset((one.shape, one.color) for one in read if one.shape is not None and one.color is not None),
+        places=frozenset((one.position, one.color) for one in read if one.position is not None and one.color is not None),
     )

@@ -66,21 +66,21 @@ def feedback(mode: FeedbackMode, agent: Agent, hypotheses: Mapping[Agent, Sequen
         return None
     if mode == "joint":
         return Feedback(all_ok=not wrong["A"] and not wrong["B"])
-    told = AGENTS if mode in ("both", "both_detailed") else (agent,)
+    received = AGENTS if mode in ("both", "both_detailed") else (agent,)
     detailed = mode in ("own_detailed", "both_detailed")
     return Feedback(
-        a_ok=not wrong["A"] if "A" in told else None,
-        b_ok=not wrong["B"] if "B" in told else None,
-        wrong_a=wrong["A"] if detailed and "A" in told else None,
-        wrong_b=wrong["B"] if detailed and "B" in told else None,
+        a_ok=not wrong["A"] if "A" in received else None,
+        b_ok=not wrong["B"] if "B" in received else None,
+        wrong_a=wrong["A"] if detailed and "A" in received else None,
+        wrong_b=wrong["B"] if detailed and "B" in received else None,
     )
 
 
-def feedback_lines(told: Feedback, mode: FeedbackMode) -> list[str]:
+def feedback_lines(received: Feedback, mode: FeedbackMode) -> list[str]:
     """The feedback in words, each a line of the prompt."""
-    if told.all_ok is not None:
-        return [f"The puzzle is {_status(ok=told.all_ok)}."]
-    parts = {"A": (told.a_ok, told.wrong_a), "B": (told.b_ok, told.wrong_b)}
+    if received.all_ok is not None:
+        return [f"The puzzle is {_status(ok=received.all_ok)}."]
+    parts = {"A": (received.a_ok, received.wrong_a), "B": (received.b_ok, received.wrong_b)}
     known = {name: (ok, wrong) for name, (ok, wrong) in parts.items() if ok is not None}
     if mode in ("own", "own_detailed"):
         ((ok, wrong),) = known.values()
@@ -219,7 +219,7 @@ class PuzzleView:
     turn: int
     clues: tuple[Entry, ...]
     hypothesis: tuple[Entry, ...]
-    told: Feedback | None
+    received: Feedback | None
     """Feedback on the previous turn; None where there is none."""
 
     conversation: tuple[Heard, ...]
@@ -294,7 +294,7 @@ class Game:
         self.settings: Final = settings
         self._turns: list[AgentTurn] = []
         self._hypotheses: dict[Agent, tuple[Entry, ...]] = {agent: puzzle.clues(agent) for agent in AGENTS}
-        self._told: dict[Agent, Feedback | None] = dict.fromkeys(AGENTS)
+        self._received: dict[Agent, Feedback | None] = dict.fromkeys(AGENTS)
 
     @classmethod
     def drawn(cls, *, size: int, seed: int, settings: GameSettings = PAPER) -> Game:
@@ -354,22 +354,22 @@ class Game:
         """
         if agent not in AGENTS:
             raise UsageError(f"asympuzl: there is no agent {agent!r}; the agents are {', '.join(AGENTS)}")
-        said = [Heard(turn.agent, turn.turn, turn.answer.message) for turn in self._turns]
+        spoken = [Heard(turn.agent, turn.turn, turn.answer.message) for turn in self._turns]
         clues, hypothesis = self.puzzle.clues(agent), self._hypotheses[agent]
-        told, heard = self._told[agent], conversation(said, self.settings.history_length)
+        received, heard = self._received[agent], conversation(spoken, self.settings.history_length)
         last = next((turn for turn in reversed(self._turns) if turn.agent == agent), None)
         return PuzzleView(
             agent=agent,
             turn=self.turn,
             clues=clues,
             hypothesis=hypothesis,
-            told=told,
+            received=received,
             conversation=heard,
             system=system_prompt(agent, self.puzzle.size),
             user=user_prompt(
                 clues=clues,
                 hypothesis=hypothesis,
-                feedback=[] if told is None else feedback_lines(told, self.settings.mode),
+                feedback=[] if received is None else feedback_lines(received, self.settings.mode),
                 conversation=heard,
                 faults=[] if last is None else form_faults(last.answer),
             ),
@@ -389,7 +389,7 @@ class Game:
         self._turns.append(made)
         self._hypotheses[agent] = made.after
         if agent == AGENTS[-1]:
-            self._told = {each: feedback(self.settings.mode, each, self._hypotheses, self.puzzle) for each in AGENTS}
+            self._received = {each: feedback(self.settings.mode, each, self._hypotheses, self.puzzle) for each in AGENTS}
         return made
 
     def _progress(self) -> float:

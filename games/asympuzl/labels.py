@@ -101,14 +101,14 @@ def _repeated_message(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | Non
 
 
 def _ignored_partner(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
-    now, said = history[-1], _of(history[:-1], other(history[-1].agent))
-    if not said:
+    now, messages = history[-1], _of(history[:-1], other(history[-1].agent))
+    if not messages:
         return None
-    facts = said[-1].facts(puzzle.vocabulary)
-    if said[-1].facts(puzzle.spoken).unread:  # it may take back what it states
+    facts = messages[-1].facts(puzzle.vocabulary)
+    if messages[-1].facts(puzzle.spoken).unread:  # it may take back what it states
         return None
-    told = _contradicted_order if now.agent == "B" else _contradicted_colors
-    ignored = told(facts, now.before, puzzle) & told(facts, now.after, puzzle)
+    stated = _contradicted_order if now.agent == "B" else _contradicted_colors
+    ignored = stated(facts, now.before, puzzle) & stated(facts, now.after, puzzle)
     return f"was told, and it is true: {', '.join(sorted(ignored))}" if ignored else None
 
 
@@ -125,11 +125,11 @@ def _contradicted_colors(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzz
 
 def _overcorrection(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     """What the partner's latest message stated, or may have, is no fault of who writes it: the message is wrong (`wrong_statement`)."""
-    now, said = history[-1], _of(history[:-1], other(history[-1].agent))
-    facts = said[-1].facts(puzzle.spoken) if said else Facts()
+    now, messages = history[-1], _of(history[:-1], other(history[-1].agent))
+    facts = messages[-1].facts(puzzle.spoken) if messages else Facts()
     if facts.unread:
         return None
-    positions = sorted(place for place in taken_back(now) if not _is_told(facts, place, now.after[place - 1], now.agent))
+    positions = sorted(place for place in taken_back(now) if not _is_stated(facts, place, now.after[place - 1], now.agent))
     return f"right entries made wrong at {', '.join(map(str, positions))}" if positions else None
 
 
@@ -138,7 +138,7 @@ def taken_back(done: DoneTurn) -> set[int]:
     return {move.position for move in done.moves if move.takes_back and move.position is not None}
 
 
-def _is_told(facts: Facts, place: int, entry: Entry, agent: Agent) -> bool:
+def _is_stated(facts: Facts, place: int, entry: Entry, agent: Agent) -> bool:
     """Whether the partner stated what an agent has at a position."""
     if agent == "B":
         return (place, entry.shape) in facts.order
@@ -194,7 +194,7 @@ def _out_of_knowledge_claim(history: Sequence[DoneTurn], puzzle: Puzzle) -> str 
         news = {color for _, color in (*facts.colors, *facts.places)} - known
         return f"colors that B has not named: {', '.join(sorted(news))}" if news else None
     read = [turn.facts(puzzle.vocabulary) for turn in heard]
-    told = {fact for found in read for fact in found.order}
+    stated = {fact for found in read for fact in found.order}
     # A shape that A spoke of in words that could not be read may well have been placed by A.
     unread = {
         shape
@@ -202,7 +202,7 @@ def _out_of_knowledge_claim(history: Sequence[DoneTurn], puzzle: Puzzle) -> str 
         for shape in shape_words(turn.message, puzzle.vocabulary) - {shape for _, shape in found.order}
     }
     own = set(enumerate((entry.shape for entry in puzzle.clues_b), start=1))  # a numbered list of its clues claims no order
-    claims = sorted((place, shape) for place, shape in facts.order - told - own if shape not in unread)
+    claims = sorted((place, shape) for place, shape in facts.order - stated - own if shape not in unread)
     return f"an order that A has not told: {', '.join(f'{place} {shape}' for place, shape in claims)}" if claims else None
 
 

@@ -71,8 +71,8 @@ class Mind:
     def hear(self, seen: PuzzleView) -> Facts:
         """What the partner's latest message states; nothing where there is none."""
         partner = other(self.agent)
-        said = [heard.text for heard in seen.conversation if heard.agent == partner]
-        return read_facts(said[-1], self._words, partner) if said else Facts()
+        messages = [heard.text for heard in seen.conversation if heard.agent == partner]
+        return read_facts(messages[-1], self._words, partner) if messages else Facts()
 
     def learn(self, order: Mapping[int, str], colors: Mapping[str, str]) -> None:
         """Take statements over; an earlier one gives way. Nobody is talked out of what its clues say."""
@@ -165,13 +165,13 @@ def _say_guess(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
 
 
 def _say_exchanged(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
-    told = Mind(mind.agent, seen.clues)
+    altered = Mind(mind.agent, seen.clues)
     if mind.agent == "A" and mind.size >= _PAIR:
-        told.order[1], told.order[2] = told.order[2], told.order[1]
+        altered.order[1], altered.order[2] = altered.order[2], altered.order[1]
     elif mind.size >= _PAIR:
-        first, second = told.shapes[:_PAIR]
-        told.colors[first], told.colors[second] = told.colors[second], told.colors[first]
-    return _say_all(told, seen, rng)
+        first, second = altered.shapes[:_PAIR]
+        altered.colors[first], altered.colors[second] = altered.colors[second], altered.colors[first]
+    return _say_all(altered, seen, rng)
 
 
 def _say_see(_mind: Mind, _seen: PuzzleView, rng: random.Random) -> str:

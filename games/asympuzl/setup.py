@@ -138,7 +138,7 @@ def scripted_course(game: GameSetup, takeover: Takeover | None = None) -> Course
 class ScriptedTeam:
     """Two players; the same seed, the same players."""
 
-    keeps_replies = True
+    stores_replies = True
 
     def __init__(self, puzzle: Puzzle, players: Mapping[str, str], seed: int) -> None:
         self._players = {agent: PersonaPlayer(players[agent], agent, puzzle.clues(agent), seed=seed) for agent in AGENTS}
@@ -163,8 +163,8 @@ def _pair_course(game: Game, count: Tokenizer, started_at: datetime) -> Course:
         turn, before = game.turn, game.state().hypotheses
         answers = []
         for agent in AGENTS:
-            said = yield from ask(_observation(game.observe(agent)))
-            answers.append(Answered(game.act(agent, said.text), said.reasoning, AGENTS, touched[agent]))
+            reply = yield from ask(_observation(game.observe(agent)))
+            answers.append(Answered(game.act(agent, reply.text), reply.reasoning, AGENTS, touched[agent]))
         for answer in answers:
             touched[answer.made.agent] |= _changed(answer.made)
         state = game.state()
@@ -189,10 +189,10 @@ def _observation(seen: Seen) -> Observation:
 
 
 def _solo_course(puzzle: Puzzle, count: Tokenizer, started_at: datetime) -> Course:
-    said = yield from _ask_solo(observe(puzzle))
-    made = attempt(puzzle, said.text)
+    reply = yield from _ask_solo(observe(puzzle))
+    made = attempt(puzzle, reply.text)
     progress = 1 - len(wrong_positions(made.after, puzzle.truth)) / puzzle.size
-    answer = Answered(made, said.reasoning, ("A",), frozenset())
+    answer = Answered(made, reply.reasoning, ("A",), frozenset())
     at = (started_at + _TURN).isoformat()
     yield turn_entry([answer], {"A": puzzle.clues_a}, count, at=at, progress=progress)
     return End(success=made.ok_after, score=progress, stop_reason="solved" if made.ok_after else "max_turns", turns_taken=1)

@@ -66,11 +66,11 @@ def concluded(puzzle: Puzzle, standing: Standing, agent: Agent) -> frozenset[int
 
 def _colors(facts: Sequence[Facts], place: int, entry: Entry) -> bool:
     """Whether one color was told for a shape or its place, and it is the right one."""
-    told = {color for said in facts for shape, color in said.colors if shape == entry.shape}
-    told |= {color for said in facts for where, color in said.places if where == place}
-    return told == {entry.color}
+    stated = {color for fact in facts for shape, color in fact.colors if shape == entry.shape}
+    stated |= {color for fact in facts for where, color in fact.places if where == place}
+    return stated == {entry.color}
 
 
 def _shapes(facts: Sequence[Facts], place: int, entry: Entry) -> bool:
     """Whether one shape was told for a place, and it is the right one."""
-    return {shape for said in facts for where, shape in said.order if where == place} == {entry.shape}
+    return {shape for fact in facts for where, shape in fact.order if where == place} == {entry.shape}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.avalon.setup import course_of, game_of, player_setup
+from games.avalon.setup import course_of, game_of, setup_of
 from games.continuations import replies, written
 from games.players.course import Course
 from games.players.setup import PlayerSetup
@@ -13,9 +13,9 @@ from schemas.game import Header, Turn
 __all__ = ["course", "replies", "seats", "written"]
 
 
-def seats(header: Header) -> PlayerSetup:
+def player_setup(header: Header) -> PlayerSetup:
     """The players of the table."""
-    return player_setup(len(header.agents))
+    return setup_of(len(header.agents))
 
 
 def course(header: Header, _: Sequence[Turn]) -> Course:

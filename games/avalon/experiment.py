@@ -13,7 +13,7 @@ from pydantic import Field
 from games.avalon.game import Game
 from games.avalon.game import GameSettings as Condition
 from games.avalon.players import FAULTLESS
-from games.avalon.setup import course_of, played_header, player_setup
+from games.avalon.setup import course_of, played_header, setup_of
 from games.experiments.family import Match, ShortForm, Task, job_of
 from games.players.player import Form, Observation, Slot
 from games.players.running import Job
@@ -70,9 +70,9 @@ def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     return Tasks(generate=1, first=number)
 
 
-def seats(asked: Tasks) -> PlayerSetup:
+def player_setup(asked: Tasks) -> PlayerSetup:
     """Five to ten players; roles are dealt by the seed."""
-    return player_setup(asked.size)
+    return setup_of(asked.size)
 
 
 def tasks(asked: Tasks, _: Path) -> Sequence[Task]:

@@ -72,7 +72,7 @@ ROLE: Final = "player"
 """Role of every agent as far as `--player` is concerned: who is what is dealt anew in every game."""
 
 
-def player_setup(players: int) -> PlayerSetup:
+def setup_of(players: int) -> PlayerSetup:
     """Who can play at a table of so many players."""
     return PlayerSetup(dict.fromkeys(NAMES[: checked_players(players)], ROLE), {ROLE: SCRIPTS})
 

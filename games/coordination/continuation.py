@@ -14,7 +14,7 @@ from schemas.game import Header, Turn
 __all__ = ["course", "replies", "scripted", "seats", "written"]
 
 
-def seats(header: Header) -> PlayerSetup:
+def player_setup(header: Header) -> PlayerSetup:
     """Alice and Bob, with the scripts of their game."""
     return setup_of(game_of(header).game)
 

@@ -25,7 +25,7 @@ HORIZON: Final = 40
 _SEEN: Final = 5
 """Nobody, Alice, Bob, both with Alice as target, both with Bob as target: 0 to 4."""
 _MARKS: Final[Mapping[tuple[Player, ...], int]] = {(): 0, ("Alice",): 1, ("Bob",): 2}
-_NOBODY, _ALICE, _BOB, _BOTH_ALICE, _BOTH_BOB = range(_SEEN)
+_NONE, _ALICE, _BOB, _BOTH_ALICE, _BOTH_BOB = range(_SEEN)
 
 _COUNT: Final = len(ROOMS)
 _COUNTS: Final = FIXES_NEEDED + 1
@@ -74,19 +74,19 @@ def number(rooms: tuple[int, int, int], counters: tuple[int, int], seen: tuple[P
 
 
 @cache
-def tables(*, keeps: bool) -> Tables:
+def tables(*, mark_stays: bool) -> Tables:
     """Value all states.
 
     Args:
         keeps: read the rules so that a player's mark as seen stays while the killer has only the other one beside it.
     """
-    classes, states = _classes(keeps)
-    values = _values(*_transitions(keeps, classes, states))
+    classes, states = _classes(mark_stays)
+    values = _values(*_transitions(mark_stays, classes, states))
     return Tables(*(table.take(classes, axis=-1) for table in values))
 
 
 @compiled
-def _classes(keeps: bool) -> tuple[Ints, Ints]:
+def _classes(mark_stays: bool) -> tuple[Ints, Ints]:
     """States in which the same can happen are worth the same: whom the killer has seen matters to few of its decisions.
 
     Returns:
@@ -98,7 +98,7 @@ def _classes(keeps: bool) -> tuple[Ints, Ints]:
     for state in range(_STATES):
         seen = state % _SEEN
         alice, bob, killer, _, _ = _parts(state)
-        _killer(alice, bob, killer, seen, keeps, options, marks)
+        _killer(alice, bob, killer, seen, mark_stays, options, marks)
         answers[seen, 0], answers[seen, 1] = options[0], marks[0]
         same = 0
         while answers[same, 0] != options[0] or answers[same, 1] != marks[0]:
@@ -122,7 +122,7 @@ def _parts(state: int) -> tuple[int, int, int, int, int]:
 
 
 @compiled
-def _transitions(keeps: bool, classes: Ints, states: Ints) -> tuple[Ints, Ints, Ints]:
+def _transitions(mark_stays: bool, classes: Ints, states: Ints) -> tuple[Ints, Ints, Ints]:
     """Where joint actions lead.
 
     Returns:
@@ -134,7 +134,7 @@ def _transitions(keeps: bool, classes: Ints, states: Ints) -> tuple[Ints, Ints, 
     action = draw = 0
     for place in range(total):
         alice, bob, killer, first, second = _parts(states[place])
-        count = _killer(alice, bob, killer, states[place] % _SEEN, keeps, options, marks)
+        count = _killer(alice, bob, killer, states[place] % _SEEN, mark_stays, options, marks)
         for a in range(_MOST_NEIGHBOURS + 2):
             for b in range(_MOST_NEIGHBOURS + 2):
                 a_room, a_fixes, b_room, b_fixes = _act(alice, a), _fixes(alice, a), _act(bob, b), _fixes(bob, b)
@@ -180,13 +180,13 @@ def _counter(counter: int, fixing: int) -> int:
 
 
 @compiled_inside
-def _killer(alice: int, bob: int, killer: int, seen: int, keeps: bool, options: Ints, marks: Ints) -> int:
+def _killer(alice: int, bob: int, killer: int, seen: int, mark_stays: bool, options: Ints, marks: Ints) -> int:
     """Write down the rooms the killer can decide for, and whom it has then seen; gives how many there are."""
     near_alice = near_bob = False
     count = 0
     for place in range(_MOST_NEIGHBOURS):
         if _MAP[killer, place] >= 0:
-            options[count], marks[count] = _MAP[killer, place], _NOBODY
+            options[count], marks[count] = _MAP[killer, place], _NONE
             count += 1
             near_alice |= _MAP[killer, place] == alice
             near_bob |= _MAP[killer, place] == bob
@@ -198,8 +198,8 @@ def _killer(alice: int, bob: int, killer: int, seen: int, keeps: bool, options: 
         marks[0] = _BOTH_BOB if hunts_bob else _BOTH_ALICE
     else:
         hunts_bob = near_bob
-        kept = keeps and (seen_alice if hunts_bob else seen_bob)
-        marks[0] = (_BOTH_BOB if kept else _BOB) if hunts_bob else (_BOTH_ALICE if kept else _ALICE)
+        retained = mark_stays and (seen_alice if hunts_bob else seen_bob)
+        marks[0] = (_BOTH_BOB if retained else _BOB) if hunts_bob else (_BOTH_ALICE if retained else _ALICE)
     options[0] = bob if hunts_bob else alice
     return 1
 

@@ -117,7 +117,7 @@ def one_game(_: int, kind: CoordinationGame = KINDS[0]) -> Tasks:
     return Tasks(game=kind)
 
 
-def seats(asked: Tasks) -> PlayerSetup:
+def player_setup(asked: Tasks) -> PlayerSetup:
     """Alice and Bob."""
     return setup_of(asked.game)
 

@@ -117,46 +117,46 @@ class HanabiState:
 
 
 def deal(deck: Sequence[str]) -> HanabiState:
-    """The first state: the first five cards are seat 0's."""
+    """The first state: the first five cards are player_index 0's."""
     hands = (tuple(deck[:HAND]), tuple(deck[HAND : 2 * HAND]))
     unknown = (Known(),) * HAND
     return HanabiState(hands=hands, knowledge=(unknown, unknown), fireworks=dict.fromkeys(COLORS, 0))
 
 
-def touched(state: HanabiState, seat: int, move: Move) -> tuple[int, ...]:
-    """Places of the partner's cards that a reveal by this seat names."""
-    return tuple(place for place, card in enumerate(state.hands[1 - seat]) if (move.value or "-") in card)
+def touched(state: HanabiState, player_index: int, move: Move) -> tuple[int, ...]:
+    """Places of the partner's cards that a reveal by this player_index names."""
+    return tuple(place for place, card in enumerate(state.hands[1 - player_index]) if (move.value or "-") in card)
 
 
-def is_legal(state: HanabiState, seat: int, move: Move) -> bool:
+def is_legal(state: HanabiState, player_index: int, move: Move) -> bool:
     """Whether the rules allow a move."""
     if move.verb in {"play", "discard"}:
-        in_hand = move.card is not None and 0 <= move.card < len(state.hands[seat])
+        in_hand = move.card is not None and 0 <= move.card < len(state.hands[player_index])
         return in_hand and (move.verb == "play" or state.tokens < TOKENS)
-    return state.tokens > 0 and bool(move.value) and bool(touched(state, seat, move))
+    return state.tokens > 0 and bool(move.value) and bool(touched(state, player_index, move))
 
 
-def legal_moves(state: HanabiState, seat: int) -> tuple[Move, ...]:
+def legal_moves(state: HanabiState, player_index: int) -> tuple[Move, ...]:
     """In listed order: discards, plays, colours, ranks."""
-    own = [Move(verb, card=place) for verb in ("discard", "play") for place in range(len(state.hands[seat]))]
+    own = [Move(verb, card=place) for verb in ("discard", "play") for place in range(len(state.hands[player_index]))]
     hints = [Move("reveal_color", value=color) for color in COLORS] + [Move("reveal_rank", value=rank) for rank in RANKS]
-    return tuple(move for move in (*own, *hints) if is_legal(state, seat, move))
+    return tuple(move for move in (*own, *hints) if is_legal(state, player_index, move))
 
 
-def apply(state: HanabiState, seat: int, move: Move, drawn: str | None) -> tuple[HanabiState, Effect]:
-    """Carry out a legal move of a seat.
+def apply(state: HanabiState, player_index: int, move: Move, drawn: str | None) -> tuple[HanabiState, Effect]:
+    """Carry out a legal move of a player_index.
 
     Args:
         state: before it.
-        seat: whose move.
+        player_index: whose move.
         move: a legal move.
         drawn: the card drawn afterwards; None where nothing is drawn.
     """
     if move.verb in {"reveal_color", "reveal_rank"}:
-        return _hinted(state, seat, move)
+        return _hinted(state, player_index, move)
     place = move.card or 0
-    card = state.hands[seat][place]
-    after = _redrawn(state, seat, place, drawn)
+    card = state.hands[player_index][place]
+    after = _redrawn(state, player_index, place, drawn)
     if move.verb == "discard":
         return replace(after, discards=(*state.discards, card), tokens=state.tokens + 1), Effect(card=card, token_gained=True)
     if not state.fits(card):
@@ -171,25 +171,25 @@ def draws(before: HanabiState, move: Move, after: HanabiState) -> bool:
     return move.card is not None and before.deck > 0 and after.lives > 0 and after.stacked < MAX_SCORE
 
 
-def _redrawn(state: HanabiState, seat: int, place: int, drawn: str | None) -> HanabiState:
-    hand = (*state.hands[seat][:place], *state.hands[seat][place + 1 :], *((drawn,) if drawn else ()))
-    known = (*state.knowledge[seat][:place], *state.knowledge[seat][place + 1 :], *((Known(),) if drawn else ()))
+def _redrawn(state: HanabiState, player_index: int, place: int, drawn: str | None) -> HanabiState:
+    hand = (*state.hands[player_index][:place], *state.hands[player_index][place + 1 :], *((drawn,) if drawn else ()))
+    known = (*state.knowledge[player_index][:place], *state.knowledge[player_index][place + 1 :], *((Known(),) if drawn else ()))
     deck = state.deck - (drawn is not None)
-    if seat == 0:
+    if player_index == 0:
         return replace(state, hands=(hand, state.hands[1]), knowledge=(known, state.knowledge[1]), deck=deck)
     return replace(state, hands=(state.hands[0], hand), knowledge=(state.knowledge[0], known), deck=deck)
 
 
-def _hinted(state: HanabiState, seat: int, move: Move) -> tuple[HanabiState, Effect]:
-    named = touched(state, seat, move)
-    before = state.knowledge[1 - seat]
-    after = tuple(_told(known, move, hit=place in named) for place, known in enumerate(before))
+def _hinted(state: HanabiState, player_index: int, move: Move) -> tuple[HanabiState, Effect]:
+    named = touched(state, player_index, move)
+    before = state.knowledge[1 - player_index]
+    after = tuple(_after_hint(known, move, hit=place in named) for place, known in enumerate(before))
     newly = tuple(place for place in named if not before[place].is_hinted(move.verb))
-    knowledge = (state.knowledge[0], after) if seat == 0 else (after, state.knowledge[1])
+    knowledge = (state.knowledge[0], after) if player_index == 0 else (after, state.knowledge[1])
     return replace(state, knowledge=knowledge, tokens=state.tokens - 1), Effect(touched=named, newly_revealed=newly)
 
 
-def _told(known: Known, move: Move, *, hit: bool) -> Known:
+def _after_hint(known: Known, move: Move, *, hit: bool) -> Known:
     value = move.value or ""
     if move.verb == "reveal_color":
         return known._replace(colors=value, color_hinted=True) if hit else known._replace(colors=known.colors.replace(value, ""))
@@ -215,16 +215,16 @@ def is_safe_play(state: HanabiState, known: Known) -> bool:
     return all(state.fits(card) for card in known.cards)
 
 
-def possible_cards(state: HanabiState, seat: int, place: int) -> tuple[str, ...]:
+def possible_cards(state: HanabiState, player_index: int, place: int) -> tuple[str, ...]:
     """What an own card can be, by hints and by counting the cards that are stacked, discarded or in the partner's hand."""
     stacked = [f"{color}{rank}" for color in COLORS for rank in RANKS[: state.fireworks[color]]]
-    seen = [*state.discards, *state.hands[1 - seat], *stacked]
-    return tuple(card for card in state.knowledge[seat][place].cards if seen.count(card) < COPIES[card[1]])
+    seen = [*state.discards, *state.hands[1 - player_index], *stacked]
+    return tuple(card for card in state.knowledge[player_index][place].cards if seen.count(card) < COPIES[card[1]])
 
 
-def is_known_playable(state: HanabiState, seat: int, place: int) -> bool:
+def is_known_playable(state: HanabiState, player_index: int, place: int) -> bool:
     """Whatever the own card can be, counting included, it fits its stack."""
-    return all(state.fits(card) for card in possible_cards(state, seat, place))
+    return all(state.fits(card) for card in possible_cards(state, player_index, place))
 
 
 def is_safe_discard(state: HanabiState, known: Known) -> bool:
@@ -232,40 +232,40 @@ def is_safe_discard(state: HanabiState, known: Known) -> bool:
     return all(state.is_dead(card) for card in known.cards)
 
 
-def newly_named(state: HanabiState, seat: int, move: Move) -> tuple[int, ...]:
+def newly_named(state: HanabiState, player_index: int, move: Move) -> tuple[int, ...]:
     """Cards of the partner that a move tells something new about; none where it is no hint."""
     if move.card is not None:
         return ()
-    knowledge = state.knowledge[1 - seat]
-    return tuple(place for place in touched(state, seat, move) if not knowledge[place].is_hinted(move.verb))
+    knowledge = state.knowledge[1 - player_index]
+    return tuple(place for place in touched(state, player_index, move) if not knowledge[place].is_hinted(move.verb))
 
 
-def move_category(state: HanabiState, seat: int, move: Move, clued: Container[int] = ()) -> tuple[str, str]:
+def move_category(state: HanabiState, player_index: int, move: Move, clued: Container[int] = ()) -> tuple[str, str]:
     """Category of a legal move, and what the rule saw.
 
     Args:
         state: before the move.
-        seat: who moves.
+        player_index: who moves.
         move: what it does.
         clued: own cards that the partner's move just before told something new about (`newly_named`).
     """
     if move.card is None:
-        return _clue(state, seat, move)
-    card, known = state.hands[seat][move.card], state.knowledge[seat][move.card]
+        return _clue(state, player_index, move)
+    card, known = state.hands[player_index][move.card], state.knowledge[player_index][move.card]
     seen = f"card {move.card} is {card}; by hints it can be {known.colors} {known.ranks}"
     if move.verb == "discard":
         return ("discard_last" if state.is_last(card) else "discard"), seen
     if not state.fits(card):
         return "misplay", seen
-    if is_known_playable(state, seat, move.card):
+    if is_known_playable(state, player_index, move.card):
         return "safe_play", seen
     return ("clued_play" if move.card in clued else "lucky_play"), seen
 
 
-def _clue(state: HanabiState, seat: int, move: Move) -> tuple[str, str]:
-    partner = 1 - seat
-    named = touched(state, seat, move)
-    new = [*newly_named(state, seat, move)]
+def _clue(state: HanabiState, player_index: int, move: Move) -> tuple[str, str]:
+    partner = 1 - player_index
+    named = touched(state, player_index, move)
+    new = [*newly_named(state, player_index, move)]
     playable = [place for place in new if state.fits(state.hands[partner][place])]
     seen = f"names {', '.join(f'card {place} ({state.hands[partner][place]})' for place in named)}; new about {new or 'none'}"
     return ("clue_playable" if playable else "clue_new" if new else "clue_redundant"), seen
@@ -290,18 +290,21 @@ def listed(moves: tuple[Move, ...], player: Player) -> tuple[str, ...]:
     return tuple(f"{chr(ord('A') + place)}. {action_text(move, player)}" for place, move in enumerate(moves))
 
 
-def observation(state: HanabiState, player: Player, seat: int, actions: tuple[str, ...]) -> str:
+def observation(state: HanabiState, player: Player, player_index: int, actions: tuple[str, ...]) -> str:
     """What the player sees: everything but its own cards."""
     partner = partner_of(player)
     stacks = " ".join(f"{COLOR_NAMES[color]} - {COLOR_NAMES[color]} {state.fireworks[color]}" for color in COLORS)
     lines = [
         f"It is currently My ({player}) turn. Current Stacks: {stacks} ",
         "My cards based on my knowledge: ",
-        *(f"Card {place} could be: {_known(known)}" for place, known in enumerate(state.knowledge[seat])),
+        *(f"Card {place} could be: {_known(known)}" for place, known in enumerate(state.knowledge[player_index])),
         f"I can see {partner}s Cards are: ",
-        *(f"[Card {place}: {COLOR_NAMES[card[0]]} {card[1]}]" for place, card in enumerate(state.hands[1 - seat])),
+        *(f"[Card {place}: {COLOR_NAMES[card[0]]} {card[1]}]" for place, card in enumerate(state.hands[1 - player_index])),
         f"{partner}s Knowledge about his cards: ",
-        *(f"{partner} believes his Card {place} could be: {_known(known)}" for place, known in enumerate(state.knowledge[1 - seat])),
+        *(
+            f"{partner} believes his Card {place} could be: {_known(known)}"
+            for place, known in enumerate(state.knowledge[1 - player_index])
+        ),
         f"Remaining Reveal Tokens: {state.tokens}",
         f"Remaining Lives: {state.lives}",
         f"Deck Size: {state.deck}",
@@ -335,7 +338,7 @@ class HanabiTable:
     """A game for two with a given order of the deck.
 
     Args:
-        deck: all 50 cards in the order in which they are dealt: five to seat 0, five to seat 1, then one after each play or discard.
+        deck: all 50 cards in the order in which they are dealt: five to player_index 0, five to player_index 1, then one after each play or discard.
     """
 
     def __init__(self, deck: Sequence[str]) -> None:
@@ -349,7 +352,7 @@ class HanabiTable:
         self.state: HanabiState = deal(deck)
 
     @property
-    def seat(self) -> int:
+    def player_index(self) -> int:
         """Whose turn it is."""
         return self.turns % 2
 
@@ -370,14 +373,14 @@ class HanabiTable:
             UsageError: the rules do not allow it.
             CotraceError: OpenSpiel is there and sees it otherwise.
         """
-        legal = legal_moves(self.state, self.seat)
+        legal = legal_moves(self.state, self.player_index)
         if move not in legal or self.is_over:
             raise UsageError(f"hanabi: {_referee_text(move)} is not legal; there are {', '.join(map(_referee_text, legal))}")
-        before, seat = self.state, self.seat
+        before, player_index = self.state, self.player_index
         self._without_deck += self._dealt == len(self._deck)
-        self.state, effect = apply(before, seat, move, None)
+        self.state, effect = apply(before, player_index, move, None)
         if draws(before, move, self.state):
-            self.state, effect = apply(before, seat, move, self._deck[self._dealt])
+            self.state, effect = apply(before, player_index, move, self._deck[self._dealt])
             self._dealt += 1
         self.turns += 1
         if self._referee is not None:
@@ -408,8 +411,8 @@ class _Referee:
         Raises:
             CotraceError: it sees another game.
         """
-        seat = int(self._state.current_player())
-        legal = {self._state.action_to_string(seat, action): action for action in self._state.legal_actions()}
+        player_index = int(self._state.current_player())
+        legal = {self._state.action_to_string(player_index, action): action for action in self._state.legal_actions()}
         wanted = _referee_text(move)
         if wanted not in legal:
             raise CotraceError(f"hanabi: OpenSpiel does not allow {wanted}, the rules do: please report it")

@@ -293,7 +293,7 @@ def distances(layout: Layout, state: KitchenState, player: int, *, around_partne
 def listed(layout: Layout, state: KitchenState, player: int) -> tuple[str, ...]:
     """The listed macro actions: what hands and reach allow, useful or not; waiting and stepping aside last."""
     reach = distances(layout, state, player, around_partner=False)
-    places = [name for name, spot in layout.names.items() if _beside(spot, reach)]
+    places = [name for name, spot in layout.names.items() if _adjacent(spot, reach)]
     held = state.cooks[player].held
     found = [text for name in places if (text := _text(layout, state, held, name))]
     counters = [text for text in found if place_of(text) in {name for name in places if name.startswith("k")} and text.startswith("place")]
@@ -301,13 +301,13 @@ def listed(layout: Layout, state: KitchenState, player: int) -> tuple[str, ...]:
     return (*(text for text in found if text not in counters or text == nearest), WAIT, MOVE_AWAY)
 
 
-def _beside(spot: Spot, reach: dict[Spot, int]) -> list[Spot]:
+def _adjacent(spot: Spot, reach: dict[Spot, int]) -> list[Spot]:
     return [Spot(spot.x + dx, spot.y + dy) for dx, dy in DIRECTIONS.values() if Spot(spot.x + dx, spot.y + dy) in reach]
 
 
 def _steps(layout: Layout, reach: dict[Spot, int], text: str) -> int:
     name = place_of(text)
-    return min(reach[spot] for spot in _beside(layout.names[name or ""], reach))
+    return min(reach[spot] for spot in _adjacent(layout.names[name or ""], reach))
 
 
 def _text(layout: Layout, state: KitchenState, held: Item | None, name: str) -> str | None:
@@ -348,12 +348,12 @@ def low_level(layout: Layout, state: KitchenState, player: int, macro: str) -> t
 def _first_step(layout: Layout, state: KitchenState, player: int, target: Spot) -> str | None:
     """Direction of a shortest way around the partner to a tile beside the target."""
     reach = distances(layout, state, player, around_partner=True)
-    ends = _beside(target, reach)
+    ends = _adjacent(target, reach)
     if not ends:
         return None
     spot = min(ends, key=lambda end: reach[end])
     while reach[spot] > 1:
-        spot = next(other for other in _beside(spot, reach) if reach[other] == reach[spot] - 1)
+        spot = next(other for other in _adjacent(spot, reach) if reach[other] == reach[spot] - 1)
     here = state.cooks[player].spot
     return next((d for d, (dx, dy) in DIRECTIONS.items() if Spot(here.x + dx, here.y + dy) == spot), None)
 
@@ -452,8 +452,8 @@ def state_text(layout: Layout, state: KitchenState, cook: int, *, partner: bool)
 def inventory(state: KitchenState, cook: int, *, partner: bool = True) -> str:
     """What is held."""
     own, other = (state.cooks[number].held for number in (cook, 1 - cook))
-    told = f" {PLAYERS[1 - cook]} is holding {_held(other)}." if partner else ""
-    return f"<Inventory>: I am holding {_held(own)}.{told}"
+    partner_line = f" {PLAYERS[1 - cook]} is holding {_held(other)}." if partner else ""
+    return f"<Inventory>: I am holding {_held(own)}.{partner_line}"
 
 
 def _held(item: Item | None) -> str:
@@ -477,8 +477,8 @@ def _distances(layout: Layout, state: KitchenState, cook: int) -> Iterator[str]:
 
 
 def _nearest(spot: Spot, reach: dict[Spot, int]) -> int | None:
-    beside = [Spot(spot.x + dx, spot.y + dy) for dx, dy in DIRECTIONS.values()]
-    return min((reach[other] for other in beside if other in reach), default=None)
+    adjacent = [Spot(spot.x + dx, spot.y + dy) for dx, dy in DIRECTIONS.values()]
+    return min((reach[other] for other in adjacent if other in reach), default=None)
 
 
 def _environment(layout: Layout, state: KitchenState, cook: int) -> Iterator[str]:

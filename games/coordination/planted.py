@@ -33,20 +33,20 @@ def fault_in(scripts: Mapping[str, str | None]) -> FaultyPlayer | None:
 
 
 def _game_of(case: PlantedGame) -> CoordinationGame:
-    return cast("CoordinationGame", case.seat.partition(" ")[0])
+    return cast("CoordinationGame", case.agent.partition(" ")[0])
 
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     game = _game_of(case)
-    team = dict.fromkeys(PLAYERS, BEFORE_ONSET[game]) | {case.seat.partition(" ")[2]: case.script}
+    team = dict.fromkeys(PLAYERS, BEFORE_ONSET[game]) | {case.agent.partition(" ")[2]: case.script}
     variants = VARIANTS[game]
     chosen: dict[str, Any] = {"task": [case.rng.choice(variants)]} if variants else {}
     return play("coordination", out / f"{case.place}", players=as_asked(team), game=game, seeds=[seed + case.place], **chosen)
 
 
 def _planted(faults: Mapping[CoordinationGame, Sequence[str]]) -> PlantedGames:
-    seats = {f"{game} {player}": scripts for game, scripts in faults.items() for player in PLAYERS}
-    return PlantedGames(seats, lambda case: BEFORE_ONSET[_game_of(case)], _played)
+    agents = {f"{game} {player}": scripts for game, scripts in faults.items() for player in PLAYERS}
+    return PlantedGames(agents, lambda case: BEFORE_ONSET[_game_of(case)], _played)
 
 
 play_planted: Final = _planted(_FAULTS)

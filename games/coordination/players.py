@@ -192,11 +192,11 @@ def ground(response: str, listed: Sequence[str], *, contained: bool = True) -> s
     The first listed text that contains the answer (not in Hanabi: ``contained`` False), else the most similar one: slips are part of it
     (docs/coordination.md, "Grounding").
     """
-    said = _said(response)
-    if said is None:
+    answer = _answer(response)
+    if answer is None:
         return None
-    within = next((text for text in listed if said in text.lower()), None) if contained else None
-    return within or listed[best_match(said, listed)[0]]
+    within = next((text for text in listed if answer in text.lower()), None) if contained else None
+    return within or listed[best_match(answer, listed)[0]]
 
 
 def read_of(response: str, executed: str, *, at_random: bool) -> Read | None:
@@ -211,14 +211,14 @@ def read_of(response: str, executed: str, *, at_random: bool) -> Read | None:
         return None
     if named_action(response, [executed]) is not None:
         return "exact"
-    if _said(response) is not None:
+    if _answer(response) is not None:
         return "guessed"
     return "random" if at_random else "default"
 
 
-def _said(response: str) -> str | None:
+def _answer(response: str) -> str | None:
     found = _ACTION.search(response)
     if found is None:
         return None
-    said = found[1].lower()
-    return said.partition("action:")[2].strip() if "action:" in said else said.strip()
+    answer = found[1].lower()
+    return answer.partition("action:")[2].strip() if "action:" in answer else answer.strip()

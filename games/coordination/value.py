@@ -106,7 +106,7 @@ def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -
     """
     from games.coordination.escape_tables import tables  # compiled code takes a second to load
 
-    table, options, left = tables(keeps=False), killer_options(state), max(0, _LAST_TURN - turn + 1)
+    table, options, left = tables(mark_stays=False), killer_options(state), max(0, _LAST_TURN - turn + 1)
     ends = [_end(table, _led(state, option, chosen), left - 1) for option in options]
     return sum(found.chance for found in ends) / len(ends)
 
@@ -115,7 +115,7 @@ def choice_turns(state: EscapeState, chosen: Mapping[Player, str]) -> float:
     """Least expected turns to the escape with a choice of both players, its turn included; inf where death could follow at once."""
     from games.coordination.escape_tables import tables  # compiled code takes a second to load
 
-    table, options = tables(keeps=False), killer_options(state)
+    table, options = tables(mark_stays=False), killer_options(state)
     ends = [_end(table, _led(state, option, chosen), _LAST_TURN) for option in options]
     return 1 + sum(found.mean for found in ends) / len(ends)
 
@@ -134,7 +134,7 @@ class _Marks(NamedTuple):
     """The same by both readings of the rules."""
 
     lost: _Mark
-    kept: _Mark
+    retained: _Mark
 
 
 class _Valued(NamedTuple):
@@ -146,12 +146,13 @@ class _Valued(NamedTuple):
 
 @lru_cache(maxsize=_MOST_TURNS)
 def _valued(turn: EscapeTurn, marks: _Marks) -> _Valued:
-    lost, kept = (
-        _drawn(turn.move, mark, _options(turn.move, mark, keeps=keeps)) for mark, keeps in ((marks.lost, False), (marks.kept, True))
+    lost, retained = (
+        _drawn(turn.move, mark, _options(turn.move, mark, mark_stays=mark_stays))
+        for mark, mark_stays in ((marks.lost, False), (marks.retained, True))
     )
     left = max(0, _LAST_TURN - turn.turn + 1)
-    worth = _worth(lost, left, keeps=False)
-    return _Valued(worth, worth == _worth(kept, left, keeps=True), _Marks(lost.mark, kept.mark))
+    worth = _worth(lost, left, mark_stays=False)
+    return _Valued(worth, worth == _worth(retained, left, mark_stays=True), _Marks(lost.mark, retained.mark))
 
 
 class _Place(NamedTuple):
@@ -191,16 +192,16 @@ def _drawn(move: EscapeMove, mark: _Mark, options: tuple[KillerChoice, ...]) -> 
     return _Drawn(_number(before), ends, _Place(_number(after), move.outcome), _Mark(taken.seen, taken.target))
 
 
-def _options(move: EscapeMove, mark: _Mark, *, keeps: bool) -> tuple[KillerChoice, ...]:
+def _options(move: EscapeMove, mark: _Mark, *, mark_stays: bool) -> tuple[KillerChoice, ...]:
     options = killer_options(EscapeState(move.rooms, move.generators, *mark))
-    near = [player for player in PLAYERS if move.rooms[player] in ROOMS[move.rooms["Adversary"]]] if keeps and mark.seen else []
+    near = [player for player in PLAYERS if move.rooms[player] in ROOMS[move.rooms["Adversary"]]] if mark_stays and mark.seen else []
     return tuple(option._replace(seen=option.seen | mark.seen) for option in options) if len(near) == 1 else options
 
 
-def _worth(drawn: _Drawn, left: int, *, keeps: bool) -> EscapeWorth:
+def _worth(drawn: _Drawn, left: int, *, mark_stays: bool) -> EscapeWorth:
     from games.coordination.escape_tables import tables  # compiled code takes a second to load
 
-    table, now = tables(keeps=keeps), drawn.before
+    table, now = tables(mark_stays=mark_stays), drawn.before
     ends = [_end(table, place, left - 1) for place in drawn.ends]
     end = _end(table, drawn.end, left - 1)
     return EscapeWorth(

@@ -27,7 +27,7 @@ _REDRAW = 1_000_003
 """Between the seeds of speakers of two repeats."""
 
 
-def seats(_: Header) -> PlayerSetup:
+def player_setup(_: Header) -> PlayerSetup:
     """Three directors and a builder."""
     return PlayerSetup(ROLES, SCRIPTS, CASTS)
 
@@ -105,19 +105,19 @@ def replies(_: Header, turn: Turn) -> list[ReplyEntry]:
 
 def _directors(turn: Turn) -> Iterator[ReplyEntry]:
     thought = ""
-    for said in turn.utterances:
-        if said.agent == _BUILDER:
+    for utterance in turn.utterances:
+        if utterance.agent == _BUILDER:
             continue
-        if said.channel == "private":
-            thought = said.text
+        if utterance.channel == "private":
+            thought = utterance.text
             continue
-        yield ReplyEntry(agent=said.agent, text=director_text(thought, said.text))
+        yield ReplyEntry(agent=utterance.agent, text=director_text(thought, utterance.text))
         thought = ""
 
 
 def _builder(turn: Turn) -> str:
     action = next(iter(turn.actions), None)
-    confirmation = next((said.text for said in turn.utterances if said.agent == _BUILDER), "")
+    confirmation = next((utterance.text for utterance in turn.utterances if utterance.agent == _BUILDER), "")
     raw = (action.raw if action else None) or ""
     now = read_answer(raw)
     if action is None or action.verb == "clarify":

@@ -108,7 +108,7 @@ def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     return Tasks(generate=1, seed=number, reachable=True)
 
 
-def seats(_: Tasks) -> PlayerSetup:
+def player_setup(_: Tasks) -> PlayerSetup:
     """Three directors and a builder."""
     return PlayerSetup(ROLES, SCRIPTS, CASTS)
 

@@ -33,8 +33,8 @@ from games.craft.text.prompts import (
     UNREADABLE,
     BuilderObservation,
     DirectorObservation,
-    builder_said,
-    director_said,
+    builder_line,
+    director_line,
     discussion,
     result_line,
     trimmed,
@@ -264,15 +264,15 @@ class Game:
             director: who.
             own: its replies of this turn that the game does not have yet; None: the game has them all.
         """
-        spoken = [answer.message for name, answer in self._turn.answers if name == director] if own is None else map(self._said, own)
-        heard = [director_said(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
+        spoken = [answer.message for name, answer in self._turn.answers if name == director] if own is None else map(self._as_message, own)
+        heard = [director_line(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
         return DirectorObservation(
             director=director,
             turn=self._turn.number,
             target_view=director_view(self.structure.target, director, self.target_views),
             board_views=dict(self._views()),
             history=_last((*self._history, *heard), self.settings.history_limit),
-            said=() if self.settings.rules == "published" else tuple(spoken),
+            earlier=() if self.settings.rules == "published" else tuple(spoken),
             unread=self.settings.rules == "sane" and self._was_silent(director),
         )
 
@@ -282,7 +282,7 @@ class Game:
         last = next(spoken, None)
         return last is not None and last.message in ("", NO_MESSAGE)
 
-    def _said(self, text: str) -> str:
+    def _as_message(self, text: str) -> str:
         return self.read(text).message
 
     def _views(self) -> dict[Director, View]:
@@ -339,19 +339,19 @@ class Game:
 
     def _finish_turn(self, text: str, parsed: Answer) -> TurnRecord:
         turn, before = self._turn, self._board
-        lines = [director_said(*answer) for answer in turn.answers]
+        lines = [director_line(*answer) for answer in turn.answers]
         clarification = unreadable = written = confirmation = outcome = flags = None
         if isinstance(parsed, Unreadable):
             unreadable = parsed.reason
-            lines.append(builder_said(unreadable if self.settings.rules == "published" else UNREADABLE))
+            lines.append(builder_line(unreadable if self.settings.rules == "published" else UNREADABLE))
         elif isinstance(parsed, Clarification):
             clarification = parsed.text
-            lines.append(builder_said(clarification))
+            lines.append(builder_line(clarification))
         else:
             written, confirmation = parsed.move, parsed.confirmation
             outcome = execute(before, written)
             flags = self._settle(outcome)
-            lines += [builder_said(confirmation), result_line(outcome)]
+            lines += [builder_line(confirmation), result_line(outcome)]
         self._history = (*self._history, *lines)
         record = TurnRecord(
             turn=turn.number,

@@ -33,14 +33,14 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 
 
 def _faultless(case: PlantedGame) -> str:
-    return FAULTLESS_BUILDER if case.seat == _BUILDER else FAULTLESS_DIRECTOR
+    return FAULTLESS_BUILDER if case.agent == _BUILDER else FAULTLESS_DIRECTOR
 
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
-    builder = FAULTLESS_BUILDER if case.seat == _BUILDER else case.rng.choice(_FAULTLESS_BUILDERS)
+    builder = FAULTLESS_BUILDER if case.agent == _BUILDER else case.rng.choice(_FAULTLESS_BUILDERS)
     team: dict[str, str] = dict.fromkeys(DIRECTORS, FAULTLESS_DIRECTOR)
-    team |= {_BUILDER: builder, case.seat: case.script}
-    oracle = case.seat == _BUILDER or case.rng.random() < 1 / 2
+    team |= {_BUILDER: builder, case.agent: case.script}
+    oracle = case.agent == _BUILDER or case.rng.random() < 1 / 2
     return play(
         "craft", out / ("listed" if oracle else "unlisted"), players=as_asked(team), games=1, seeds=[seed + case.place], oracle=oracle
     )

@@ -122,8 +122,8 @@ def course_of(asked: GameSetup, speakers: Sequence[tuple[Director, ...]] = (), g
         while record is None:
             agent = game.next_agent
             assert agent is not None
-            said = yield from (_decided(game, asked) if agent == "builder" else ask(_observation(game, agent, asked)))
-            record = game.act(agent, _text(agent, said), failed=agent == "builder" and said.lost)
+            reply = yield from (_decided(game, asked) if agent == "builder" else ask(_observation(game, agent, asked)))
+            record = game.act(agent, _text(agent, reply), failed=agent == "builder" and reply.lost)
         yield turn_entry(record, asked.settings, asked.started_at + record.turn * _TURN_TIME)
     score = game.state().metrics.overall_progress
     return End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=str(game.stop_reason), turns_taken=len(game.turns))
@@ -157,24 +157,24 @@ def _decided(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply, ...],
     """What the builder says in the end, after the moves that it tried."""
     seen, left = _observation(game, "builder", asked), asked.settings.simulations
     while True:
-        said = yield from ask(seen)
-        calls = asked_for(said.text) if left else ()
+        reply = yield from ask(seen)
+        calls = asked_for(reply.text) if left else ()
         if not calls:
-            return said
+            return reply
         state = game.state()
         results = [simulated(call, state.board, asked.structure.target) for call in calls] if len(calls) <= left else []
         left = left - len(calls) if results else 0
         note = simulated_note(results, left)
-        answered: list[Message] = [{"role": "assistant", "content": said.text}, {"role": "user", "content": "\n".join([*results, note])}]
+        answered: list[Message] = [{"role": "assistant", "content": reply.text}, {"role": "user", "content": "\n".join([*results, note])}]
         data = replace(seen.data, simulated=(*seen.data.simulated, *results))
-        tool = seen.tool and seen.tool._replace(tools=(TOOL,) if left else (), rounds=(*seen.tool.rounds, Round(said.text, results, note)))
+        tool = seen.tool and seen.tool._replace(tools=(TOOL,) if left else (), rounds=(*seen.tool.rounds, Round(reply.text, results, note)))
         seen = replace(seen, purpose="simulated", messages=[*seen.messages, *answered], data=data, tool=tool)
 
 
 def _observation(game: Game, agent: Agent, asked: GameSetup, own: Sequence[str] | None = None) -> Observation:
     seen = game.observe_builder() if agent == "builder" else game.observe_director(agent, own)
     rules = asked.settings.rules
-    seat = "Builder" if agent == "builder" else agent
+    name = "Builder" if agent == "builder" else agent
     tool: ToolUse | None = None
     if isinstance(seen, BuilderObservation):
         oracle, simulations = asked.settings.oracle, asked.settings.simulations
@@ -186,8 +186,8 @@ def _observation(game: Game, agent: Agent, asked: GameSetup, own: Sequence[str] 
     else:
         messages = director_messages(seen, asked.characters[seen.director], rules)
     return Observation(
-        agent=seat,
-        role=ROLES[seat],
+        agent=name,
+        role=ROLES[name],
         turn=seen.turn,
         messages=messages,
         data=seen,
@@ -197,18 +197,18 @@ def _observation(game: Game, agent: Agent, asked: GameSetup, own: Sequence[str] 
     )
 
 
-def _text(agent: Agent, said: Reply) -> str:
+def _text(agent: Agent, reply: Reply) -> str:
     """What the game reads: a failed call becomes what the published loop makes of it; reasoning that came apart is private."""
-    if said.lost:
+    if reply.lost:
         return (
-            f"{FAILED_CALL} {said.error}"
+            f"{FAILED_CALL} {reply.error}"
             if agent == "builder"
-            else director_text(f"Error in generation: {said.error}", FAILED_CALL_MESSAGE)
+            else director_text(f"Error in generation: {reply.error}", FAILED_CALL_MESSAGE)
         )
-    if agent != "builder" and said.reasoning and "<think>" not in said.text.lower():
-        message = said.text if "<message>" in said.text.lower() else f"<message>{said.text}</message>"
-        return f"<think>\n{without_tags(said.reasoning)}\n</think>\n\n{message}"
-    return said.text
+    if agent != "builder" and reply.reasoning and "<think>" not in reply.text.lower():
+        message = reply.text if "<message>" in reply.text.lower() else f"<message>{reply.text}</message>"
+        return f"<think>\n{without_tags(reply.reasoning)}\n</think>\n\n{message}"
+    return reply.text
 
 
 # -- the log ----------------------------------------------------------------------------------------

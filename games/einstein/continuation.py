@@ -15,7 +15,7 @@ from schemas.common.errors import BadInputError
 from schemas.game import Header, ReplyEntry, Turn
 
 
-def seats(_: Header) -> PlayerSetup:
+def player_setup(_: Header) -> PlayerSetup:
     """Two players."""
     return PlayerSetup(ROLES, SCRIPTS, CASTS)
 

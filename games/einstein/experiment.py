@@ -109,7 +109,7 @@ def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     return Tasks(generate=1, seed=number)
 
 
-def seats(asked: Tasks) -> PlayerSetup:
+def player_setup(asked: Tasks) -> PlayerSetup:
     """Two players."""
     return PlayerSetup(ROLES, SCRIPTS, {"player": (PLANNER,)} if asked.trajectories else CASTS)
 

@@ -70,7 +70,7 @@ class Node(NamedTuple):
     """Objects in the common bin."""
 
     placed: int
-    told: tuple[int, int]
+    received: tuple[int, int]
     """Per player the items it knows."""
 
     player: int
@@ -128,9 +128,9 @@ def plan(puzzle: Puzzle, mode: ActionMode) -> Plan:
 def start_of(puzzle: Puzzle, mode: ActionMode) -> tuple[_Search, Node]:
     """Give where the search begins, and with whom: not always player 0."""
     search = _search(puzzle, mode)
-    told = (items_mask(puzzle.given(0)), items_mask(puzzle.given(1)))
-    first: Player = 0 if any(_reachable_moves(search, Node(0, 0, told, 0))) else 1
-    return search, Node(0, 0, told, first)
+    received = (items_mask(puzzle.given(0)), items_mask(puzzle.given(1)))
+    first: Player = 0 if any(_reachable_moves(search, Node(0, 0, received, 0))) else 1
+    return search, Node(0, 0, received, first)
 
 
 def _search(puzzle: Puzzle, mode: ActionMode) -> _Search:
@@ -141,7 +141,7 @@ def _search(puzzle: Puzzle, mode: ActionMode) -> _Search:
 
 
 def _known(search: _Search, state: Node) -> int:
-    key = (state.told[state.player], state.placed)
+    key = (state.received[state.player], state.placed)
     if key not in search.known:
         search.known[key] = closure(search.puzzle, *key)
     return search.known[key]
@@ -205,7 +205,7 @@ def _moves(search: _Search, state: Node, placeable: int, passable: int) -> Itera
 def _shares(search: _Search, state: Node) -> Iterator[_Successor]:
     """Every item that the partner lacks and that is not obsolete (both its objects placed)."""
     partner = 1 - state.player
-    for index in bits(state.told[state.player] & ~state.told[partner]):
+    for index in bits(state.received[state.player] & ~state.received[partner]):
         about = 1 << index | 1 << search.puzzle.anchors[index]
         if about & ~state.placed:
             yield (Share(search.puzzle.items[index]),), _telling(state, partner, index)._replace(player=partner)
@@ -215,16 +215,16 @@ def _asks(search: _Search, state: Node) -> Iterator[_Successor]:
     """Ask and answer in one: cost 2, the same player moves again. Answers that tell nothing new only lose time."""
     partner = 1 - state.player
     unknown = ~_known(search, state)
-    for index in bits(state.told[partner] & ~state.told[state.player]):
+    for index in bits(state.received[partner] & ~state.received[state.player]):
         for block in {index, search.puzzle.anchors[index]}:
             if unknown >> block & 1:
                 yield (Ask(block), Share(search.puzzle.items[index])), _telling(state, state.player, index)
 
 
 def _telling(state: Node, hearer: int, index: int) -> Node:
-    first, second = state.told
-    told = (first | 1 << index, second) if hearer == 0 else (first, second | 1 << index)
-    return state._replace(told=told)
+    first, second = state.received
+    received = (first | 1 << index, second) if hearer == 0 else (first, second | 1 << index)
+    return state._replace(received=received)
 
 
 def _path(came: dict[Node, tuple[Node, tuple[Action, ...]]], state: Node) -> tuple[Action, ...]:
@@ -432,7 +432,7 @@ def _trying(puzzle: Puzzle, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     While one tries, the other goes on with what it knows, or passes.
     """
     rest = [(place % 2, action) for place, action in enumerate(actions)]
-    told = tuple(items_mask(puzzle.given(player)) for player in PLAYERS)
+    received = tuple(items_mask(puzzle.given(player)) for player in PLAYERS)
     placed = player = 0
     tried: list[Action] = []
     wrong: list[Action] | None = None
@@ -441,7 +441,7 @@ def _trying(puzzle: Puzzle, actions: tuple[Action, ...]) -> tuple[Action, ...]:
         if isinstance(action, Pass) and mover != player:
             del rest[0]
             continue
-        known = closure(puzzle, told[player], placed)
+        known = closure(puzzle, received[player], placed)
         taken: Action
         if mover != player:
             taken = _meanwhile(rest, player, known)

@@ -23,7 +23,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
-    team = dict.fromkeys(AGENTS, personas.FAULTLESS) | {case.seat: case.script}
+    team = dict.fromkeys(AGENTS, personas.FAULTLESS) | {case.agent: case.script}
     return play("einstein", out, players=as_asked(team), games=1, seeds=[seed + case.place], mode=case.rng.choice(ACTION_MODES))
 
 

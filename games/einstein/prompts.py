@@ -63,8 +63,8 @@ def system_prompt(mode: ActionMode, *, reasoning: bool, guidance: bool = False) 
 
     ``guidance``: with what the published prompt tells GPT-4o besides.
     """
-    told = _rules(mode, "text", reasoning=reasoning, guidance=guidance)
-    return "\n".join([*told, texts_of(__package__)["form"]["published"]["reasoning" if reasoning else "bare"], ""])
+    rules = _rules(mode, "text", reasoning=reasoning, guidance=guidance)
+    return "\n".join([*rules, texts_of(__package__)["form"]["published"]["reasoning" if reasoning else "bare"], ""])
 
 
 def form_last(user: str, mode: ActionMode, *, style: Style) -> list[Message]:
@@ -84,8 +84,8 @@ def form_last(user: str, mode: ActionMode, *, style: Style) -> list[Message]:
 def _rules(mode: ActionMode, wording: str, *, reasoning: bool, guidance: bool) -> list[str]:
     texts = texts_of(__package__)
     parts = [*texts["rules"], *(texts["guidance"] if guidance else ()), *(texts["thoughts"] if reasoning else ())]
-    told = [part.get(wording, part["text"]) for part in parts if mode in part.get("modes", (mode,))]
-    return [text.replace("{bins}", ", ".join(BINS)) for text in told]
+    shown = [part.get(wording, part["text"]) for part in parts if mode in part.get("modes", (mode,))]
+    return [text.replace("{bins}", ", ".join(BINS)) for text in shown]
 
 
 def user_prompt(player: Player, items: Iterable[Item], table: Table, history: Iterable[str], *, style: Style) -> str:

@@ -103,8 +103,8 @@ def course_of(asked: GameSetup, game: Game | None = None) -> Course:
     count = 1 if settings.verifier is None else settings.samples
     while (agent := game.next_agent) is not None:
         seen = _observation(game, agent)
-        said = yield tuple(replace(seen, sample=sample) for sample in range(1, count + 1))
-        texts = tuple(one.text for one in said)
+        replies = yield tuple(replace(seen, sample=sample) for sample in range(1, count + 1))
+        texts = tuple(one.text for one in replies)
         step = game.act(agent, texts)
         yield turn_entry(game, step, texts, at=turn_time(asked.started_at, step))
     return end_entry(game)

@@ -65,7 +65,7 @@ class _State(NamedTuple):
     seen: int
     """Objects that were ever put into their goal bins: both players know where they belong."""
 
-    told: tuple[int, int]
+    received: tuple[int, int]
     closed: int
     """Items that only one player holds and need not share any more, though an object of theirs is on its way again."""
 
@@ -121,14 +121,14 @@ class Search:
     def _state(self, table: Table) -> _State:
         places = list(enumerate(table.positions))
         placed = sum(1 << block for block, place in places if place == self._puzzle.goals[block])
-        told = items_mask(table.held[0]), items_mask(table.held[1])
-        flagged = (told[0] & ~told[1] & table.flags[0]) | (told[1] & ~told[0] & table.flags[1])
+        received = items_mask(table.held[0]), items_mask(table.held[1])
+        flagged = (received[0] & ~received[1] & table.flags[0]) | (received[1] & ~received[0] & table.flags[1])
         previous = table.previous
         return _State(
             common=sum(1 << block for block, place in places if place == COMMON),
             placed=placed,
             seen=placed | table.placed,
-            told=told,
+            received=received,
             closed=sum(1 << item for item in bits(flagged) if self._about[item] & ~placed),
             player=table.player,
             asked=previous.block if isinstance(previous, Ask) and self._replies[table.player] else _NOTHING,
@@ -151,7 +151,7 @@ class Search:
                             common=state.common | found.common,
                             placed=state.placed | found.placed,
                             seen=state.seen | found.seen,
-                            told=(state.told[0] | found.told[0], state.told[1] | found.told[1]),
+                            received=(state.received[0] | found.received[0], state.received[1] | found.received[1]),
                         )
         return state.placed == self._everything
 
@@ -165,32 +165,32 @@ class Search:
 
     def _least(self, state: _State) -> int:
         """Bound the steps left: what hands need that know everything, and that besides make the shares and asks that must be made."""
-        common, placed, seen, told, _, me, asked = state
+        common, placed, seen, received, _, me, asked = state
         finish, hand_over = [0, 0], [0, 0]
         for who in PLAYERS:
             goal, start = self._goal_side[who], self._start_side[who]
             here, there = goal & ~placed, start & ~goal & ~(common | placed)
-            missing = self._missing(who, told[who], seen, here | there)
+            missing = self._missing(who, received[who], seen, here | there)
             asks = max(0, missing - (who != me and asked >= 0)) if self._has_to_ask[who] else 0
             finish[who] += (here & (common | start)).bit_count() + asks
             finish[1 - who] += missing
             hand_over[who] = there.bit_count()
         return steps_left(finish[me], hand_over[me], finish[1 - me], hand_over[1 - me])
 
-    def _missing(self, player: int, told: int, seen: int, objects: int) -> int:
+    def _missing(self, player: int, received: int, seen: int, objects: int) -> int:
         """How many items a player must be told at least to know some objects, even if it sees all that its partner has to place."""
-        unknown = objects & ~self._known(told, seen | self._goal_side[1 - player])
+        unknown = objects & ~self._known(received, seen | self._goal_side[1 - player])
         count = 0
         while unknown:  # a group of objects that items of the player tie together needs an item from outside
-            unknown &= ~self._known(told & ~1, unknown & -unknown)
+            unknown &= ~self._known(received & ~1, unknown & -unknown)
             count += 1
         return count
 
-    def _known(self, told: int, seen: int) -> int:
+    def _known(self, received: int, seen: int) -> int:
         """The objects whose goals follow."""
-        known = self._follows.get((told, seen))
+        known = self._follows.get((received, seen))
         if known is None:
-            known = self._follows[told, seen] = closure(self._puzzle, told, seen)
+            known = self._follows[received, seen] = closure(self._puzzle, received, seen)
         return known
 
     def _within(self, state: _State, limit: int) -> bool:
@@ -215,10 +215,10 @@ class Search:
             found = True
             yield successor
         if not (found and self._planner):
-            yield 1, _State(state.common, state.placed, state.seen, state.told, state.closed, 1 - state.player, _NOTHING)
+            yield 1, _State(state.common, state.placed, state.seen, state.received, state.closed, 1 - state.player, _NOTHING)
 
     def _actions(self, state: _State) -> Iterator[_Successor]:
-        known, verbs = self._known(state.told[state.player], state.seen), self._verbs[state.player]
+        known, verbs = self._known(state.received[state.player], state.seen), self._verbs[state.player]
         yield from self._moves(state, known)
         if verbs.share or state.asked >= 0:
             yield from self._shares(state)
@@ -227,36 +227,36 @@ class Search:
             yield from self._planned_asks(state, unknown) if self._planner else self._asks(state, unknown)
 
     def _moves(self, state: _State, known: int) -> Iterator[_Successor]:
-        common, placed, seen, told, closed, player, _ = state
+        common, placed, seen, received, closed, player, _ = state
         start, goal = self._start_side[player], self._goal_side[player]
         for block in bits(known & goal & ~placed & (common | start)):
             bit = 1 << block
-            yield 1, _State(common & ~bit, placed | bit, seen | bit, told, closed, 1 - player, _NOTHING)
+            yield 1, _State(common & ~bit, placed | bit, seen | bit, received, closed, 1 - player, _NOTHING)
         for block in bits(known & ~goal & start & ~common & ~placed):
-            yield 1, _State(common | 1 << block, placed, seen, told, closed, 1 - player, _NOTHING)
+            yield 1, _State(common | 1 << block, placed, seen, received, closed, 1 - player, _NOTHING)
 
     def _shares(self, state: _State) -> Iterator[_Successor]:
         """Items that the partner lacks and that are not obsolete; as a reply, those about the object asked for."""
-        common, placed, seen, told, closed, player, asked = state
-        for item in bits(told[player] & ~told[1 - player] & ~closed):
+        common, placed, seen, received, closed, player, asked = state
+        for item in bits(received[player] & ~received[1 - player] & ~closed):
             about = self._about[item]
             if about & ~placed and (asked < 0 or about >> asked & 1):
-                yield 1, _State(common, placed, seen, (told[0] | 1 << item, told[1] | 1 << item), closed, 1 - player, _NOTHING)
+                yield 1, _State(common, placed, seen, (received[0] | 1 << item, received[1] | 1 << item), closed, 1 - player, _NOTHING)
 
     def _asks(self, state: _State, unknown: int) -> Iterator[_Successor]:
         """Asks that let a partner reply who could not share else."""
         if self._replies[1 - state.player]:
             for block in bits(unknown):
-                yield 1, _State(state.common, state.placed, state.seen, state.told, state.closed, 1 - state.player, block)
+                yield 1, _State(state.common, state.placed, state.seen, state.received, state.closed, 1 - state.player, block)
 
     def _planned_asks(self, state: _State, unknown: int) -> Iterator[_Successor]:
         """Every ask together with every answer to it."""
         partner = 1 - state.player
         if not self._verbs[partner].reply:
             return
-        for item in bits(state.told[partner]):
+        for item in bits(state.received[partner]):
             if self._about[item] & unknown:
-                yield 2, state._replace(told=(state.told[0] | 1 << item, state.told[1] | 1 << item), asked=_NOTHING)
+                yield 2, state._replace(received=(state.received[0] | 1 << item, state.received[1] | 1 << item), asked=_NOTHING)
 
 
 class Distances(NamedTuple):

@@ -100,7 +100,7 @@ class ExperimentGame(Protocol):
     forms: Callable[[Observation], Sequence[Form]]
     """What a person can write when asked, as forms to fill in."""
 
-    seats: Callable[[Any], PlayerSetup]
+    player_setup: Callable[[Any], PlayerSetup]
     """`Tasks` -> who can play which agent."""
 
     tasks: Callable[[Any, Path], Sequence[Task]]

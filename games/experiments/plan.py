@@ -191,7 +191,7 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
     _check_seeds(content.seeds)
     game = _at(source, ("game",), lambda: game_of(content.game))
     asked = source.part(game.Tasks, content.tasks, ("tasks",))
-    setup = game.seats(asked)
+    setup = game.player_setup(asked)
     teams = list(_teams(content, setup, source))
     conditions = list(_conditions(content, game, source))
     tasks = _at(source, ("tasks",), lambda: game.tasks(asked, path.parent))[: changes.take]
@@ -247,7 +247,7 @@ def short_form(  # noqa: PLR0913 - as the options of the command
     conditions = [_of(game.Condition, dict(zip(switches, values, strict=True))) for values in product(*switches.values())]
     drawn = [game.SHORT.drawn(games, seed, given) for seed in seeds or game.SHORT.seeds]
     asked = [(_of(game.Tasks, tasks), numbers) for tasks, numbers in drawn]
-    setup = game.seats(asked[0][0])
+    setup = game.player_setup(asked[0][0])
     teams = [setup.taken(team) for team in _alternatives(players or game.SHORT.team(asked[0][0]))]
     jobs = [
         game.job(Match(task, condition, taken, seed, out, setup.is_cast(taken)))
@@ -309,7 +309,7 @@ def _teams(content: ExperimentFile, setup: PlayerSetup, source: Source) -> Itera
         choices = [[player] if isinstance(player, str) else player for player in team.values()]
         for players in product(*choices):
             asked = [f"{role}={player}" for role, player in zip(team, players, strict=True)]
-            taken = _at(source, ("teams", index), lambda asked=asked: setup.taken(asked, said=""))
+            taken = _at(source, ("teams", index), lambda asked=asked: setup.taken(asked, source=""))
             if taken in seen:
                 raise source.wrong(("teams", index), f"the team {', '.join(asked)} is there already: give each team once")
             seen.append(taken)
@@ -436,7 +436,7 @@ class Forecast:
     """What is left to be done, and what it will take."""
 
     games: int = 0
-    kept: int = 0
+    stored: int = 0
     """Games whose whole log is there."""
     models: dict[str, Expected] = field(default_factory=dict)
 
@@ -452,7 +452,7 @@ def forecast(experiment: Experiment, scratch: Callable[[Path], Experiment]) -> F
         OSError: a log cannot be read, or no temporary file written.
     """
     left = [number for number, job in enumerate(experiment.jobs) if state_of_file(job.path, job.header) != "complete"]
-    found = Forecast(games=len(left), kept=len(experiment.jobs) - len(left), models={name: Expected() for name in experiment.models})
+    found = Forecast(games=len(left), stored=len(experiment.jobs) - len(left), models={name: Expected() for name in experiment.models})
     teams: dict[tuple[tuple[str, str], ...], list[int]] = defaultdict(list)
     for number in left:
         teams[tuple(experiment.jobs[number].taken.items())].append(number)

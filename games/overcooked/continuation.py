@@ -15,7 +15,7 @@ from schemas.game import Header, Turn
 __all__ = ["course", "replies", "scripted", "seats", "written"]
 
 
-def seats(_: Header) -> PlayerSetup:
+def player_setup(_: Header) -> PlayerSetup:
     """A chef and an assistant."""
     return PlayerSetup(ROLES, SCRIPTS, CASTS)
 

@@ -155,7 +155,7 @@ def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     return Tasks(orders=[orders[number % len(orders)]])
 
 
-def seats(_: Tasks) -> PlayerSetup:
+def player_setup(_: Tasks) -> PlayerSetup:
     """A chef and an assistant."""
     return PlayerSetup(ROLES, SCRIPTS, CASTS)
 

@@ -222,8 +222,8 @@ class Game:
     def _reflect(self, agent: int, refused: Sequence[str], action: str) -> Asking[None]:
         """Let an agent write the lesson of a refusal that it has corrected."""
         error = " ".join(message.strip() for message in refused)
-        told = f"Refused in this timestep: {error}\nWhat worked in the end: {action}"
-        text = yield Query(agent, "reflect", self.world, self._shown(agent, [], told), [], error)
+        note = f"Refused in this timestep: {error}\nWhat worked in the end: {action}"
+        text = yield Query(agent, "reflect", self.world, self._shown(agent, [], note), [], error)
         lesson = lesson_of(text)
         if lesson is not None:
             remember(self._slots[agent].lessons, Lesson(error, lesson))
@@ -233,21 +233,21 @@ class Game:
 
     def _converse(self, opener: int, first: Fields) -> Asking[Fields]:
         """Let both speak until the opener ends it; gives the opener's last output."""
-        said = [(opener, first.say)]
+        messages = [(opener, first.say)]
         output = first
         for rounds in range(1, 1000):
-            answer = yield from self._ask(1 - opener, "answer", opener, said)
-            repeated = _is_repeated(answer.say, 1 - opener, said)
-            said.append((1 - opener, answer.say))
+            answer = yield from self._ask(1 - opener, "answer", opener, messages)
+            repeated = _is_repeated(answer.say, 1 - opener, messages)
+            messages.append((1 - opener, answer.say))
             partner = self._slots[1 - opener]
             if not partner.queue and not repeated:
                 partner.queue = self._items(answer.plan)
-            output = yield from self._ask(opener, "closing", opener, said)
-            ended = self._ends(output.say) or _is_repeated(output.say, opener, said)
-            said.append((opener, output.say))
+            output = yield from self._ask(opener, "closing", opener, messages)
+            ended = self._ends(output.say) or _is_repeated(output.say, opener, messages)
+            messages.append((opener, output.say))
             if ended or (self.agents.rounds is not None and rounds >= self.agents.rounds):
                 break
-        self._entry["statistical_data"]["communication"][opener] = {"call": 1, "turn": [say for _, say in said], "token": []}
+        self._entry["statistical_data"]["communication"][opener] = {"call": 1, "turn": [say for _, say in messages], "token": []}
         return output
 
     def _ends(self, say: str) -> bool:
@@ -256,17 +256,19 @@ class Game:
 
     # -- queries ----------------------------------------------------------------------------------
 
-    def _ask(self, agent: int, kind: QueryKind, owner: int, said: Sequence[tuple[int, str]], error: str | None = None) -> Asking[Fields]:
+    def _ask(
+        self, agent: int, kind: QueryKind, owner: int, messages: Sequence[tuple[int, str]], error: str | None = None
+    ) -> Asking[Fields]:
         """Ask a player, again if its output cannot be read, and log the message in the turn of its owner."""
-        shown = self._shown(agent, said, error)
-        output = yield Query(agent, kind, self.world, shown, said, error)
+        shown = self._shown(agent, messages, error)
+        output = yield Query(agent, kind, self.world, shown, messages, error)
         fields = fields_read(output, AGENTS[agent])
         say = fields.say
         for _ in range(self._retries(fields)):
             if fields.plan and fields.analysis:
                 break
             self._count_format_error(agent, output)
-            output = yield Query(agent, "format", self.world, shown, said, output)
+            output = yield Query(agent, "format", self.world, shown, messages, output)
             fields = fields_read(output, AGENTS[agent])
             say = fields.say if self.agents.keeps_new_say else say
         if kind in ("turn", "validator"):
@@ -279,11 +281,11 @@ class Game:
         missing = int(not fields.plan) + int(not fields.analysis)
         return missing if self.agents.corrections <= 1 else self.agents.corrections
 
-    def _shown(self, agent: int, said: Sequence[tuple[int, str]], error: str | None) -> str:
+    def _shown(self, agent: int, messages: Sequence[tuple[int, str]], error: str | None) -> str:
         slot = self._slots[agent]
         plans = [[*([one.current] if one.current else []), *one.queue] for one in self._slots]
         known = Remembered(slot.recorded, self.agents.memory, slot.lessons)
-        lines = [f"{AGENTS[who]} say history turn {number} : {say}" for number, (who, say) in enumerate(said, start=1)]
+        lines = [f"{AGENTS[who]} say history turn {number} : {say}" for number, (who, say) in enumerate(messages, start=1)]
         return "\n".join([observation(self.world, agent, known, plans), *lines, *([error] if error else [])])
 
     def _count_format_error(self, agent: int, output: str) -> None:
@@ -298,9 +300,9 @@ def _is_speech(item: str) -> bool:
     return any(word in item for word in _SPEECH)
 
 
-def _is_repeated(say: str, agent: int, said: Sequence[tuple[int, str]]) -> bool:
+def _is_repeated(say: str, agent: int, messages: Sequence[tuple[int, str]]) -> bool:
     """Whether an agent has said nearly the same before in this conversation; words stand in for the published embeddings."""
-    return any(who == agent and _cosine(say, earlier) > _SAME for who, earlier in said)
+    return any(who == agent and _cosine(say, earlier) > _SAME for who, earlier in messages)
 
 
 def _cosine(first: str, second: str) -> float:

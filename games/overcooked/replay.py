@@ -19,7 +19,7 @@ from games.overcooked.engine.layout import AGENTS, PLACE, Cell, Layout, kitchen,
 from games.overcooked.engine.references import workflow
 from games.overcooked.engine.validator import code_of, refusal
 from games.overcooked.engine.world import Rules, World, WorldChange, map_text, spoiled_notice, start_world
-from games.overcooked.text.replies import Fields, said_parts
+from games.overcooked.text.replies import Fields, message_parts
 from schemas.game import ActionEntry, Turn, UtteranceEntry
 
 _FILL: Final = "fill_dish_with_food"
@@ -283,7 +283,7 @@ def _utterances(entry: Mapping[str, Any]) -> Iterator[UtteranceEntry]:
     for messages in entry["content"]["content"]:
         for message in messages:
             agent = AGENTS[message["agent"]]
-            for part, text in said_parts(Fields(message["analysis"], message["plan"], message["say"])):
+            for part, text in message_parts(Fields(message["analysis"], message["plan"], message["say"])):
                 public = part == "say"
                 yield UtteranceEntry(
                     agent=agent, channel="public" if public else "private", audience=list(AGENTS) if public else [agent], text=text

@@ -44,7 +44,7 @@ def game_record(game: Game, entries: Sequence[Mapping[str, Any]]) -> GameRecord:
 
 
 def _messages(entry: Mapping[str, Any], agent: int) -> list[TimestepOutput]:
-    return [TimestepOutput(said["agent"], said["analysis"], said["plan"], said["say"]) for said in entry["content"]["content"][agent]]
+    return [TimestepOutput(reply["agent"], reply["analysis"], reply["plan"], reply["say"]) for reply in entry["content"]["content"][agent]]
 
 
 def _errors(counted: Mapping[str, Any], kind: str) -> tuple[int, int]:
@@ -132,7 +132,7 @@ class Kitchen:
 class ScriptedTeam:
     """A Chef and an Assistant who share a script."""
 
-    keeps_replies = True
+    stores_replies = True
 
     def __init__(self, asked: GameSetup, kitchen: Kitchen) -> None:
         self._kitchen = kitchen
@@ -261,10 +261,10 @@ def course_of(asked: GameSetup, kitchen: Kitchen | None = None) -> Course:
             query = next(timestep)
             while True:
                 kitchen.query = query
-                (said,) = yield (_observation(query, prompt_for(query, recipe, prompt)),)
-                if said.reasoning:
-                    thoughts.append((query.agent, said.reasoning))
-                query = timestep.send(said.text)
+                (reply,) = yield (_observation(query, prompt_for(query, recipe, prompt)),)
+                if reply.reasoning:
+                    thoughts.append((query.agent, reply.reasoning))
+                query = timestep.send(reply.text)
         except StopIteration as over:
             entries.append(over.value)
         at = (asked.started_at + len(entries) * _TURN).isoformat()

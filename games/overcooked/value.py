@@ -165,7 +165,7 @@ def first_of(ends: Ends) -> int:
 def _ways_to(layout: Layout, agent: int, target: Cell) -> tuple[tuple[Stand, Mapping[Stand, int]], ...]:
     """The places from which an agent can use something, and how far each is from wherever it stands."""
     everywhere = [Stand(at, facing) for at in layout.region(agent) for facing in STEPS]
-    return tuple((there, {here: _walk(layout, here, there) for here in everywhere}) for there in stands_at(layout, agent, target))
+    return tuple((there, {here: _walk(layout, here, there) for here in everywhere}) for there in spots_at(layout, agent, target))
 
 
 @cache
@@ -189,7 +189,7 @@ def targets(layout: Layout, agent: int, action: str) -> tuple[Cell, ...]:
 @cache
 def duration(layout: Layout, agent: int, actions: tuple[str, ...]) -> int:
     """Interactions and the walks between them, from the first interaction on."""
-    ends = tuple((stand, 1) for stand in _all_stands(layout, agent, targets(layout, agent, actions[0])))
+    ends = tuple((stand, 1) for stand in _all_spots(layout, agent, targets(layout, agent, actions[0])))
     for action in actions[1:]:
         ends = after(layout, ends, agent, tuple(map(Aim, targets(layout, agent, action))))
     return first_of(ends)
@@ -198,7 +198,7 @@ def duration(layout: Layout, agent: int, actions: tuple[str, ...]) -> int:
 @cache
 def set_up(layout: Layout, agent: int, last: str, first: str) -> int:
     """Steps at least between one action and another, both left out."""
-    ends, begins = (_all_stands(layout, agent, targets(layout, agent, action)) for action in (last, first))
+    ends, begins = (_all_spots(layout, agent, targets(layout, agent, action)) for action in (last, first))
     return min(_walk(layout, here, there) for here in ends for there in begins)
 
 
@@ -209,15 +209,15 @@ def nearest(layout: Layout, agent: int, last: tuple[str, ...], first: str) -> in
 
 
 @cache
-def stands_at(layout: Layout, agent: int, target: Cell) -> tuple[Stand, ...]:
+def spots_at(layout: Layout, agent: int, target: Cell) -> tuple[Stand, ...]:
     """The places from which an agent can use something."""
     x, y = target
     found = (Stand((x - dx, y - dy), facing) for facing, (dx, dy) in STEPS.items())
     return tuple(stand for stand in found if stand.at in layout.region(agent))
 
 
-def _all_stands(layout: Layout, agent: int, cells: Iterable[Cell]) -> list[Stand]:
-    return [stand for cell in cells for stand in stands_at(layout, agent, cell)]
+def _all_spots(layout: Layout, agent: int, cells: Iterable[Cell]) -> list[Stand]:
+    return [stand for cell in cells for stand in spots_at(layout, agent, cell)]
 
 
 @cache

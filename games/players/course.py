@@ -171,7 +171,7 @@ def _logged(seen: Observation, waiting: Iterator[ReplyEntry]) -> Reply:
 class Cast(Protocol):
     """The scripts of one game."""
 
-    keeps_replies: bool
+    stores_replies: bool
     """Whether the log holds their replies; not where its turns hold all that is needed to play the game again."""
 
     def answer(self, seen: Observation) -> str:
@@ -219,7 +219,7 @@ def played_by(course: Course, cast: Cast, takeover: Takeover | None = None) -> C
             steps[step[0].turn] += 1
             texts = [cast.answer(seen) for seen in step]
             texts = [text if (given := next(logged, None)) is None else given.text for text in texts]
-            if cast.keeps_replies:
+            if cast.stores_replies:
                 replies += [ReplyEntry(agent=seen.agent, purpose=seen.purpose, text=text) for seen, text in zip(step, texts, strict=True)]
             step = course.send(tuple(map(Reply, texts)))
     except StopIteration as ended:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from games.players.running import RunReport
-from games.players.setup import SCRIPT, mended_in, onset_of, script_of
+from games.players.setup import SCRIPT, fixed_in, onset_of, script_of
 
 OnProgress: TypeAlias = Callable[[int, int], None]
 """Called with the games finished and the games in all."""
 
-Mended = Literal["throughout"] | Sequence[tuple[int, int]]
+Fixed = Literal["throughout"] | Sequence[tuple[int, int]]
 """Faultless throughout; or games by their place, from 0, and the one turn of each in which the faulty player is faultless."""
 
 
@@ -39,7 +39,7 @@ class PlantedGame(NamedTuple):
     place: int
     """From 0."""
 
-    seat: str
+    agent: str
     script: str
     """`fault`, or `fault@turn`."""
 
@@ -74,11 +74,11 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest:
         latest: the latest turn from which on a fault begins, at least 2.
     """
     rng = random.Random(f"planted:{seed}")
-    pairs = [(seat, fault) for seat, scripts in faults.items() for fault in scripts]
+    pairs = [(agent, fault) for agent, scripts in faults.items() for fault in scripts]
     rng.shuffle(pairs)
-    for place, (seat, fault) in enumerate(islice(cycle(pairs), games)):
+    for place, (agent, fault) in enumerate(islice(cycle(pairs), games)):
         turn = rng.choice((1, rng.randint(2, latest)))
-        yield PlantedGame(place, seat, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))
+        yield PlantedGame(place, agent, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))
 
 
 def as_asked(team: Mapping[str, str]) -> list[str]:
@@ -102,9 +102,7 @@ class PlantedGames:
     latest: int = 8
     """The latest turn from which on a fault begins, unless games are shorter."""
 
-    def __call__(
-        self, out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None
-    ) -> RunReport:
+    def __call__(self, out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, fixed: Fixed | None = None) -> RunReport:
         """Play games with one faulty player each; what is there already is not played again.
 
         Args:
@@ -115,21 +113,21 @@ class PlantedGames:
             mended: play the same games with the faulty player mended, throughout or in one turn.
         """
         chosen = [*cases(games, seed, self.faults, latest=self.latest)]
-        if mended == "throughout":
+        if fixed == "throughout":
             chosen = [case._replace(script=self.faultless(case)) for case in chosen]
-        elif mended is not None:
-            chosen = [_mended(chosen[place], turn) for place, turn in mended]
+        elif fixed is not None:
+            chosen = [_fixed(chosen[place], turn) for place, turn in fixed]
         report = RunReport()
         for number, case in enumerate(chosen, start=1):
             played = self.one(out, case, seed)
             report.paths = [*report.paths, *played.paths]
             report.played += played.played
-            report.kept += played.kept
+            report.stored += played.stored
             report.turns += played.turns
             if on_progress is not None:
                 on_progress(number, len(chosen))
         return report
 
 
-def _mended(case: PlantedGame, turn: int) -> PlantedGame:
-    return case._replace(script=mended_in(case.script, turn), rng=copy.copy(case.rng))
+def _fixed(case: PlantedGame, turn: int) -> PlantedGame:
+    return case._replace(script=fixed_in(case.script, turn), rng=copy.copy(case.rng))

@@ -58,7 +58,7 @@ def texts_of(package: str) -> dict[str, Any]:
 class Round(NamedTuple):
     """An answer with calls, and what came back."""
 
-    said: str
+    reply: str
     """In the game's grammar."""
     results: Sequence[str]
     """Of each call; empty if none was carried out, then the answer is forgotten."""
@@ -83,7 +83,7 @@ class ToolUse(NamedTuple):
         Args:
             called: what was said in the game's grammar -> the reply with its calls; other answers stand there as text.
         """
-        return [*self.messages, *(message for one in self.rounds for message in _round(one, called.get(one.said)))]
+        return [*self.messages, *(message for one in self.rounds for message in _round(one, called.get(one.reply)))]
 
 
 def written_out(completion: Completion, use: ToolUse) -> str:
@@ -94,7 +94,7 @@ def written_out(completion: Completion, use: ToolUse) -> str:
 def _round(one: Round, reply: Completion | None) -> Iterator[Message]:
     if reply is None or not one.results:
         if one.results:
-            yield {"role": "assistant", "content": one.said}
+            yield {"role": "assistant", "content": one.reply}
         yield {"role": "user", "content": "\n".join([*one.results, one.note])}
         return
     yield reply.message()

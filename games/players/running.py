@@ -139,20 +139,20 @@ class Watch:
         tell: whom.
     """
 
-    def __init__(self, most_turns: Mapping[Path, int | None], *, kept: int, usage: Usage, tell: OnProgress | None) -> None:
-        self._most, self._kept, self._usage, self._tell = most_turns, kept, usage, tell
+    def __init__(self, most_turns: Mapping[Path, int | None], *, stored: int, usage: Usage, tell: OnProgress | None) -> None:
+        self._most, self._stored, self._usage, self._tell = most_turns, stored, usage, tell
         self._turn: dict[Path, int] = {}
         """Finished turns of the games under way."""
         self._ended = self._turns_of_ended = 0
         self._began = time.monotonic()
-        self._told = 0.0
+        self._reported = 0.0
         self.reads: Counter[Read | None] = Counter()
         """How replies of models were read; None: nothing came, or nothing reads them."""
 
     def saw(self, game: Path, turn: int) -> None:
         """A turn of a game is under way."""
         self._turn[game] = turn - 1
-        if time.monotonic() - self._told >= _EVERY_S:
+        if time.monotonic() - self._reported >= _EVERY_S:
             self._say()
 
     def ended(self, game: Path, turns: int) -> None:
@@ -163,7 +163,7 @@ class Watch:
         self._say()
 
     def _say(self) -> None:
-        self._told = time.monotonic()
+        self._reported = time.monotonic()
         if self._tell is not None:
             self._tell(self._progress())
 
@@ -172,8 +172,8 @@ class Watch:
         done = (self._ended + sum(parts)) / len(self._most)
         took = time.monotonic() - self._began
         return PlayProgress(
-            games=self._kept + self._ended,
-            total=self._kept + len(self._most),
+            games=self._stored + self._ended,
+            total=self._stored + len(self._most),
             turns=self._turns_of_ended + sum(self._turn.values()),
             calls=self._usage.asked,
             cost=self._usage.cost,
@@ -289,7 +289,7 @@ class RunReport:
     paths: Sequence[Path] = ()
     """All logs of the run, played or there already."""
     played: int = 0
-    kept: int = 0
+    stored: int = 0
     """Games whose whole log was there already."""
     stopped: int = 0
     """Games that wait for money: they go on where they are when the run is started again with a higher budget."""
@@ -337,12 +337,12 @@ def run_games(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | No
 def _run_alone(jobs: Sequence[Job], on_progress: OnProgress | None) -> RunReport:
     """Play games that ask no player; many of them in several processes."""
     left = [job for job in jobs if not _is_whole(job)]
-    report = RunReport(paths=[job.path for job in jobs], kept=len(jobs) - len(left))
-    watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=Usage(), tell=on_progress)
+    report = RunReport(paths=[job.path for job in jobs], stored=len(jobs) - len(left))
+    watch = Watch({job.path: job.header.max_turns for job in left}, stored=report.stored, usage=Usage(), tell=on_progress)
     for path, turns in _played_alone(left):
         report.turns += turns
         report.played += turns > 0
-        report.kept += turns == 0
+        report.stored += turns == 0
         watch.ended(path, turns)
     return report
 
@@ -371,7 +371,7 @@ def _play_chunk(jobs: Sequence[Job]) -> list[tuple[Path, int]]:
 async def _run(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | None) -> RunReport:
     jobs = [job._replace(header=with_sampling(job.header, job.taken, table.terms.of)) for job in jobs]
     left = [job for job in jobs if not _is_whole(job)]
-    report = RunReport(paths=[job.path for job in jobs], kept=len(jobs) - len(left))
+    report = RunReport(paths=[job.path for job in jobs], stored=len(jobs) - len(left))
     if not left:
         return report
     prices = {name: _price(name, table.terms) for name in sorted(_models(left))}
@@ -387,7 +387,7 @@ async def _run(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | N
             for name, price in prices.items():
                 bounded = replace(terms, concurrency=table.terms.calls.get(name, CALLS))
                 askers[name] = await stack.enter_async_context(Asker([table.terms.of(name)], price, bounded))
-            watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=usage, tell=on_progress)
+            watch = Watch({job.path: job.header.max_turns for job in left}, stored=report.stored, usage=usage, tell=on_progress)
             report.reads, report.limits = watch.reads, tuple(sorted({table.terms.of(name).max_tokens for name in prices}))
             await _play_all(left, _PlayersOfJobs(table, askers, watch), report)
         done = not report.stopped

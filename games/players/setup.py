@@ -26,16 +26,16 @@ class Onset(NamedTuple):
     turn: int
     """From 1; before it the family's faultless script plays."""
 
-    mended: int | None = None
+    fixed: int | None = None
     """The one turn from then on in which the faultless script plays all the same; None: there is none."""
     instead: str | None = None
     """Who plays in that turn in place of the faultless script."""
 
     def at(self, turn: int, faultless: str) -> str:
         """Who plays in a turn."""
-        if turn == self.mended and self.instead is not None:
+        if turn == self.fixed and self.instead is not None:
             return self.instead
-        return self.script if turn >= self.turn and turn != self.mended else faultless
+        return self.script if turn >= self.turn and turn != self.fixed else faultless
 
 
 def onset_of(name: str, known: Collection[str], what: str) -> Onset:
@@ -44,21 +44,21 @@ def onset_of(name: str, known: Collection[str], what: str) -> Onset:
     Raises:
         UsageError: there is no such script, or a turn is none.
     """
-    rest, not_in, mended = name.partition(_NOT_IN)
+    rest, not_in, fixed = name.partition(_NOT_IN)
     script, begins, turn = rest.partition(_FROM)
-    mended, _, instead = mended.partition("=")
+    fixed, _, instead = fixed.partition("=")
     for one in (script, *([instead] if instead else [])):
         if one not in known:
             raise UsageError(f"unknown {what} {one!r}{near(one, known)}")
-    for mark, number in ((begins, turn), (not_in, mended)):
+    for mark, number in ((begins, turn), (not_in, fixed)):
         if mark and (not number.isdecimal() or int(number) < 1):
             raise UsageError(
                 f"{what} {name!r}: write {script}{_FROM}8 for one who plays so from turn 8 on, {script}{_NOT_IN}12 for all but turn 12"
             )
-    return Onset(script, int(turn) if begins else 1, int(mended) if not_in else None, instead or None)
+    return Onset(script, int(turn) if begins else 1, int(fixed) if not_in else None, instead or None)
 
 
-def mended_in(name: str, turn: int, instead: str | None = None) -> str:
+def fixed_in(name: str, turn: int, instead: str | None = None) -> str:
     """The same player, but faultless in one turn, or another script."""
     return f"{unmended(name)}{_NOT_IN}{turn}" + (f"={instead}" if instead else "")
 
@@ -97,7 +97,7 @@ class PlayerSetup(NamedTuple):
             for agent, player in taken.items()
         )
 
-    def taken(self, asked: Sequence[str], said: str = "--player ") -> dict[str, str]:
+    def taken(self, asked: Sequence[str], source: str = "--player ") -> dict[str, str]:
         """Agent -> player.
 
         Args:
@@ -113,27 +113,27 @@ class PlayerSetup(NamedTuple):
             name, equals, player = text.partition("=")
             player = player.strip()
             if not equals or not player:
-                raise UsageError(f"{said}{text}: write ROLE=PLAYER, such as {next(iter(self.roles))}=openai/gpt-4o-mini")
+                raise UsageError(f"{source}{text}: write ROLE=PLAYER, such as {next(iter(self.roles))}=openai/gpt-4o-mini")
             agents = self.agents(name.strip())
             if not agents:
                 known = list(dict.fromkeys([*self.roles, *(f"{role}s" for role in self.roles.values()), "all"]))
                 close = difflib.get_close_matches(name.strip(), known, n=1)
                 meant = f", did you mean {close[0]}?" if close else ""
-                raise UsageError(f"{said}{name.strip()}: no such role{meant} (there are {', '.join(known)})")
-            for agent, one in zip(agents, _spread(player, len(agents), f"{said}{text}"), strict=True):
+                raise UsageError(f"{source}{name.strip()}: no such role{meant} (there are {', '.join(known)})")
+            for agent, one in zip(agents, _spread(player, len(agents), f"{source}{text}"), strict=True):
                 if agent in taken:
-                    raise UsageError(f"{said}{text}: {agent} is played by {taken[agent]} already: name each agent once")
-                self._check(one, self.roles[agent], f"{said}{text}")
+                    raise UsageError(f"{source}{text}: {agent} is played by {taken[agent]} already: name each agent once")
+                self._check(one, self.roles[agent], f"{source}{text}")
                 taken[agent] = one
         empty = [agent for agent in self.roles if agent not in taken]
         if empty:
-            raise UsageError(f"no one plays {', '.join(empty)}: add {said}{empty[0]}=provider/model, {SCRIPT}NAME or {PERSON}")
+            raise UsageError(f"no one plays {', '.join(empty)}: add {source}{empty[0]}=provider/model, {SCRIPT}NAME or {PERSON}")
         if not self.is_cast(taken):
             for agent, player in taken.items():
                 script = player.removeprefix(SCRIPT)
                 if player.startswith(SCRIPT) and script not in self.scripts.get(self.roles[agent], ()):
                     alone = ", ".join(self.scripts.get(self.roles[agent], ())) or "none"
-                    raise UsageError(f"{said}{agent}={player}: it plays only among scripts of its kind; with others can play: {alone}")
+                    raise UsageError(f"{source}{agent}={player}: it plays only among scripts of its kind; with others can play: {alone}")
         return {agent: taken[agent] for agent in self.roles}
 
     def agents(self, name: str) -> list[str]:
@@ -156,13 +156,13 @@ class PlayerSetup(NamedTuple):
             raise UsageError(f"{text}: a player is provider/model, {SCRIPT}NAME or {PERSON}")
 
 
-def _spread(player: str, seats: int, text: str) -> list[str]:
+def _spread(player: str, count: int, text: str) -> list[str]:
     """The player of each agent; scripts that are joined by + are shared out."""
     names = player.removeprefix(SCRIPT).split("+")
     if not player.startswith(SCRIPT) or len(names) == 1:
-        return [player] * seats
-    if len(names) != seats:
-        raise UsageError(f"{text} names {len(names)} scripts for {seats} agents: give one for all, or one for each")
+        return [player] * count
+    if len(names) != count:
+        raise UsageError(f"{text} names {len(names)} scripts for {count} agents: give one for all, or one for each")
     return [f"{SCRIPT}{name}" for name in names]
 
 

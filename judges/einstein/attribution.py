@@ -231,7 +231,7 @@ def _share(played: Played, action: Action) -> FailurePoint | None:
         return FailurePoint("wrong_instruction", f"{action.text}: it does not hold this item")
     if played.answers:
         return _unanswered(played, action)
-    if action.item in mind.told:
+    if action.item in mind.shared:
         return FailurePoint("acted_wrong", f"{action.text}: that had been told before")
     if mind.obsolete(action.item):
         return FailurePoint("said_too_late", f"{action.text}: all its objects are placed")

@@ -224,7 +224,7 @@ class Hanabi:
 
     @property
     def next_agent(self) -> Player | None:
-        return None if self.done else ROLES[self.table.seat]
+        return None if self.done else ROLES[self.table.player_index]
 
     def state(self) -> Any:
         return self.table.state, self.next_agent
@@ -245,7 +245,7 @@ def _hanabi_answer(environment: Any, rng: random.Random) -> Move:
     """A legal move, or a card that is not there, or a hint about no card."""
     wrong = (Move("play", card=7), Move("discard", card=-1), Move("reveal_color", value="X"), Move("reveal_rank", value="6"))
     table = environment.table
-    return rng.choice(wrong) if rng.random() < 0.2 else rng.choice(legal_moves(table.state, table.seat))
+    return rng.choice(wrong) if rng.random() < 0.2 else rng.choice(legal_moves(table.state, table.player_index))
 
 
 def _hanabi_read(lines: Sequence[bytes]) -> ReadBack:

@@ -72,8 +72,8 @@ def play(game: str, out: Path, seats: list[str], *options: str, before: str = ""
 def without_memory(game: str) -> Iterator[None]:
     """Scripts among themselves play as they play among others: by what they are shown alone."""
     family = game_of(game)
-    seats = family.seats
-    with patch.object(family, "seats", lambda asked: seats(asked)._replace(casts={})):
+    seats = family.player_setup
+    with patch.object(family, "player_setup", lambda asked: seats(asked)._replace(casts={})):
         yield
 
 

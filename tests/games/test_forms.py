@@ -51,7 +51,7 @@ def observations(family: str, kind: str, folder: Path) -> list[Observation]:
     """What the seats of a game are shown."""
     game = game_of(family)
     asked = game.one_game(5, kind)
-    known = game.seats(asked)
+    known = game.player_setup(asked)
     (task, *_) = game.tasks(asked, folder)
     scripts = {agent: next(iter(known.scripts[role])) for agent, role in known.roles.items()}
     taken = {agent: f"script:{script}" for agent, script in scripts.items()}

@@ -10,7 +10,7 @@ import pytest
 
 from games.craft import planted as craft
 from games.einstein import planted as einstein
-from games.players.setup import mended_in, onset_of, unmended
+from games.players.setup import fixed_in, onset_of, unmended
 from schemas.common.errors import UsageError
 
 
@@ -18,7 +18,7 @@ def test_who_plays_in_which_turn() -> None:
     onset = onset_of("vague@3!5", ("vague",), "persona")
     assert [onset.at(turn, "clear") for turn in range(2, 7)] == ["clear", "vague", "vague", "clear", "vague"]
     assert onset_of("vague!1", ("vague",), "persona").at(1, "clear") == "clear"
-    assert mended_in("vague@3!5", 6) == "vague@3!6"
+    assert fixed_in("vague@3!5", 6) == "vague@3!6"
     assert unmended("clear+vague@3!5+clear") == "clear+vague@3+clear"
 
 

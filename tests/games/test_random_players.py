@@ -98,7 +98,7 @@ def played(family: str, kind: str, switches: dict[str, Any], folder: Path, playe
     game = game_of(family)
     for seed in (1, 2):
         asked = game.one_game(seed, "" if kind in ("own", "silent") else kind)
-        known = game.seats(asked)
+        known = game.player_setup(asked)
         (task, *_) = game.tasks(asked, folder)
         if kind == "own":
             task = Task("own", task_of("pesto_toast", read_kitchen(KITCHEN)), 0)

@@ -157,7 +157,7 @@ class Decided(NamedTuple):
     action: str
     """As it is listed."""
 
-    said: Sequence[tuple[str, Reply]]
+    replies: Sequence[tuple[str, Reply]]
     """Stage (tom, generator, verifier) and reply, in order."""
 
     rejections: int
@@ -171,7 +171,7 @@ class Decided(NamedTuple):
     @property
     def response(self) -> str:
         """The reply that counted."""
-        return next(said.text for stage, said in reversed(self.said) if stage == "generator")
+        return next(reply.text for stage, reply in reversed(self.replies) if stage == "generator")
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -187,31 +187,31 @@ class Decided(NamedTuple):
 def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Reply, ...], Decided]:
     """Ask a player until it has decided."""
     texts = texts_of(__package__)
-    said: list[tuple[str, Reply]] = []
+    replies: list[tuple[str, Reply]] = []
     frame = ""
     if switches.theory_of_mind and now.interprets:
-        told = yield from _ask(now, switches, "tom", _tom_messages(now, texts, switches))
-        said.append(("tom", told))
-        understood = told.text.strip() and _interpretation_reading(now, (), switches, told.text).read == "as asked"
-        frame = texts["games"][now.game]["tom_frame"].format(tom=told.text.strip()) if understood else ""
+        interpretation = yield from _ask(now, switches, "tom", _tom_messages(now, texts, switches))
+        replies.append(("tom", interpretation))
+        understood = interpretation.text.strip() and _interpretation_reading(now, (), switches, interpretation.text).read == "as asked"
+        frame = texts["games"][now.game]["tom_frame"].format(tom=interpretation.text.strip()) if understood else ""
     elif now.partner_did is not None and now.interprets:
         frame = texts["partner_line"].format(action=now.partner_did)
     messages = _messages(texts["games"][now.game]["system"], now, switches, _situation(now, now.actions, frame))
     actions, rejections, slips = list(now.actions), 0, list[str]()
     while True:
         reply = yield from _choice(now, switches, messages, actions, slips)
-        said += [("generator", each) for each in reply.said]
+        replies += [("generator", each) for each in reply.replies]
         if not switches.verification or rejections >= switches.verification_limit:
             break
         verdict = yield from _ask(now, switches, "verify", _verifier_messages(now, texts, switches, reply.action))
-        said.append(("verifier", verdict))
+        replies.append(("verifier", verdict))
         if _APPROVED in verdict.text.lower():
             break
         rejections += 1
         actions = [other for other in now.actions if other != reply.action] or list(now.actions)
         again = texts["rejected"].format(verdict=verdict.text.strip(), actions=now.joint.join(actions)).strip()
-        messages = [*reply.messages, {"role": "assistant", "content": reply.said[-1].text}, {"role": "user", "content": again}]
-    return Decided(reply.action, said, rejections, reply.read, slips)
+        messages = [*reply.messages, {"role": "assistant", "content": reply.replies[-1].text}, {"role": "user", "content": again}]
+    return Decided(reply.action, replies, rejections, reply.read, slips)
 
 
 class _Choice(NamedTuple):
@@ -219,7 +219,7 @@ class _Choice(NamedTuple):
 
     action: str
     read: Read | None
-    said: Sequence[Reply]
+    replies: Sequence[Reply]
     messages: list[Message]
     """The conversation before the last reply."""
 
@@ -229,24 +229,24 @@ def _choice(
 ) -> Generator[Step, tuple[Reply, ...], _Choice]:
     """Ask for an action; the strict harness asks again while the reply names none. Such replies are noted in ``slips``."""
     reply = yield from _ask(now, switches, "generate", messages, actions)
-    said = [reply]
+    replies = [reply]
     if switches.harness == "published":
         action = now.ground(reply.text, actions) or now.otherwise(actions)
         read = read_of(reply.text, action, at_random=now.at_random)
         slips += [] if read in (None, "exact") else [reply.text]
-        return _Choice(action, read, said, messages)
+        return _Choice(action, read, replies, messages)
     again = texts_of(__package__)["unlisted"].format(actions=now.joint.join(actions), form=_form(now.game, switches)).strip()
     named = named_action(reply.text, actions)
-    while named is None and not reply.lost and len(said) <= _ASKED_AGAIN:
+    while named is None and not reply.lost and len(replies) <= _ASKED_AGAIN:
         slips.append(reply.text)
         messages = [*messages, {"role": "assistant", "content": reply.text or "(no text)"}, {"role": "user", "content": again}]
         reply = yield from _ask(now, switches, "generate", messages, actions)
-        said.append(reply)
+        replies.append(reply)
         named = named_action(reply.text, actions)
     if named is None:
         slips.append(reply.text)
-        return _Choice(now.otherwise(actions), "random" if now.at_random else "default", said, messages)
-    return _Choice(named, "asked_again" if said[1:] else "exact", said, messages)
+        return _Choice(now.otherwise(actions), "random" if now.at_random else "default", replies, messages)
+    return _Choice(named, "asked_again" if replies[1:] else "exact", replies, messages)
 
 
 def _form(game: str, switches: Switches) -> str:
@@ -317,8 +317,12 @@ def _messages(system: str, now: Situation, switches: Switches, situation: str) -
 
 def _rules(now: Situation, switches: Switches) -> str:
     """Long-term memory: the rules, those that the published code only gives with its conventions, and the conventions."""
-    game, told = texts_of(__package__)["games"][now.game], switches.conventions
-    parts = [now.rules, game.get("left_out", "") if told or switches.harness == "strict" else "", game["conventions"] if told else ""]
+    game, conventions = texts_of(__package__)["games"][now.game], switches.conventions
+    parts = [
+        now.rules,
+        game.get("left_out", "") if conventions or switches.harness == "strict" else "",
+        game["conventions"] if conventions else "",
+    ]
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
@@ -337,8 +341,8 @@ def _tom_messages(now: Situation, texts: Mapping[str, Any], switches: Switches) 
 
 def _tom_ask(now: Situation, switches: Switches) -> str:
     asked: str | Mapping[str, str] = texts_of(__package__)["games"][now.game]["tom_ask"]
-    said = asked if isinstance(asked, str) else asked[switches.harness]
-    return said.format(player=now.player, partner=partner_of(now.player))
+    text = asked if isinstance(asked, str) else asked[switches.harness]
+    return text.format(player=now.player, partner=partner_of(now.player))
 
 
 def _verifier_messages(now: Situation, texts: Mapping[str, Any], switches: Switches, action: str) -> list[Message]:
@@ -374,10 +378,10 @@ def earlier(actions: Sequence[str], switches: Switches) -> str:
 
 def voices(player: Player, decided: Decided) -> Iterator[UtteranceEntry]:
     """The replies of a decision, for their author alone; a choice that was rejected is superseded by the next one, if that has words."""
-    last = max((place for place, (stage, said) in enumerate(decided.said) if stage == "generator" and said.text), default=-1)
-    for place, (stage, said) in enumerate(decided.said):
-        if said.reasoning:
-            yield UtteranceEntry(agent=player, channel="private", audience=[player], text=said.reasoning)
-        if said.text:
+    last = max((place for place, (stage, reply) in enumerate(decided.replies) if stage == "generator" and reply.text), default=-1)
+    for place, (stage, reply) in enumerate(decided.replies):
+        if reply.reasoning:
+            yield UtteranceEntry(agent=player, channel="private", audience=[player], text=reply.reasoning)
+        if reply.text:
             superseded = stage == "generator" and place < last
-            yield UtteranceEntry(agent=player, channel="private", audience=[player], text=said.text, superseded=superseded)
+            yield UtteranceEntry(agent=player, channel="private", audience=[player], text=reply.text, superseded=superseded)

@@ -74,7 +74,7 @@ def course(at: CourseSetup, table: Table) -> Course:
             turn=len(steps),
             state_before={"rooms": state.rooms, "doors": state.doors},
             state_after={"rooms": turned.state.rooms, "doors": turned.state.doors, "captured": caught},
-            utterances=[said for player in PLAYERS for said in voices(player, decisions[player])],
+            utterances=[utterance for player in PLAYERS for utterance in voices(player, decisions[player])],
             actions=[
                 ActionEntry(
                     agent=player,
@@ -97,7 +97,7 @@ def _situation(at: CourseSetup, state: CaptureState, player: Player, done: dict[
     partner = partner_of(player)
     actions = tuple(listed(place, action) for place, action in enumerate(state.actions(player)))
     stay = next(text for text in actions if STAY in text)
-    told = done[partner][-1] if done[partner] and at.switches.theory_of_mind else None
+    partner_last = done[partner][-1] if done[partner] and at.switches.theory_of_mind else None
     return Situation(
         game="collab_capture",
         player=player,
@@ -106,7 +106,7 @@ def _situation(at: CourseSetup, state: CaptureState, player: Player, done: dict[
         state=f"{earlier(done[player], at.switches)}{observation(state, player, ()).strip()}",
         actions=actions,
         layout=texts_of(__package__)["games"]["collab_capture"]["layout"],
-        partner_did=told,
+        partner_did=partner_last,
         ground=ground,
         otherwise=lambda left: stay if stay in left else left[0],
         scene=lambda: {"rooms": state.rooms, "doors": state.doors},

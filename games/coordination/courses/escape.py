@@ -65,7 +65,7 @@ def course(at: CourseSetup, table: Table) -> Course:
             turn=len(steps),
             state_before=_shown(state) | {"adversary_target": choice.target, "adversary_choice": f"room {choice.room}"},
             state_after=_shown(after) | {"outcome": outcome},
-            utterances=[said for player in PLAYERS for said in voices(player, decisions[player])],
+            utterances=[utterance for player in PLAYERS for utterance in voices(player, decisions[player])],
             actions=[_action(state, player, chosen, decisions[player]) for player in PLAYERS],
             goal_reached=outcome == "win",
             progress=(repaired + (outcome == "win")) / _PARTS,
@@ -98,8 +98,8 @@ def _situation(
     text = observation(state, player, choice).partition("Available Actions:")[0].strip()
     repairs = "".join(_repair(who, done[who], state) for who in (player, partner))
     names = {player: "I", partner: partner}
-    for who, said in names.items():
-        repairs = repairs.replace(f"<{who}>", said)
+    for who, name in names.items():
+        repairs = repairs.replace(f"<{who}>", name)
     options = actions(state, player)
     return Situation(
         game="collab_escape",
@@ -232,8 +232,8 @@ def _confused(state: EscapeState, player: Player, rng: Random) -> ScriptDecision
     decision = _fixer(state, player, rng)
     if rng.random() >= _FAULT_RATE:
         return decision
-    said = "not been touched yet" if state.generators[GENERATORS[0]] else "been fixed"
-    text = f"The generator in room {GENERATORS[0]} has {said}."
+    progress = "not been touched yet" if state.generators[GENERATORS[0]] else "been fixed"
+    text = f"The generator in room {GENERATORS[0]} has {progress}."
     return ScriptDecision(intended=decision.intended, explanation=text, injected=("misgrounded_state",))
 
 

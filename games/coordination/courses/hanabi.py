@@ -46,18 +46,20 @@ def course(at: CourseSetup, table: Table) -> Course:
     played, steps = HanabiTable(at.deck or deck_of_seed(at.seed)), table.steps
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
     while not played.is_over and len(steps) < at.turns:
-        seat, before = played.seat, played.state
+        player_index, before = played.player_index, played.state
         table.state = before
-        player, moves = PLAYERS_IN_ORDER[seat], legal_moves(before, seat)
+        player, moves = PLAYERS_IN_ORDER[player_index], legal_moves(before, player_index)
         actions = listed(moves, player)
         turn = len(steps) + 1
-        decided = yield from decide(_situation(at, (before, seat), actions, done, turn), at.switches)
+        decided = yield from decide(_situation(at, (before, player_index), actions, done, turn), at.switches)
         move = moves[actions.index(decided.action)]
         effect = played.play(move)
         done[player].append(action_text(move, player))
         misplay = f"{effect.card} does not fit its stack: a life is lost" if effect.life_lost else None
-        told = {"card": move.card, "was": effect.card} if move.value is None else {"value": move.value, "touched": effect.touched or None}
-        steps.append(_step(at, played, (before, seat, move), decided, actions) | {"effect": shown_effect(effect)})
+        details = (
+            {"card": move.card, "was": effect.card} if move.value is None else {"value": move.value, "touched": effect.touched or None}
+        )
+        steps.append(_step(at, played, (before, player_index, move), decided, actions) | {"effect": shown_effect(effect)})
         stacked = played.state.stacked
         yield Turn(
             turn=turn,
@@ -68,7 +70,7 @@ def course(at: CourseSetup, table: Table) -> Course:
                 ActionEntry(
                     agent=player,
                     verb=move.verb,
-                    arguments=told | {"text": decided.action},
+                    arguments=details | {"text": decided.action},
                     raw=decided.response,
                     accepted=misplay is None,
                     error_code=misplay and "misplay",
@@ -95,10 +97,10 @@ def course(at: CourseSetup, table: Table) -> Course:
 def _situation(
     at: CourseSetup, seen: tuple[HanabiState, int], actions: Sequence[str], done: dict[Player, list[str]], turn: int
 ) -> Situation:
-    state, seat = seen
-    player: Player = PLAYERS_IN_ORDER[seat]
+    state, player_index = seen
+    player: Player = PLAYERS_IN_ORDER[player_index]
     partner = partner_of(player)
-    text = observation(state, player, seat, ()).partition(_ACTIONS)[0]
+    text = observation(state, player, player_index, ()).partition(_ACTIONS)[0]
     history = f"My Action History: {', '.join(done[player])}\n" if at.switches.memory and done[player] else ""
     rng = Random(f"hanabi-marker:{at.seed}:{turn}")
     texts = texts_of(__package__)["games"]["hanabi"]
@@ -136,8 +138,8 @@ def _next_cards(state: HanabiState) -> str:
 def _step(
     at: CourseSetup, table: HanabiTable, moved: tuple[HanabiState, int, Move], decided: Decided, actions: Sequence[str]
 ) -> dict[str, Any]:
-    before, seat, move = moved
-    player = PLAYERS_IN_ORDER[seat]
+    before, player_index, move = moved
+    player = PLAYERS_IN_ORDER[player_index]
     return {
         "schema": "hanabi_step/1",
         "game": "hanabi",
@@ -145,13 +147,13 @@ def _step(
         "seed": at.seed,
         "turn": table.turns,
         "player": player,
-        "seat": seat,
+        "seat": player_index,
         "policy": at.taken[player],
         "state_before": shown_table(before),
         "legal_actions": actions,
-        "calls": [{"stage": stage, "text": said.text} for stage, said in decided.said],
+        "calls": [{"stage": stage, "text": reply.text} for stage, reply in decided.replies],
         **decided.reading,
-        "n_generator_calls": sum(stage == "generator" for stage, _ in decided.said),
+        "n_generator_calls": sum(stage == "generator" for stage, _ in decided.replies),
         "n_rejections": decided.rejections,
         "selected_action": decided.action,
         "engine_move": shown_move(move),
@@ -171,76 +173,76 @@ Policy = Callable[[HanabiState, int, Player, Random], tuple[Move, str, tuple[Inj
 _FAULT_RATE: Final = 0.3
 
 
-def _hint_giver(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+def _hint_giver(state: HanabiState, player_index: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """Plays what is sure, hints what the partner can play, else discards."""
-    for place, known in enumerate(state.knowledge[seat]):
+    for place, known in enumerate(state.knowledge[player_index]):
         if is_safe_play(state, known):
             return Move("play", card=place), f"Every card that my card {place} can be fits a stack, so playing it is safe.", ()
-    return _helpful_clue(state, seat, player) or _discard(state, seat, rng)
+    return _helpful_clue(state, player_index, player) or _discard(state, player_index, rng)
 
 
-def _cautious(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+def _cautious(state: HanabiState, player_index: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """Plays only what is known to be playable, by hints and by counting; never plays to get rid of a card or on a guess."""
-    for place in range(len(state.hands[seat])):
-        if is_known_playable(state, seat, place):
+    for place in range(len(state.hands[player_index])):
+        if is_known_playable(state, player_index, place):
             return Move("play", card=place), f"Whatever my card {place} can still be fits a stack, so playing it is safe.", ()
-    if found := _helpful_clue(state, seat, player):
+    if found := _helpful_clue(state, player_index, player):
         return found
-    moves = [move for move in legal_moves(state, seat) if move.verb != "play"]
+    moves = [move for move in legal_moves(state, player_index) if move.verb != "play"]
     if state.tokens == TOKENS:
-        told = [move for move in moves if _is_new(state, seat, move)]
-        return rng.choice(told or moves), "Nothing is known to be playable and no token is missing, so I give a clue.", ()
-    return _discard(state, seat, rng)
+        new = [move for move in moves if _is_new(state, player_index, move)]
+        return rng.choice(new or moves), "Nothing is known to be playable and no token is missing, so I give a clue.", ()
+    return _discard(state, player_index, rng)
 
 
-def _careful(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+def _careful(state: HanabiState, player_index: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """As the cautious one, but tells of a last copy that the partner would discard next, and discards what is least likely to be one."""
-    for place in range(len(state.hands[seat])):
-        if is_known_playable(state, seat, place):
+    for place in range(len(state.hands[player_index])):
+        if is_known_playable(state, player_index, place):
             return Move("play", card=place), f"Whatever my card {place} can still be fits a stack, so playing it is safe.", ()
-    if found := _warning(state, seat, player) or _helpful_clue(state, seat, player):
+    if found := _warning(state, player_index, player) or _helpful_clue(state, player_index, player):
         return found
     if state.tokens == TOKENS:
-        hints = [move for move in legal_moves(state, seat) if move.value]
-        told = [move for move in hints if _is_new(state, seat, move)]
-        return rng.choice(told or hints), "Nothing is known to be playable and no token is missing, so I give a clue.", ()
-    place = _least_needed(state, seat)
+        hints = [move for move in legal_moves(state, player_index) if move.value]
+        new = [move for move in hints if _is_new(state, player_index, move)]
+        return rng.choice(new or hints), "Nothing is known to be playable and no token is missing, so I give a clue.", ()
+    place = _least_needed(state, player_index)
     return Move("discard", card=place), f"There is nothing sure to play and no clue that helps, so I discard card {place} for a token.", ()
 
 
-def _warning(state: HanabiState, seat: int, player: Player) -> tuple[Move, str, tuple[Injected, ...]] | None:
+def _warning(state: HanabiState, player_index: int, player: Player) -> tuple[Move, str, tuple[Injected, ...]] | None:
     """A hint that keeps the partner from discarding a last copy."""
-    known = state.knowledge[1 - seat]
+    known = state.knowledge[1 - player_index]
     if not state.tokens or any(is_safe_play(state, card) for card in known):
         return None
-    place = _next_discarded(state, 1 - seat)
-    card = state.hands[1 - seat][place]
+    place = _next_discarded(state, 1 - player_index)
+    card = state.hands[1 - player_index][place]
     move = Move("reveal_color", value=card[0]) if known[place].rank_hinted else Move("reveal_rank", value=card[1])
     if not state.is_last(card) or known[place].is_hinted(move.verb):
         return None
     return move, f"{partner_of(player)}'s card {place} is {_name(card)}, the last copy, and would be discarded next.", ()
 
 
-def _next_discarded(state: HanabiState, seat: int) -> int:
+def _next_discarded(state: HanabiState, player_index: int) -> int:
     """The card that a player discards by custom: one that is not needed any more, else the oldest without a hint."""
-    sure = [place for place, known in enumerate(state.knowledge[seat]) if is_safe_discard(state, known)]
-    unhinted = [place for place, known in enumerate(state.knowledge[seat]) if not (known.color_hinted or known.rank_hinted)]
+    sure = [place for place, known in enumerate(state.knowledge[player_index]) if is_safe_discard(state, known)]
+    unhinted = [place for place, known in enumerate(state.knowledge[player_index]) if not (known.color_hinted or known.rank_hinted)]
     return (sure or unhinted or [0])[0]
 
 
-def _least_needed(state: HanabiState, seat: int) -> int:
+def _least_needed(state: HanabiState, player_index: int) -> int:
     """The own card that is least likely to be a last copy, by hints and counting; of several alike one without a hint, the oldest."""
 
     def need(place: int) -> tuple[float, bool, bool]:
-        cards, known = possible_cards(state, seat, place), state.knowledge[seat][place]
+        cards, known = possible_cards(state, player_index, place), state.knowledge[player_index][place]
         last = sum(state.is_last(card) for card in cards) / len(cards)
         return last, not is_safe_discard(state, known), known.color_hinted or known.rank_hinted
 
-    return min(range(len(state.hands[seat])), key=need)
+    return min(range(len(state.hands[player_index])), key=need)
 
 
-def _helpful_clue(state: HanabiState, seat: int, player: Player) -> tuple[Move, str, tuple[Injected, ...]] | None:
-    partner, hand, known = partner_of(player), state.hands[1 - seat], state.knowledge[1 - seat]
+def _helpful_clue(state: HanabiState, player_index: int, player: Player) -> tuple[Move, str, tuple[Injected, ...]] | None:
+    partner, hand, known = partner_of(player), state.hands[1 - player_index], state.knowledge[1 - player_index]
     for place, card in enumerate(hand if state.tokens else ()):
         if not state.fits(card) or is_safe_play(state, known[place]):
             continue
@@ -250,41 +252,41 @@ def _helpful_clue(state: HanabiState, seat: int, player: Player) -> tuple[Move, 
     return None
 
 
-def _discard(state: HanabiState, seat: int, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+def _discard(state: HanabiState, player_index: int, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     if state.tokens == TOKENS:
-        clues = [move for move in legal_moves(state, seat) if move.value and _is_new(state, seat, move)]
-        moves = clues or [move for move in legal_moves(state, seat) if move.value] or [Move("play", card=0)]
+        clues = [move for move in legal_moves(state, player_index) if move.value and _is_new(state, player_index, move)]
+        moves = clues or [move for move in legal_moves(state, player_index) if move.value] or [Move("play", card=0)]
         return rng.choice(moves), "Nothing can be played for sure and no token is missing, so I tell something new.", ()
-    place = _next_discarded(state, seat)
+    place = _next_discarded(state, player_index)
     return Move("discard", card=place), f"There is nothing sure to play and no clue that helps, so I discard card {place} for a token.", ()
 
 
-def _is_new(state: HanabiState, seat: int, move: Move) -> bool:
-    return any(not state.knowledge[1 - seat][place].is_hinted(move.verb) for place in touched(state, seat, move))
+def _is_new(state: HanabiState, player_index: int, move: Move) -> bool:
+    return any(not state.knowledge[1 - player_index][place].is_hinted(move.verb) for place in touched(state, player_index, move))
 
 
-def _sloppy(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+def _sloppy(state: HanabiState, player_index: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """A hint giver that sometimes names another card than it means, or repeats a clue."""
-    move, reason, _ = _hint_giver(state, seat, player, rng)
-    stale = [clue for clue in legal_moves(state, seat) if clue.value and not _is_new(state, seat, clue)]
+    move, reason, _ = _hint_giver(state, player_index, player, rng)
+    stale = [clue for clue in legal_moves(state, player_index) if clue.value and not _is_new(state, player_index, clue)]
     if stale and rng.random() < _FAULT_RATE:
         return rng.choice(stale), "This clue helps my partner to know the cards.", ("redundant_clue",)
-    hand = state.hands[1 - seat]
+    hand = state.hands[1 - player_index]
     if move.value and rng.random() < _FAULT_RATE:
-        place = touched(state, seat, move)[0]
+        place = touched(state, player_index, move)[0]
         wrong = next((card for card in ("R5", "Y5", "G1", "W2") if card != hand[place]), "B5")
         return move, f"{partner_of(player)}'s card {place} is {_name(wrong)}, which is next on its stack.", ("misgrounded_card",)
     return move, reason, ()
 
 
-def _bomber(state: HanabiState, seat: int, _player: Player, _rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+def _bomber(state: HanabiState, player_index: int, _player: Player, _rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """Plays its first card, known or not."""
-    sure = is_known_playable(state, seat, 0)
+    sure = is_known_playable(state, player_index, 0)
     return Move("play", card=0), "I take a chance and play my first card.", () if sure else ("unsafe_play",)
 
 
-def _random(state: HanabiState, seat: int, _player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
-    return rng.choice(legal_moves(state, seat)), "Any action is fine.", ()
+def _random(state: HanabiState, player_index: int, _player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+    return rng.choice(legal_moves(state, player_index)), "Any action is fine.", ()
 
 
 def _name(card: str) -> str:

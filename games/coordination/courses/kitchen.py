@@ -88,7 +88,7 @@ def course(at: CourseSetup, table: Table) -> Course:
             turn=len(steps),
             state_before=shown,
             state_after=shown_state(after, score, layout),
-            utterances=[said for cook, decided in asked.items() for said in voices(PLAYERS[cook], decided)],
+            utterances=[utterance for cook, decided in asked.items() for utterance in voices(PLAYERS[cook], decided)],
             actions=[_action(cook, (state, after), lows[cook], current[cook], asked.get(cook)) for cook in range(len(PLAYERS))],
             goal_reached=False,
             progress=min(1.0, score / DELIVERY / most),
@@ -254,8 +254,8 @@ def _contrary(layout: Layout, state: KitchenState, cook: int, actions: tuple[str
     if rng.random() >= _STEP_ASIDE:
         return decision
     soup = state.objects.get(layout.names["c0"])
-    said = "c0 is empty." if soup is not None else "c0 holds a cooked soup."
-    return ScriptDecision(intended=decision.intended, explanation=said, injected=("misgrounded_state",))
+    statement = "c0 is empty." if soup is not None else "c0 holds a cooked soup."
+    return ScriptDecision(intended=decision.intended, explanation=statement, injected=("misgrounded_state",))
 
 
 POLICIES: Final[Mapping[str, Policy]] = {"greedy": _greedy, "waiter": _waiter, "random": _random, "contrary": _contrary}

@@ -54,7 +54,7 @@ BEFORE_ONSET: Final[Mapping[CoordinationGame, str]] = {
 class ScriptedTeam:
     """Alice and Bob, each by a policy of the game."""
 
-    keeps_replies = True
+    stores_replies = True
 
     def __init__(self, game: CoordinationGame, at: CourseSetup, table: Table) -> None:
         self._game, self._table = game, table
@@ -129,14 +129,14 @@ def _play(policy: Callable[[ScriptView], ScriptDecision], shown: ScriptView) -> 
 
 def _hanabi(name: str, shown: ScriptView) -> ScriptDecision:
     text, player = shown.text, shown.player
-    seat = 1 if player == "Alice" else 0
-    state = _table(text, player, seat)
-    move, reason, _ = HANABI[name](state, seat, player, Random(f"hanabi-seat:{name}:{text}"))
-    moves = legal_moves(state, seat)
+    player_index = 1 if player == "Alice" else 0
+    state = _table(text, player, player_index)
+    move, reason, _ = HANABI[name](state, player_index, player, Random(f"hanabi-seat:{name}:{text}"))
+    moves = legal_moves(state, player_index)
     return ScriptDecision(intended=listed(moves, player)[moves.index(move)], explanation=reason)
 
 
-def _table(text: str, player: Player, seat: int) -> HanabiState:
+def _table(text: str, player: Player, player_index: int) -> HanabiState:
     """The table as a player is told of it; its own cards stand there as any cards, since no policy looks at them."""
     partner = partner_of(player)
     own = [_known(line) for line in text.splitlines() if line.startswith("Card ")]
@@ -146,8 +146,8 @@ def _table(text: str, player: Player, seat: int) -> HanabiState:
     tokens, lives, deck = (int(count) for count in re.findall(r"(?:Reveal Tokens|Remaining Lives|Deck Size): (\d+)", text))
     discards = re.search(r"discard pile is: \[(.*?)\]", text)
     return HanabiState(
-        hands=(blank, hand) if seat == 0 else (hand, blank),
-        knowledge=(tuple(own), tuple(theirs)) if seat == 0 else (tuple(theirs), tuple(own)),
+        hands=(blank, hand) if player_index == 0 else (hand, blank),
+        knowledge=(tuple(own), tuple(theirs)) if player_index == 0 else (tuple(theirs), tuple(own)),
         fireworks={COLOR_LETTERS[color]: int(rank) for color, rank in re.findall(r"\b(\w+) - \1 (\d)", text)},
         discards=tuple(discards[1].split(", ")) if discards and discards[1] else (),
         tokens=tokens,
@@ -189,8 +189,8 @@ def _escape(name: str, shown: ScriptView) -> ScriptDecision:
     assert own is not None and killer is not None, text  # noqa: PT018 - one text
     rooms |= {player: int(own[1]), "Adversary": int(killer[1])}
     needs = {int(room): int(need) for room, need in re.findall(r"generator in room (\d+) needs (\d)", text)}
-    told = re.search(r"will go to the room of (Alice|Bob)", text)
-    target = next((known for known in PLAYERS if told and known == told[1]), None)
+    match = re.search(r"will go to the room of (Alice|Bob)", text)
+    target = next((known for known in PLAYERS if match and known == match[1]), None)
     state = EscapeState(rooms, {room: 2 - needs[room] for room in GENERATORS}, frozenset(PLAYERS), target)
     assert killer_options(state)[0].target == target, text
     return ESCAPE[name](state, player, Random(f"escape-seat:{name}:{text}"))

@@ -79,7 +79,7 @@ class AskReport(NamedTuple):
     """What came of a request."""
 
     asked: int
-    kept: int
+    stored: int
     """Answers that were there already."""
 
     failed: int
@@ -201,7 +201,7 @@ async def _ask_all(
     people = request.player == PERSON
     free = asyncio.Semaphore(1 if people else len(items))  # a model's asker bounds itself
     async with AsyncExitStack() as stack:
-        player = await _seat(request, spent, stack)
+        player = await _player_of(request, spent, stack)
 
         async def one(item: _Item) -> None:
             nonlocal failed, unasked
@@ -223,7 +223,7 @@ async def _ask_all(
     return failed, unasked
 
 
-async def _seat(request: AskRequest, spent: float, stack: AsyncExitStack) -> Player:
+async def _player_of(request: AskRequest, spent: float, stack: AsyncExitStack) -> Player:
     if request.player == PERSON:
         return PersonPlayer(print, input)
     if not is_model(request.player):

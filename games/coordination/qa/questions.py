@@ -260,8 +260,8 @@ def read_answer(question: QaQuestion, response: str | None) -> ReadAnswer:
 
 def _is_whole(marked_lines: list[str], question: QaQuestion) -> bool:
     """Whether the last marked line says something else than the beginning of an option."""
-    said = _words(marked_lines[-1]) if marked_lines else ""
-    return bool(said) and not any(_words(option.text).startswith(said) for option in question.options)
+    wording = _words(marked_lines[-1]) if marked_lines else ""
+    return bool(wording) and not any(_words(option.text).startswith(wording) for option in question.options)
 
 
 def _answer_in(text: str, options: tuple[AnswerOption, ...]) -> ReadAnswer | None:
@@ -297,14 +297,14 @@ def _by_letter(kind: AnswerKind, letter: str, text: str, options: tuple[AnswerOp
 def _by_text(text: str, options: tuple[AnswerOption, ...]) -> int | None:
     from rapidfuzz import fuzz
 
-    said = _words(text)
-    same = [index for index, option in enumerate(options) if _words(option.text) == said]
+    wording = _words(text)
+    same = [index for index, option in enumerate(options) if _words(option.text) == wording]
     if same:
         return same[0]
-    scores = sorted(((fuzz.ratio(said, _words(option.text)), index) for index, option in enumerate(options)), reverse=True)
+    scores = sorted(((fuzz.ratio(wording, _words(option.text)), index) for index, option in enumerate(options)), reverse=True)
     best = scores[0]
     clear = len(scores) == 1 or scores[1][0] < best[0]
-    same_numbers = re.findall(r"\d+", said) == re.findall(r"\d+", options[best[1]].text)
+    same_numbers = re.findall(r"\d+", wording) == re.findall(r"\d+", options[best[1]].text)
     return best[1] if best[0] >= _LEAST_SIMILARITY and clear and same_numbers else None
 
 

@@ -21,7 +21,7 @@ class MessageReading:
     """What one message says."""
 
     director: Director
-    said: Instruction | None
+    request: Instruction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,69 +60,69 @@ Policy = Callable[[Situation, random.Random], IntendedMove]
 def _follow_candidates(situation: Situation, rng: random.Random) -> IntendedMove:
     """Take the candidate that a message fits best; without one, do what the messages say."""
     fits = [
-        (_agreement(reading.said, move), reading, move)
+        (_agreement(reading.request, move), reading, move)
         for reading in situation.readings
-        if reading.said is not None
+        if reading.request is not None
         for move in situation.listed
-        if replace(reading.said, size=None, span_to=None).allows(move) and _agreement(reading.said, move) > 0
+        if replace(reading.request, size=None, span_to=None).allows(move) and _agreement(reading.request, move) > 0
     ]
     if fits:
         best = max(fit[0] for fit in fits)
         _, reading, move = rng.choice([fit for fit in fits if fit[0] == best])
-        return IntendedMove(move, reading.director if reading.said is not None and reading.said.cell is not None else None)
-    placed = [reading.said.verb for reading in situation.readings if reading.said is not None and reading.said.cell is not None]
+        return IntendedMove(move, reading.director if reading.request is not None and reading.request.cell is not None else None)
+    placed = [reading.request.verb for reading in situation.readings if reading.request is not None and reading.request.cell is not None]
     trust = max((_TRUST[verb] for verb in placed), default=0.0)
     unasked = [move for move in situation.listed if move.action == "place" or "remove" in placed]
     if unasked and rng.random() >= trust:
         return IntendedMove(rng.choice(unasked), None)
-    return _do_as_told(situation, rng)
+    return _do_as_requested(situation, rng)
 
 
 _TRUST: Final[dict[Verb, float]] = {"place": 0.2, "remove": 0.6}
 """Chance that a message wins against a list of candidates that it does not fit: what is wrong need not be listed."""
 
 
-def _agreement(said: Instruction, move: Move) -> int:
+def _agreement(request: Instruction, move: Move) -> int:
     block = move.block or ""
     pairs = (
-        (said.color, block[:1]),
-        (said.size, block[1:]),
-        (said.layer, move.layer),
-        (said.cell, said.cell),
-        (said.span_to, move.span_to),
+        (request.color, block[:1]),
+        (request.size, block[1:]),
+        (request.layer, move.layer),
+        (request.cell, request.cell),
+        (request.span_to, move.span_to),
     )
     return sum(given is not None and given == is_ for given, is_ in pairs)
 
 
-def _do_as_told(situation: Situation, rng: random.Random) -> IntendedMove:
+def _do_as_requested(situation: Situation, rng: random.Random) -> IntendedMove:
     """Carry out the most definite message word for word; what it leaves open is guessed."""
-    said = [reading for reading in situation.readings if reading.said is not None]
-    if not said:
+    request = [reading for reading in situation.readings if reading.request is not None]
+    if not request:
         return IntendedMove(_filled(Instruction("place", None, None, None, None), situation, rng), None)
-    most = max(_definiteness(reading.said) for reading in said)
-    reading = rng.choice([reading for reading in said if _definiteness(reading.said) == most])
-    instruction = reading.said
+    most = max(_definiteness(reading.request) for reading in request)
+    reading = rng.choice([reading for reading in request if _definiteness(reading.request) == most])
+    instruction = reading.request
     if instruction is None:
         raise AssertionError(reading)
     return IntendedMove(_filled(instruction, situation, rng), reading.director if instruction.cell is not None else None)
 
 
-def _definiteness(said: Instruction | None) -> int:
-    if said is None:
+def _definiteness(request: Instruction | None) -> int:
+    if request is None:
         return 0
-    return sum(part is not None for part in (said.color, said.size, said.cell, said.layer, said.span_to))
+    return sum(part is not None for part in (request.color, request.size, request.cell, request.layer, request.span_to))
 
 
-def _filled(said: Instruction, situation: Situation, rng: random.Random) -> Move:
+def _filled(request: Instruction, situation: Situation, rng: random.Random) -> Move:
     heights = {cell: situation.board.height(cell) for cell in CELLS}
-    fitting = [cell for cell in CELLS if (heights[cell] < MAX_HEIGHT if said.verb == "place" else heights[cell])]
-    cell = said.cell or rng.choice(fitting or list(CELLS))
-    if said.verb == "remove":
-        layer = max(heights[cell] - 1, 0) if said.layer is None else said.layer
-        return Move("remove", said.block, cell, layer, said.span_to)
-    layer = heights[cell] if said.layer is None else said.layer
-    block = (said.color or rng.choice(list(COLORS))) + (said.size or "s")
-    return Move("place", block, cell, layer, said.span_to)
+    fitting = [cell for cell in CELLS if (heights[cell] < MAX_HEIGHT if request.verb == "place" else heights[cell])]
+    cell = request.cell or rng.choice(fitting or list(CELLS))
+    if request.verb == "remove":
+        layer = max(heights[cell] - 1, 0) if request.layer is None else request.layer
+        return Move("remove", request.block, cell, layer, request.span_to)
+    layer = heights[cell] if request.layer is None else request.layer
+    block = (request.color or rng.choice(list(COLORS))) + (request.size or "s")
+    return Move("place", block, cell, layer, request.span_to)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,17 +161,17 @@ def _line(move: Move, choice: IntendedMove, rng: random.Random) -> str:
 
 
 def _doubt(situation: Situation, rng: random.Random) -> str | None:
-    said = [reading for reading in situation.readings if reading.said is not None]
-    if not said:
+    request = [reading for reading in situation.readings if reading.request is not None]
+    if not request:
         return wording().sentence("question.nothing", {}, rng)
-    for first in said:
-        for second in said:
-            if first is not second and _at_odds(first.said, second.said):
+    for first in request:
+        for second in request:
+            if first is not second and _at_odds(first.request, second.request):
                 return wording().sentence("question.conflict", {"who": first.director, "who2": second.director}, rng)
-    if any(reading.said is not None and reading.said.complete for reading in said):
+    if any(reading.request is not None and reading.request.complete for reading in request):
         return None
-    unclear = said[0]
-    topic = "place" if unclear.said is not None and unclear.said.cell is None else "block"
+    unclear = request[0]
+    topic = "place" if unclear.request is not None and unclear.request.cell is None else "block"
     return wording().sentence(f"question.{topic}", {"who": unclear.director}, rng)
 
 
@@ -191,7 +191,7 @@ _FORMAT: Final = (
 
 BUILDERS: Final[dict[str, Builder]] = {
     "oracle_follower": Builder(policy=_follow_candidates),
-    "literal": Builder(policy=_do_as_told),
+    "literal": Builder(policy=_do_as_requested),
     "sloppy": Builder(policy=_follow_candidates, slips=dict.fromkeys(_SLOPPY, 0.07)),
     "clarifier": Builder(policy=_follow_candidates, asks=0.7),
     "format_breaker": Builder(policy=_follow_candidates, slips=dict.fromkeys(_FORMAT, 0.05)),

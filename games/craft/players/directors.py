@@ -28,34 +28,34 @@ def next_gap(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for what is missing next, or for what is in the way; the wall is done if there is neither."""
     wishes = (_correction, _gap) if rng.random() < _CORRECTS_FIRST else (_gap, _correction)
     order = wishes[0](sight, rng) or wishes[1](sight, rng)
-    return Plan(kind="done") if order is None else Plan(thought=order, said=order)
+    return Plan(kind="done") if order is None else Plan(thought=order, request=order)
 
 
 def omit_place(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for the next block without a word on where."""
-    return _partly_said(_gap(sight, rng), "missing_location", _without_place)
+    return _partly_requested(_gap(sight, rng), "missing_location", _without_place)
 
 
 def vague_place(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for the next block "somewhere over there"."""
-    plan = _partly_said(_gap(sight, rng), "vague_location", _without_place)
+    plan = _partly_requested(_gap(sight, rng), "vague_location", _without_place)
     return None if plan is None else replace(plan, vague_place=True)
 
 
 def omit_color(sight: Sight, rng: random.Random) -> Plan | None:
     """Leave the colour out."""
-    return _partly_said(_gap(sight, rng), "missing_color", _without_color)
+    return _partly_requested(_gap(sight, rng), "missing_color", _without_color)
 
 
 def omit_size(sight: Sight, rng: random.Random) -> Plan | None:
     """Leave the size out, and with it the second cell of a large block."""
-    return _partly_said(_gap(sight, rng), "missing_size", _without_size)
+    return _partly_requested(_gap(sight, rng), "missing_size", _without_size)
 
 
 def omit_span(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for a large block and name one of its cells only; prefers large blocks to others."""
     large = [order for order in _gaps(sight) if order.span_to is not None]
-    return _partly_said(_freshest(large, sight, rng), "missing_second_cell", _without_span)
+    return _partly_requested(_freshest(large, sight, rng), "missing_second_cell", _without_span)
 
 
 def fill_only(sight: Sight, rng: random.Random) -> Plan | None:
@@ -71,7 +71,7 @@ def misread_color(sight: Sight, rng: random.Random) -> Plan | None:
         return None
     shown = {block.color for layer in range(MAX_HEIGHT) if (block := sight.wanted(order.cell, layer)) is not None}
     wrong = replace(order, color=rng.choice([letter for letter, name in COLORS.items() if name not in shown]))
-    return Plan(thought=wrong, said=wrong, defects=("color_misread",))
+    return Plan(thought=wrong, request=wrong, defects=("color_misread",))
 
 
 def misread_size(sight: Sight, rng: random.Random) -> Plan | None:
@@ -83,7 +83,7 @@ def misread_size(sight: Sight, rng: random.Random) -> Plan | None:
         wrong = replace(order, size="s", span_to=None)
     else:
         wrong = replace(order, size="l", span_to=rng.choice([cell for cell in NEIGHBORS[order.cell] if cell in sight.wall]))
-    return Plan(thought=wrong, said=wrong, defects=("size_misread",))
+    return Plan(thought=wrong, request=wrong, defects=("size_misread",))
 
 
 def skip_layer(sight: Sight, rng: random.Random) -> Plan | None:
@@ -95,7 +95,7 @@ def skip_layer(sight: Sight, rng: random.Random) -> Plan | None:
         if (order := sight.to_place(cell, layer)) is not None
     ]
     order = _freshest(orders, sight, rng)
-    return None if order is None else Plan(thought=order, said=order, defects=("layer_skipped",))
+    return None if order is None else Plan(thought=order, request=order, defects=("layer_skipped",))
 
 
 def miscount_layer(sight: Sight, rng: random.Random) -> Plan | None:
@@ -104,11 +104,11 @@ def miscount_layer(sight: Sight, rng: random.Random) -> Plan | None:
     if order is None or order.layer is None:
         return None
     others = [layer for layer in (order.layer - 1, order.layer + 1) if 0 <= layer < MAX_HEIGHT]
-    return Plan(thought=order, said=replace(order, layer=rng.choice(others)), defects=("layer_miscounted",))
+    return Plan(thought=order, request=replace(order, layer=rng.choice(others)), defects=("layer_miscounted",))
 
 
-def _partly_said(order: Instruction | None, defect: str, leave_out: Callable[[Instruction], Instruction]) -> Plan | None:
-    return None if order is None else Plan(thought=order, said=leave_out(order), defects=(defect,))
+def _partly_requested(order: Instruction | None, defect: str, leave_out: Callable[[Instruction], Instruction]) -> Plan | None:
+    return None if order is None else Plan(thought=order, request=leave_out(order), defects=(defect,))
 
 
 def _without_place(order: Instruction) -> Instruction:
@@ -192,14 +192,14 @@ def remove_half(sight: Sight, rng: random.Random) -> Plan | None:
     """Have a large block taken off and name only one of its cells."""
     large = [order for order in _right_tops(sight) if order.span_to is not None]
     plan = _doubt(large, rng, "large_removal_without_span", "false_removal_correct_block")
-    if plan is None or plan.said is None:
+    if plan is None or plan.request is None:
         return None
-    return replace(plan, said=replace(plan.said, span_to=None))
+    return replace(plan, request=replace(plan.request, span_to=None))
 
 
 def insist_on_removal(sight: Sight, _rng: random.Random) -> Plan | None:
     """Demand the same removal again, whatever has become of it."""
-    earlier = [heard.said for heard in sight.heard if heard.director == sight.director and heard.turn < sight.turn]
+    earlier = [heard.request for heard in sight.heard if heard.director == sight.director and heard.turn < sight.turn]
     last = earlier[-1] if earlier else None
     if last is None or last.verb != "remove" or last.cell is None or last.layer is None:
         return None
@@ -210,7 +210,7 @@ def insist_on_removal(sight: Sight, _rng: random.Random) -> Plan | None:
         defects.append("unreachable_removal")
     elif last.size == "l" and last.span_to is None:
         defects.append("large_removal_without_span")
-    return Plan(thought=last, said=last, defects=tuple(defects))
+    return Plan(thought=last, request=last, defects=tuple(defects))
 
 
 def _right_tops(sight: Sight) -> list[Instruction]:
@@ -223,7 +223,7 @@ def _doubt(orders: list[Instruction], rng: random.Random, *defects: str) -> Plan
     if not orders:
         return None
     order = rng.choice(orders)
-    return Plan(thought=order, said=order, defects=defects)
+    return Plan(thought=order, request=order, defects=defects)
 
 
 def ask_again(sight: Sight, rng: random.Random) -> Plan | None:
@@ -234,24 +234,24 @@ def ask_again(sight: Sight, rng: random.Random) -> Plan | None:
     if not orders:
         return None
     order = rng.choice(orders)
-    return Plan(thought=order, said=order, defects=("redundant_already_done",))
+    return Plan(thought=order, request=order, defects=("redundant_already_done",))
 
 
 def echo(sight: Sight, _rng: random.Random) -> Plan | None:
     """Repeat what another director said last, as if it were new."""
-    heard = next((heard for heard in sight.said_this_turn() if heard.said is not None and heard.said.complete), None)
-    if heard is None or heard.said is None:
+    heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
+    if heard is None or heard.request is None:
         return None
-    return Plan(thought=heard.said, said=heard.said, defects=_foreign(sight, heard.said, "redundant_echo"))
+    return Plan(thought=heard.request, request=heard.request, defects=_foreign(sight, heard.request, "redundant_echo"))
 
 
 def endorse(sight: Sight, rng: random.Random) -> Plan | None:
     """Second what another director said."""
     plan = echo(sight, rng)
-    heard = next((heard for heard in sight.said_this_turn() if heard.said is not None and heard.said.complete), None)
-    if plan is None or plan.said is None or heard is None:
+    heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
+    if plan is None or plan.request is None or heard is None:
         return None
-    return replace(plan, endorses=heard.director, defects=_foreign(sight, plan.said, "redundant_endorse"))
+    return replace(plan, endorses=heard.director, defects=_foreign(sight, plan.request, "redundant_endorse"))
 
 
 def meddle(sight: Sight, rng: random.Random) -> Plan | None:
@@ -262,7 +262,7 @@ def meddle(sight: Sight, rng: random.Random) -> Plan | None:
         return None
     cell = rng.choice(free)
     order = Instruction("place", rng.choice(list(COLORS)), "s", cell, sight.height(cell))
-    return Plan(thought=order, said=order, defects=("cross_wall",))
+    return Plan(thought=order, request=order, defects=("cross_wall",))
 
 
 def contradict(sight: Sight, rng: random.Random) -> Plan | None:
@@ -270,33 +270,33 @@ def contradict(sight: Sight, rng: random.Random) -> Plan | None:
 
     A director whose own wall shows that place says what it sees there; another one makes it up.
     """
-    heard = next((heard for heard in sight.said_this_turn() if heard.said is not None and heard.said.complete), None)
-    if heard is None or heard.said is None or heard.said.cell is None:
+    heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
+    if heard is None or heard.request is None or heard.request.cell is None:
         return None
-    said = heard.said
-    changed = rng.choice(_CONTRADICTIONS)(said, rng)
+    request = heard.request
+    changed = rng.choice(_CONTRADICTIONS)(request, rng)
     if changed is None:
         return None
     order, defect = changed
     defects = _foreign(sight, order, defect)
     if rng.random() < _ACKNOWLEDGED:
-        return Plan(thought=order, said=order, disputes=heard.director, defects=defects)
-    return Plan(thought=order, said=order, defects=(*defects, "conflict_unacknowledged"))
+        return Plan(thought=order, request=order, disputes=heard.director, defects=defects)
+    return Plan(thought=order, request=order, defects=(*defects, "conflict_unacknowledged"))
 
 
 _ACKNOWLEDGED = 0.4
 
 
-def _other_color(said: Instruction, rng: random.Random) -> tuple[Instruction, str] | None:
-    return replace(said, color=rng.choice([letter for letter in COLORS if letter != said.color])), "conflict_color"
+def _other_color(request: Instruction, rng: random.Random) -> tuple[Instruction, str] | None:
+    return replace(request, color=rng.choice([letter for letter in COLORS if letter != request.color])), "conflict_color"
 
 
-def _other_size(said: Instruction, _rng: random.Random) -> tuple[Instruction, str] | None:
-    return (replace(said, size="s", span_to=None), "conflict_size") if said.size == "l" and said.verb == "place" else None
+def _other_size(request: Instruction, _rng: random.Random) -> tuple[Instruction, str] | None:
+    return (replace(request, size="s", span_to=None), "conflict_size") if request.size == "l" and request.verb == "place" else None
 
 
-def _other_action(said: Instruction, _rng: random.Random) -> tuple[Instruction, str] | None:
-    return replace(said, verb="remove" if said.verb == "place" else "place"), "conflict_action"
+def _other_action(request: Instruction, _rng: random.Random) -> tuple[Instruction, str] | None:
+    return replace(request, verb="remove" if request.verb == "place" else "place"), "conflict_action"
 
 
 _CONTRADICTIONS: tuple[Callable[[Instruction, random.Random], tuple[Instruction, str] | None], ...] = (
@@ -348,7 +348,7 @@ class Persona:
     def _with_manner(self, plan: Plan, sight: Sight, rng: random.Random) -> Plan:
         perspective: Perspective = rng.choices(list(self.perspectives), list(self.perspectives.values()))[0]
         quoting = plan.endorses is not None or plan.disputes is not None
-        own = plan.said is not None and bool(plan.said.cells) and plan.said.cells <= set(sight.wall)
+        own = plan.request is not None and bool(plan.request.cells) and plan.request.cells <= set(sight.wall)
         if quoting or (perspective == "explicit" and not own):
             perspective = "possessive"
         draw, defects = rng.random(), plan.defects

@@ -39,8 +39,8 @@ def director(seen: DirectorObservation) -> str:
             verb, block = ("take", has) if has.color != "none" else ("put", wants)
             other = _second(board if verb == "take" else target, layer, column) if block.size > 1 else None
             columns = (column,) if other is None else (column, other)
-            said = _request(verb, block.color, columns, layer)
-            return director_text(f"Layer {layer}, {_COLUMNS[column]}: {has.color} stands, {wants.color} is wanted.", said)
+            request = _request(verb, block.color, columns, layer)
+            return director_text(f"Layer {layer}, {_COLUMNS[column]}: {has.color} stands, {wants.color} is wanted.", request)
     return director_text("My wall is as it should be.", FINISHED)
 
 
@@ -98,8 +98,8 @@ def simulating_builder(seen: BuilderObservation) -> str:
 
 def _second(view: View, layer: int, column: int) -> int | None:
     color = view[layer][column].color
-    beside = (other for other in (column + 1, column - 1) if 0 <= other < len(_COLUMNS))
-    return next((other for other in beside if view[layer][other].color == color and view[layer][other].size > 1), None)
+    adjacent = (other for other in (column + 1, column - 1) if 0 <= other < len(_COLUMNS))
+    return next((other for other in adjacent if view[layer][other].color == color and view[layer][other].size > 1), None)
 
 
 def _move(found: re.Match[str], seen: BuilderObservation) -> Move | None:
@@ -120,7 +120,7 @@ def _partner(seen: BuilderObservation, cell: Cell) -> Cell | None:
     if not stack or not is_large(stack[-1]):
         return None
     layer = len(stack) - 1
-    return next((beside for beside in NEIGHBORS[cell] if seen.board.stack(beside)[layer : layer + 1] == stack[-1:]), None)
+    return next((adjacent for adjacent in NEIGHBORS[cell] if seen.board.stack(adjacent)[layer : layer + 1] == stack[-1:]), None)
 
 
 def _same(move: Move, listed: Move) -> bool:

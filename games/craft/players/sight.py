@@ -49,7 +49,7 @@ class Instruction:
         whole = self.size != "l" or self.span_to is not None
         return whole and None not in (self.color, self.size, self.cell, self.layer)
 
-    def says_what(self, move: Move) -> bool:
+    def names_block(self, move: Move) -> bool:
         """Tell whether a move is exactly this instruction; the ends of a large block may be swapped."""
         same_block = (move.action, move.block, move.layer) == (self.verb, self.block, self.layer)
         return self.complete and same_block and move.covered() == self.cells
@@ -62,7 +62,7 @@ class Instruction:
             (self.size, block[1:]),
             (self.layer, move.layer),
         )
-        agrees = move.action == self.verb and all(said is None or said == is_ for said, is_ in given)
+        agrees = move.action == self.verb and all(request is None or request == is_ for request, is_ in given)
         return agrees and self.cells <= move.covered()
 
 
@@ -72,7 +72,7 @@ class Heard:
 
     turn: int
     director: Director
-    said: Instruction | None
+    request: Instruction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Sight:
         owner = self.director if cell in self.wall else SEEN_BY[cell][0]
         return self._order("remove", self.walls[owner], owner, cell, layer)
 
-    def said_this_turn(self) -> Iterator[Heard]:
+    def request_this_turn(self) -> Iterator[Heard]:
         """Give what the other directors have said in this turn, latest first."""
         return (heard for heard in reversed(self.heard) if heard.turn == self.turn and heard.director != self.director)
 
@@ -141,7 +141,9 @@ class Sight:
         """Count this director's own earlier requests for the same action at the same place."""
         place = (order.verb, order.cell, order.layer)
         return sum(
-            heard.director == self.director and heard.said is not None and (heard.said.verb, heard.said.cell, heard.said.layer) == place
+            heard.director == self.director
+            and heard.request is not None
+            and (heard.request.verb, heard.request.cell, heard.request.layer) == place
             for heard in self.heard
         )
 
@@ -191,7 +193,7 @@ class Plan:
     thought: Instruction | None = None
     """What the reasoning arrives at; None if nothing."""
 
-    said: Instruction | None = None
+    request: Instruction | None = None
     """What the message says of it; None for filler and "all done"."""
 
     vague_place: bool = False

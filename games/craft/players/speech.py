@@ -87,19 +87,19 @@ def director_raw(plan: Plan, sight: Sight, rng: random.Random) -> str:
 def message(plan: Plan, sight: Sight, rng: random.Random) -> str:
     """Write the public message."""
     frame = "bare" if plan.perspective == "bare" else "own"
-    if plan.said is None:
+    if plan.request is None:
         return wording().sentence(f"{plan.kind}.{frame}", {}, rng)
     quoting = plan.disputes is not None or plan.endorses is not None
-    slots = _spot_slots(plan.said, sight.director, rng) | {
-        "block": _block_phrase(plan.said, rng),
+    slots = _spot_slots(plan.request, sight.director, rng) | {
+        "block": _block_phrase(plan.request, rng),
         "opener": _lead(plan, rng) if quoting else wording().expand(f"opener.{frame}", {}, rng),
-        "tail": _tail(plan.said, sight, frame, rng),
+        "tail": _tail(plan.request, sight, frame, rng),
         "remark": _remark(plan, sight.director, rng),
     }
-    abroad = plan.said.cell is not None and _owner(plan.said.cells, sight.director) != sight.director
+    abroad = plan.request.cell is not None and _owner(plan.request.cells, sight.director) != sight.director
     slots["spot"] = wording().expand(_spot_symbol(plan, "other" if abroad else frame), slots, rng)
     manner = "terse" if slots["spot"] and rng.random() < _TERSE else "bare" if abroad else frame
-    slots["request"] = wording().expand(f"request.{plan.said.verb}.{manner}", slots, rng)
+    slots["request"] = wording().expand(f"request.{plan.request.verb}.{manner}", slots, rng)
     layout = "message.lead" if quoting else "message.explicit" if plan.perspective == "explicit" else "message"
     return wording().sentence(layout, slots, rng)
 
@@ -140,12 +140,12 @@ def _lead(plan: Plan, rng: random.Random) -> str:
     return wording().expand(symbol, {"who": who or ""}, rng)
 
 
-def _block_phrase(said: Instruction, rng: random.Random) -> str:
-    known = "".join(("c" if said.color else "", "s" if said.size else "")) or "none"
-    slots = {"det": "a", "color": COLORS.get(said.color or "", "")}
-    if said.size:
-        slots["size"] = wording().expand(f"size.{said.size}", {}, rng)
-    return wording().expand(f"{'block' if said.verb == 'place' else 'removed'}.{known}", slots, rng)
+def _block_phrase(request: Instruction, rng: random.Random) -> str:
+    known = "".join(("c" if request.color else "", "s" if request.size else "")) or "none"
+    slots = {"det": "a", "color": COLORS.get(request.color or "", "")}
+    if request.size:
+        slots["size"] = wording().expand(f"size.{request.size}", {}, rng)
+    return wording().expand(f"{'block' if request.verb == 'place' else 'removed'}.{known}", slots, rng)
 
 
 def _owner(cells: frozenset[Cell], speaker: Director) -> Director:
@@ -153,15 +153,15 @@ def _owner(cells: frozenset[Cell], speaker: Director) -> Director:
     return next(director for director in (speaker, *DIRECTORS) if cells <= set(WALLS[director]))
 
 
-def _spot_slots(said: Instruction, speaker: Director, rng: random.Random) -> dict[str, str]:
+def _spot_slots(request: Instruction, speaker: Director, rng: random.Random) -> dict[str, str]:
     slots: dict[str, str] = {}
-    if said.cell is not None:
-        owner = _owner(said.cells, speaker)
-        slots |= {"owner": owner, "col": _column(said.cell, owner, rng), "colnoun": _column_noun(said.cell, owner, rng)}
-        if said.span_to is not None:
-            slots["col2"] = _column(said.span_to, owner, rng)
-    if said.layer is not None:
-        slots |= {"lay": wording().expand(f"lay.{said.layer}", {}, rng), "n": str(said.layer)}
+    if request.cell is not None:
+        owner = _owner(request.cells, speaker)
+        slots |= {"owner": owner, "col": _column(request.cell, owner, rng), "colnoun": _column_noun(request.cell, owner, rng)}
+        if request.span_to is not None:
+            slots["col2"] = _column(request.span_to, owner, rng)
+    if request.layer is not None:
+        slots |= {"lay": wording().expand(f"lay.{request.layer}", {}, rng), "n": str(request.layer)}
     return slots
 
 
@@ -174,15 +174,15 @@ def _column_noun(cell: Cell, owner: Director, rng: random.Random) -> str:
 
 
 def _spot_symbol(plan: Plan, frame: str) -> str:
-    if plan.said is None or plan.said.cell is None:
+    if plan.request is None or plan.request.cell is None:
         return f"spot.{'vague' if plan.vague_place else 'none'}.{frame}"
-    return f"spot.{'two' if plan.said.span_to else 'one'}.layer.{frame}"
+    return f"spot.{'two' if plan.request.span_to else 'one'}.layer.{frame}"
 
 
-def _tail(said: Instruction, sight: Sight, frame: str, rng: random.Random) -> str:
+def _tail(request: Instruction, sight: Sight, frame: str, rng: random.Random) -> str:
     under = None
-    if said.verb == "place" and said.cell in sight.wall and said.layer and sight.height(said.cell) == said.layer:
-        under = sight.seen(said.cell, said.layer - 1)
+    if request.verb == "place" and request.cell in sight.wall and request.layer and sight.height(request.cell) == request.layer:
+        under = sight.seen(request.cell, request.layer - 1)
     if under is not None and rng.random() < _NAMES_BLOCK_BELOW:
         return wording().expand("tail.on_top", {"under": under.color}, rng)
     return wording().expand(f"tail.{frame}", {}, rng)
@@ -196,9 +196,9 @@ _NAMES_BLOCK_BELOW: Final = 0.2
 
 
 def _remark(plan: Plan, speaker: Director, rng: random.Random) -> str:
-    if plan.perspective != "explicit" or plan.said is None:
+    if plan.perspective != "explicit" or plan.request is None:
         return ""
-    others = sorted({director for cell in plan.said.cells for director in SEEN_BY[cell]} - {speaker})
+    others = sorted({director for cell in plan.request.cells for director in SEEN_BY[cell]} - {speaker})
     return wording().expand("remark.shared", {"sharer": others[0]}, rng) if others else wording().expand("remark.unique", {}, rng)
 
 

@@ -29,7 +29,7 @@ _VOUCHED: Final = {"private": ("request", "remark"), "public": ("request", "rema
 
 def planted_claims(voice: Voice, channel: str) -> list[dict[str, Any]]:
     """Give what a director's thought or message claims, as logs write it; nothing where the text does not show the plan."""
-    shows, claims = (voice.thinks, _thought(voice)) if channel == "private" else (voice.speaks, _said(voice))
+    shows, claims = (voice.thinks, _thought(voice)) if channel == "private" else (voice.speaks, _requests(voice))
     vouched = {"kind": "read", "kinds": list(_VOUCHED[channel])}
     return [vouched, *(written(claim) for claim in claims)] if shows else [vouched]
 
@@ -48,13 +48,13 @@ def _thought(voice: Voice) -> Iterator[CraftClaim]:
     yield from _names(named)
 
 
-def _said(voice: Voice) -> Iterator[CraftClaim]:
+def _requests(voice: Voice) -> Iterator[CraftClaim]:
     plan = voice.plan
-    if plan.said is not None:
-        yield _request(plan.said)
-        yield from _names(set(plan.said.cells))
+    if plan.request is not None:
+        yield _request(plan.request)
+        yield from _names(set(plan.request.cells))
     if plan.perspective != "bare":
-        yield View(seen_by=_seen_by(voice) if plan.perspective == "explicit" and plan.said is not None else "seat")
+        yield View(seen_by=_seen_by(voice) if plan.perspective == "explicit" and plan.request is not None else "seat")
     if plan.endorses is not None:
         yield Stance(director=plan.endorses, attitude="agrees")
     if plan.disputes is not None:
@@ -62,13 +62,13 @@ def _said(voice: Voice) -> Iterator[CraftClaim]:
 
 
 def _seen_by(voice: Voice) -> SeenBy:
-    cells = voice.plan.said.cells if voice.plan.said is not None else ()
+    cells = voice.plan.request.cells if voice.plan.request is not None else ()
     return "shared" if any(SEEN_BY[cell] != (voice.director,) for cell in cells) else "speaker"
 
 
-def _request(told: Instruction) -> Request:
-    cells = tuple(cell for cell in CELLS if cell in told.cells)
-    return Request(verb=told.verb, color=cast("Any", told.color), size=cast("Any", told.size), cells=cells, layer=cast("Any", told.layer),
+def _request(instruction: Instruction) -> Request:
+    cells = tuple(cell for cell in CELLS if cell in instruction.cells)
+    return Request(verb=instruction.verb, color=cast("Any", instruction.color), size=cast("Any", instruction.size), cells=cells, layer=cast("Any", instruction.layer),
                    stated=bool(cells), first=True)  # fmt: skip
 
 
@@ -90,7 +90,7 @@ class ScriptedTeam:
     A director who is called again in the same turn says the same thing in other words.
     """
 
-    keeps_replies = False
+    stores_replies = False
 
     def __init__(self, game: Game, players: Mapping[str, str]) -> None:
         """The players of a game.
@@ -127,13 +127,13 @@ class ScriptedTeam:
         )
         if director not in self._plans:
             self._plans[director] = PERSONAS[self._onsets[director].at(seen.turn, FAULTLESS_DIRECTOR)].plan(sight, self._rng)
-            self._heard.append(Heard(sight.turn, director, self._plans[director].said))
+            self._heard.append(Heard(sight.turn, director, self._plans[director].request))
         return director_raw(self._plans[director], sight, self._rng)
 
     def _decided(self, turn: int) -> BuilderDecision:
         seen = self._game.observe_builder()
         silent = ("output_empty_message", "output_blank", "output_api_error")
-        readings = tuple(MessageReading(name, None if plan.fault in silent else plan.said) for name, plan in self._plans.items())
+        readings = tuple(MessageReading(name, None if plan.fault in silent else plan.request) for name, plan in self._plans.items())
         return BUILDERS[self._building.at(turn, FAULTLESS_BUILDER)].decide(Situation(seen.board, seen.listed, readings), self._rng)
 
     def known(self, turn: Turn) -> Turn:
@@ -141,8 +141,8 @@ class ScriptedTeam:
         facts = self.finished()
         voices: dict[str, Voice] = {voice.director: voice for voice in facts.voices}
         utterances = [
-            replace(said, claims=planted_claims(voices[said.agent], said.channel)) if said.agent in voices else said
-            for said in turn.utterances
+            replace(request, claims=planted_claims(voices[request.agent], request.channel)) if request.agent in voices else request
+            for request in turn.utterances
         ]
         return replace(turn, utterances=utterances, labels=list(planted_labels(facts)))
 

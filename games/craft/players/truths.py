@@ -67,9 +67,9 @@ class Voice:
         return self.answer.message not in ("", NO_MESSAGE) and self.plan.fault != "output_api_error"
 
     @property
-    def said(self) -> Instruction | None:
+    def request(self) -> Instruction | None:
         """What others can read of the plan."""
-        return self.plan.said if self.speaks else None
+        return self.plan.request if self.speaks else None
 
     def owns(self, cells: frozenset[Cell]) -> bool:
         """Tell whether all cells lie on this director's wall."""
@@ -150,95 +150,95 @@ def _entry(view: View, director: Director, cell: Cell, layer: int) -> ViewedBloc
 
 
 def _adds_something(facts: TurnFacts, voice: Voice) -> Answer:
-    said = voice.said
-    if said is None:
+    request = voice.request
+    if request is None:
         return ("No", "construction") if voice.plan.kind == "filler" else None
-    if not said.cells:
+    if not request.cells:
         return None
     if {"redundant_echo", "redundant_endorse"} & set(voice.plan.defects):
         return "No", "construction"
     before = [other for other in facts.earlier if other.turn == voice.turn - 1 and other.director != voice.director]
-    theirs = [other.said for other in (*facts.others(voice), *before) if other.said is not None]
-    if any(_same(other, said) for other in theirs):
+    theirs = [other.request for other in (*facts.others(voice), *before) if other.request is not None]
+    if any(_same(other, request) for other in theirs):
         return "No", "geometry"
-    return None if any(other.cells & said.cells for other in theirs) else ("Yes", "geometry")
+    return None if any(other.cells & request.cells for other in theirs) else ("Yes", "geometry")
 
 
 def _asks_nothing_settled(facts: TurnFacts, voice: Voice) -> Answer:
-    said = voice.said
-    if said is None or not said.cells or said.layer is None:
+    request = voice.request
+    if request is None or not request.cells or request.layer is None:
         return None
-    asked = [other for other in facts.earlier if _touches(other.plan.thought, said) or _touches(other.plan.said, said)]
-    acted = [done for done in facts.done if done.accepted and done.move.action == said.verb and _at_place(done.move, said)]
+    asked = [other for other in facts.earlier if _touches(other.plan.thought, request) or _touches(other.plan.request, request)]
+    acted = [done for done in facts.done if done.accepted and done.move.action == request.verb and _at_place(done.move, request)]
     if not asked and not acted:
         return "Yes", "engine"
-    if said.verb == "remove" or not acted:
+    if request.verb == "remove" or not acted:
         return None
-    requested = any(other.said is not None and _same(other.said, said) for other in facts.earlier)
-    stands = all(facts.block(cell, said.layer) == said.block for cell in said.cells)
-    return ("No", "engine") if requested and stands else None
+    requested = any(other.request is not None and _same(other.request, request) for other in facts.earlier)
+    is_placed = all(facts.block(cell, request.layer) == request.block for cell in request.cells)
+    return ("No", "engine") if requested and is_placed else None
 
 
 def _carries_reasoning_over(_: TurnFacts, voice: Voice) -> Answer:
-    thought, said = voice.plan.thought, voice.said
+    thought, request = voice.plan.thought, voice.request
     if thought is None or not voice.thinks:
         return None
-    if said is None:
+    if request is None:
         return "No", "construction"
-    if said == thought:
+    if request == thought:
         return "Yes", "construction"
-    given = ((said.verb, thought.verb), (said.color, thought.color), (said.size, thought.size), (said.layer, thought.layer))
-    dropped = not said.cells or (thought.span_to is not None and said.span_to is None)
+    given = ((request.verb, thought.verb), (request.color, thought.color), (request.size, thought.size), (request.layer, thought.layer))
+    dropped = not request.cells or (thought.span_to is not None and request.span_to is None)
     contradicts = any(mine is not None and mine != meant for mine, meant in given)
     return ("No", "construction") if dropped or contradicts else None
 
 
 def _concentrates_on_own_view(_: TurnFacts, voice: Voice) -> Answer:
-    said = voice.said
-    if said is None or not said.cells:
+    request = voice.request
+    if request is None or not request.cells:
         return None
-    unique = {SEEN_BY[cell] == (voice.director,) for cell in said.cells}
+    unique = {SEEN_BY[cell] == (voice.director,) for cell in request.cells}
     return (("Yes" if unique.pop() else "No"), "geometry") if len(unique) == 1 else None
 
 
 def _can_be_executed(facts: TurnFacts, voice: Voice) -> Answer:
-    said = voice.said
-    if said is None:
+    request = voice.request
+    if request is None:
         return ("No", "construction") if voice.plan.kind == "filler" else None
-    half = said.size == "l" and said.span_to is None
-    if half or said.cell is None or said.color is None or said.size is None:
+    half = request.size == "l" and request.span_to is None
+    if half or request.cell is None or request.color is None or request.size is None:
         return "No", "construction"
-    if said.layer is None:
+    if request.layer is None:
         return None
-    if said.verb == "remove":
-        possible = execute(facts.board, Move("remove", None, said.cell, said.layer, said.span_to)).accepted
+    if request.verb == "remove":
+        possible = execute(facts.board, Move("remove", None, request.cell, request.layer, request.span_to)).accepted
         return ("Yes", "construction") if possible else None
-    return ("Yes", "construction") if facts.board.height(said.cell) == said.layer else None
+    return ("Yes", "construction") if facts.board.height(request.cell) == request.layer else None
 
 
 def _settles_contradiction(facts: TurnFacts, voice: Voice) -> Answer:
     others = facts.others(voice)
     if not others:
         return "N/A", "geometry"
-    said = voice.said
-    if said is None or not said.cells:
+    request = voice.request
+    if request is None or not request.cells:
         return None
-    against = {other.director for other in others if other.said is not None and at_odds(said, other.said)}
+    against = {other.director for other in others if other.request is not None and at_odds(request, other.request)}
     heard = {other.director for other in facts.voices[: facts.voices.index(voice)]}
     if against - heard:  # of whoever spoke later it could not know
         return None
     if against:
         unsettled = against - {voice.plan.disputes}
         return None if unsettled and unsettled != against else (("No" if unsettled else "Yes"), "geometry")
-    elsewhere = all(other.said is None or (other.said.cells and not other.said.cells & said.cells) for other in others)
+    elsewhere = all(other.request is None or (other.request.cells and not other.request.cells & request.cells) for other in others)
     return ("N/A", "geometry") if elsewhere and voice.plan.disputes is None else None
 
 
 def _knows_who_sees_what(_: TurnFacts, voice: Voice) -> Answer:
     plan = voice.plan
     if plan.perspective == "explicit":
-        return ("Yes", "construction") if plan.said is not None else None
-    own = plan.said is not None and voice.owns(plan.said.cells)
+        return ("Yes", "construction") if plan.request is not None else None
+    own = plan.request is not None and voice.owns(plan.request.cells)
     bare = plan.perspective == "bare" and (own or plan.kind == "filler")
     return ("No", "construction") if bare else None
 
@@ -257,14 +257,14 @@ def _same(first: Instruction, second: Instruction) -> bool:
     )
 
 
-def _touches(earlier: Instruction | None, said: Instruction) -> bool:
-    if earlier is None or earlier.verb != said.verb or not earlier.cells & said.cells:
+def _touches(earlier: Instruction | None, request: Instruction) -> bool:
+    if earlier is None or earlier.verb != request.verb or not earlier.cells & request.cells:
         return False
-    return said.verb == "remove" or earlier.layer is None or earlier.layer == said.layer
+    return request.verb == "remove" or earlier.layer is None or earlier.layer == request.layer
 
 
-def _at_place(move: Move, said: Instruction) -> bool:
-    return bool(move.covered() & said.cells) and move.layer == said.layer
+def _at_place(move: Move, request: Instruction) -> bool:
+    return bool(move.covered() & request.cells) and move.layer == request.layer
 
 
 MIND_MODELING: Final[dict[str, Callable[[TurnFacts, Voice], Answer]]] = {
@@ -325,7 +325,7 @@ def _arrives_at_candidate(facts: TurnFacts, voice: Voice) -> Answer:
         return None
     if not facts.listed:
         return "N/A", "no oracle list in log"
-    if any(thought.says_what(move) for move in facts.listed):
+    if any(thought.names_block(move) for move in facts.listed):
         return "Yes", "engine"
     near = any(
         move.action == thought.verb and (move.block or " ")[0] == thought.color and move.covered() & thought.cells for move in facts.listed
@@ -359,7 +359,7 @@ def _reads_size(facts: TurnFacts, voice: Voice) -> Answer:
     return ("Yes" if (shown.size == 1) == (thought.size == "s") else "No"), "geometry"
 
 
-def _keeps_to_own_wall(_: TurnFacts, voice: Voice) -> Answer:
+def _stays_on_own_wall(_: TurnFacts, voice: Voice) -> Answer:
     plan = voice.plan
     named = set(plan.thought.cells if plan.thought else ())
     named |= {plan.right_block[0]} if plan.right_block else set()
@@ -374,7 +374,7 @@ SPATIAL_GROUNDING: Final[dict[str, Callable[[TurnFacts, Voice], Answer]]] = {
     "SG4": _arrives_at_candidate,
     "SG5": _can_be_done_now,
     "SG6": _reads_size,
-    "SG7": _keeps_to_own_wall,
+    "SG7": _stays_on_own_wall,
 }
 """Question -> truth for one director with readable reasoning."""
 
@@ -383,34 +383,34 @@ _CUT_SHORT: Final = frozenset(("layer_slip", "span_omitted", "span_wrong", "span
 
 
 def _points_at_a_place(facts: TurnFacts) -> Answer:
-    return ("Yes" if any(said.cells for said in _said(facts)) else "No"), "construction"
+    return ("Yes" if any(request.cells for request in _requests(facts)) else "No"), "construction"
 
 
 def _gives_block_of_candidate(facts: TurnFacts) -> Answer:
     if not facts.listed:
         return None
-    whole = [said for said in _said(facts) if said.block is not None]
-    if any(said.cells and said.allows(move) for said in whole for move in facts.listed):
+    whole = [request for request in _requests(facts) if request.block is not None]
+    if any(request.cells and request.allows(move) for request in whole for move in facts.listed):
         return "Yes", "engine"
-    return None if {said.block for said in whole} & {move.block for move in facts.listed} else ("No", "engine")
+    return None if {request.block for request in whole} & {move.block for move in facts.listed} else ("No", "engine")
 
 
 def _lets_builder_pick(facts: TurnFacts) -> Answer:
     if not facts.listed:
         return None
-    said = _said(facts)
-    exact = [one for one in said if any(one.says_what(move) for move in facts.listed)]
+    request = _requests(facts)
+    exact = [one for one in request if any(one.names_block(move) for move in facts.listed)]
     if exact:
-        return None if any(at_odds(one, other) for one in exact for other in said) else ("Yes", "engine")
-    loosely = any(replace(one, size=None, span_to=None).allows(move) for one in said for move in facts.listed)
+        return None if any(at_odds(one, other) for one in exact for other in request) else ("Yes", "engine")
+    loosely = any(replace(one, size=None, span_to=None).allows(move) for one in request for move in facts.listed)
     return None if loosely else ("No", "engine")
 
 
 def _places_fit_one_cell(facts: TurnFacts) -> Answer:
-    said = _said(facts)
-    if not any(one.cells for one in said):
+    request = _requests(facts)
+    if not any(one.cells for one in request):
         return "No", "construction"
-    exact = all(one.cells and one.layer is not None and (one.size == "s" or one.span_to is not None) for one in said)
+    exact = all(one.cells and one.layer is not None and (one.size == "s" or one.span_to is not None) for one in request)
     return ("Yes", "construction") if exact else None
 
 
@@ -422,12 +422,12 @@ def _builder_understood(facts: TurnFacts) -> Answer:
     choice, slips = facts.decision.choice, set(facts.decision.slips)
     if choice is None or choice.followed is None:
         return None
-    followed = next((voice.said for voice in facts.voices if voice.director == choice.followed), None)
+    followed = next((voice.request for voice in facts.voices if voice.director == choice.followed), None)
     if followed is None or followed.block is None or not followed.cells or not followed.allows(choice.move):
         return None
     written = facts.record.written
     if slips & MISREADINGS:
-        by_chance = written is None or any(said.allows(written) for said in _said(facts))
+        by_chance = written is None or any(request.allows(written) for request in _requests(facts))
         return None if by_chance else ("No", "construction")
     return ("Yes", "construction") if slips <= HARMLESS_SLIPS else None
 
@@ -442,18 +442,18 @@ def _vagueness_caused_miss(facts: TurnFacts) -> Answer:
         return "N/A", "engine"
     if any(same_effect(move, outcome.move) for move in facts.listed):
         return None
-    if choice.followed is None and outcome.accepted and not any(said.cells for said in _said(facts)):
+    if choice.followed is None and outcome.accepted and not any(request.cells for request in _requests(facts)):
         return "Yes", "construction"
     slips = set(facts.decision.slips)
     meant = any(
-        voice.director == choice.followed and voice.said is not None and voice.said.says_what(choice.move) for voice in facts.voices
+        voice.director == choice.followed and voice.request is not None and voice.request.names_block(choice.move) for voice in facts.voices
     )
     sufficient = _lets_builder_pick(facts) == ("Yes", "engine") and meant and choice.move in facts.listed
     return ("No", "construction") if sufficient and slips and slips <= _CUT_SHORT else None
 
 
-def _said(facts: TurnFacts) -> list[Instruction]:
-    return [voice.said for voice in facts.voices if voice.said is not None]
+def _requests(facts: TurnFacts) -> list[Instruction]:
+    return [voice.request for voice in facts.voices if voice.request is not None]
 
 
 PRAGMATIC_SUFFICIENCY: Final[dict[str, Callable[[TurnFacts], Answer]]] = {

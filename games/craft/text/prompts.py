@@ -56,7 +56,7 @@ class DirectorObservation:
     Its result lines quote the whole board, hidden cells included, as in the published loop.
     """
 
-    said: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
     """The director's own earlier messages of this turn; empty under the published rules, which do not tell."""
 
     unread: bool = False
@@ -82,7 +82,7 @@ class BuilderObservation:
     """Why the builder's reply of the turn before could not be read; None if it could, and under the published rules, which do not tell."""
 
 
-_NOBODY: Final = "(nobody has said anything yet)"
+_NO_MESSAGE: Final = "(nobody has said anything yet)"
 _SILENT: Final = "(no director has said anything)"
 
 
@@ -100,8 +100,8 @@ def director_messages(seen: DirectorObservation, archetype: Archetype, rules: st
         "cells": ", ".join(WALLS[seen.director]),
         "board": _joined({director: _view_text(view) for director, view in seen.board_views.items()}),
         "target": _view_text(seen.target_view),
-        "history": "\n".join(seen.history) or _NOBODY,
-        "again": texts["director_again"].format(messages="\n".join(seen.said)) if seen.said else "",
+        "history": "\n".join(seen.history) or _NO_MESSAGE,
+        "again": texts["director_again"].format(messages="\n".join(seen.earlier)) if seen.earlier else "",
         "unread": texts["director_unread"] if seen.unread else "",
     }
     return _chat(texts["director_system"][rules].format(**slots), _parts(texts["director"], rules), slots)
@@ -147,8 +147,8 @@ def _parts(parts: Sequence[str | Mapping[str, str]], rules: str) -> list[str]:
 
 
 def _chat(system: str, parts: Sequence[str], slots: dict[str, str]) -> list[Message]:
-    told = [text for part in parts if (text := part.format(**slots).strip())]
-    return [{"role": "system", "content": system.strip()}, {"role": "user", "content": "\n\n".join(told)}]
+    shown = [text for part in parts if (text := part.format(**slots).strip())]
+    return [{"role": "system", "content": system.strip()}, {"role": "user", "content": "\n\n".join(shown)}]
 
 
 def _candidates(listed: Sequence[Move]) -> str:
@@ -182,15 +182,15 @@ UNREADABLE: Final = "My reply could not be read, so nothing was moved."
 """What all see of a builder's reply that could not be read."""
 
 _LONGEST: Final = 50
-_KEPT: Final = 40
+_LAST_LINES: Final = 40
 
 
-def director_said(director: Director, answer: DirectorAnswer) -> str:
+def director_line(director: Director, answer: DirectorAnswer) -> str:
     """Give the line for a director's message; a missing message gets its stand-in text."""
     return f"{director}: {answer.message}"
 
 
-def builder_said(text: str) -> str:
+def builder_line(text: str) -> str:
     """Give the line for the builder's confirmation or question."""
     return f"Builder: {text}"
 
@@ -207,9 +207,9 @@ def result_line(outcome: Outcome) -> str:
 
 def discussion(answers: Iterable[tuple[Director, DirectorAnswer]]) -> str:
     """Give what the builder reads of a turn: one line a message, missing messages left out."""
-    return "\n".join(director_said(director, answer) for director, answer in answers if answer.message != NO_MESSAGE)
+    return "\n".join(director_line(director, answer) for director, answer in answers if answer.message != NO_MESSAGE)
 
 
 def trimmed(history: Sequence[str]) -> tuple[str, ...]:
     """Cut a history of more than 50 lines to its last 40; done between turns."""
-    return tuple(history[-_KEPT:] if len(history) > _LONGEST else history)
+    return tuple(history[-_LAST_LINES:] if len(history) > _LONGEST else history)

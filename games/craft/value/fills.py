@@ -40,8 +40,8 @@ _SHIFT: Final = 5
 """From the bit of a small block to that of the large block of its colour."""
 _DIGIT_BITS: Final = 3
 _DIGIT: Final = 0b111
-_KEPT_SHIFT: Final = LAYERS * _DIGIT_BITS
-STATE_NUMBERS: Final = (LAYERS + 1) << _KEPT_SHIFT
+_RETAINED_SHIFT: Final = LAYERS * _DIGIT_BITS
+STATE_NUMBERS: Final = (LAYERS + 1) << _RETAINED_SHIFT
 MOST_FILLS: Final = 4096
 FILL_FIELDS: Final = 4
 """State, moves, half moves paid for the next cell, plan: extra kinds, wanted kinds, worth in 1 / (9 x entries), packed into one number."""
@@ -78,7 +78,7 @@ class _Base(NamedTuple):
     state: int
     """What the cell before hands on."""
 
-    kept: int
+    retained: int
     handed: int
     """What the next cell must know of it."""
 
@@ -113,28 +113,28 @@ def fill_cell(cell: Cell, state: int, moves_left: int, rows: Ints, fills: Ints) 
             lowest, top, reaching = min(lowest, layer), layer, reaching + 1
             reached |= 1 << digit + _SHIFT - 1
     height = height_of(cell.stack)
-    for kept in range(min(height, lowest) + 1):
-        moves, ahead = _taken_away(cell, height, kept, state >> _KEPT_SHIFT)
+    for retained in range(min(height, lowest) + 1):
+        moves, ahead = _taken_away(cell, height, retained, state >> _RETAINED_SHIFT)
         if moves < 0:
             continue
-        kinds, right = standing(cell.stack, cell.goal, kept)
-        base = _Base(state, kept, _handed(cell.next_links, kept), kinds | reached, right, moves, ahead)
-        for full in range(max(kept, top + 1), LAYERS + 1):
-            if moves + full - kept - reaching <= moves_left:
+        kinds, right = standing(cell.stack, cell.goal, retained)
+        base = _Base(state, retained, _handed(cell.next_links, retained), kinds | reached, right, moves, ahead)
+        for full in range(max(retained, top + 1), LAYERS + 1):
+            if moves + full - retained - reaching <= moves_left:
                 count = _fill_to(cell, base, full, rows, fills, count)
     return count
 
 
 @compiled_inside
-def _handed(next_links: int, kept: int) -> int:
+def _handed(next_links: int, retained: int) -> int:
     """The least height that keeps the same halves of the dominoes that reach into the next cell."""
-    while kept and link_of(next_links, kept - 1) != TO_PREVIOUS:
-        kept -= 1
-    return kept
+    while retained and link_of(next_links, retained - 1) != TO_PREVIOUS:
+        retained -= 1
+    return retained
 
 
 @compiled_inside
-def _taken_away(cell: Cell, height: int, kept: int, kept_before: int) -> tuple[int, int]:
+def _taken_away(cell: Cell, height: int, retained: int, retained_before: int) -> tuple[int, int]:
     """Moves for all above the kept height, dominoes counted in their first cell, and half moves paid thereby for the next cell.
 
     Moves are -1 where that cannot be: a block that cannot be moved, or a domino of which one half would stay.
@@ -142,9 +142,9 @@ def _taken_away(cell: Cell, height: int, kept: int, kept_before: int) -> tuple[i
     moves = ahead = 0
     for layer in range(height):
         link = link_of(cell.links, layer)
-        if (link == FIXED and layer >= kept) or (link == TO_PREVIOUS and (kept > layer) != (kept_before > layer)):
+        if (link == FIXED and layer >= retained) or (link == TO_PREVIOUS and (retained > layer) != (retained_before > layer)):
             return -1, 0
-        if layer >= kept:
+        if layer >= retained:
             moves += link != TO_PREVIOUS
             ahead += link == TO_NEXT
     return moves, ahead
@@ -167,7 +167,7 @@ def _fill_to(cell: Cell, base: _Base, full: int, rows: Ints, fills: Ints, count:
 @compiled_inside
 def _choices(cell: Cell, base: _Base, layer: int, full: int) -> int:
     """Bits of the codes worth placing in a layer; none where something stands or reaches over already."""
-    if layer < base.kept or layer >= full or base.state >> layer * _DIGIT_BITS & _DIGIT:
+    if layer < base.retained or layer >= full or base.state >> layer * _DIGIT_BITS & _DIGIT:
         return 0
     goal = cell.goal >> layer * STACK_BITS & BLOCK
     small = cell.mask & SMALL
@@ -187,7 +187,7 @@ def _choices(cell: Cell, base: _Base, layer: int, full: int) -> int:
 @compiled_inside
 def _write(cell: Cell, base: _Base, right: int, rows: Ints, row: int, fills: Ints, fill: int) -> None:
     """Write down one way."""
-    kinds, moves, ahead, state = base.kinds, base.moves, base.ahead, base.handed << _KEPT_SHIFT
+    kinds, moves, ahead, state = base.kinds, base.moves, base.ahead, base.handed << _RETAINED_SHIFT
     for layer in range(LAYERS):
         block = rows[row, layer]
         if block:
@@ -257,10 +257,10 @@ def _bound_cell(boards: Positions, target: Wanted, row: int, cell: int, rows: In
     height = height_of(stack)
     wanted = mask & (SMALL | LARGE) | _OTHER_LARGE if cell >= ALONE else mask & SMALL | _OTHER_SMALL
     gains[cell] = _IMPOSSIBLE
-    for kept in range(height + 1):
-        cost = _cost(height, links, kept)
+    for retained in range(height + 1):
+        cost = _cost(height, links, retained)
         if cost >= 0:
-            _gains(stack, goal, mask, kept, cost, wanted, per_kind, per_entry, rows, gains, cell)
+            _gains(stack, goal, mask, retained, cost, wanted, per_kind, per_entry, rows, gains, cell)
 
 
 @compiled_inside
@@ -277,10 +277,10 @@ def _add_cell(gains: Floats, limits: Floats, cell: int, width: int) -> None:
 
 
 @compiled_inside
-def _cost(height: int, links: int, kept: int) -> int:
+def _cost(height: int, links: int, retained: int) -> int:
     """Half moves that take away what stands above a height; -1 if something there cannot be moved."""
     cost = 0
-    for layer in range(kept, height):
+    for layer in range(retained, height):
         link = link_of(links, layer)
         if link == FIXED:
             return -1
@@ -293,7 +293,7 @@ def _gains(
     stack: int,
     goal: int,
     mask: int,
-    kept: int,
+    retained: int,
     cost: int,
     wanted: int,
     per_kind: float,
@@ -303,15 +303,15 @@ def _gains(
     cell: int,
 ) -> None:
     """Raise the gains by half moves to what a cell can add of which so much is kept."""
-    kept_kinds, kept_right = standing(stack, goal, kept)
-    for full in range(kept, LAYERS + 1):
+    retained_kinds, retained_right = standing(stack, goal, retained)
+    for full in range(retained, LAYERS + 1):
         choices = 0
-        for layer in range(kept, full):
+        for layer in range(retained, full):
             choices |= wanted << layer * CHOICE_BITS
         count = combinations(choices, rows)
         for row in range(count):
-            kinds, right, spent = kept_kinds, kept_right, cost
-            for layer in range(kept, full):
+            kinds, right, spent = retained_kinds, retained_right, cost
+            for layer in range(retained, full):
                 block = rows[row, layer]
                 kinds |= block & BLOCK
                 right += block == goal >> layer * STACK_BITS & BLOCK

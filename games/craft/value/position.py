@@ -74,10 +74,10 @@ def ones(mask: int) -> int:
 
 
 @compiled_inside
-def standing(stack: int, goal: int, kept: int) -> tuple[int, int]:
+def standing(stack: int, goal: int, retained: int) -> tuple[int, int]:
     """Bits of the codes in the lowest layers, and how many of them are right."""
     kinds = right = 0
-    for layer in range(kept):
+    for layer in range(retained):
         block = stack >> layer * STACK_BITS & BLOCK
         kinds |= block
         right += block == goal >> layer * STACK_BITS & BLOCK

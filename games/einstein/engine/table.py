@@ -342,13 +342,13 @@ def advance(setting: Setting, table: Table, action: Action | None) -> Outcome:
     history_ok = accepted or terminated
     step = table.step + 1
     truncated = step >= step_limit
-    told = puzzle.item_index[action.item] if isinstance(action, Share) and accepted else None
+    received = puzzle.item_index[action.item] if isinstance(action, Share) and accepted else None
     after = Table(
         positions=positions,
         placed=table.placed | _placed_by(action, changed=changed),
-        held=_held_after(table, told),
-        flags=_flags_after(table, now.flags, told),
-        shared=table.shared if told is None else table.shared | 1 << told,
+        held=_held_after(table, received),
+        flags=_flags_after(table, now.flags, received),
+        shared=table.shared if received is None else table.shared | 1 << received,
         step=step,
         player=0 if table.player else 1,
         previous=action,
@@ -383,14 +383,14 @@ def _placed_by(action: Action | None, *, changed: bool) -> int:
     return 1 << action.block if changed and isinstance(action, Move) and action.target in DESTINATIONS else 0
 
 
-def _held_after(table: Table, told: int | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _held_after(table: Table, received: int | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
     first, second = table.held
-    if told is None or told in table.held[1 - table.player]:
+    if received is None or received in table.held[1 - table.player]:
         return table.held
-    return (first, (*second, told)) if table.player == 0 else ((*first, told), second)
+    return (first, (*second, received)) if table.player == 0 else ((*first, received), second)
 
 
-def _flags_after(table: Table, refreshed: int, told: int | None) -> tuple[int, int]:
-    shared = 0 if told is None else 1 << told
+def _flags_after(table: Table, refreshed: int, received: int | None) -> tuple[int, int]:
+    shared = 0 if received is None else 1 << received
     own, partner = refreshed | shared, table.flags[1 - table.player] | shared
     return (own, partner) if table.player == 0 else (partner, own)

@@ -79,7 +79,7 @@ class Mind:
         return None if place == target else Move(block, place, target)
 
     @cached_property
-    def told(self) -> set[Item]:
+    def shared(self) -> set[Item]:
         """Items shared successfully by either player."""
         return {entry.action.item for entry in self.seen.history if entry.ok and isinstance(entry.action, Share)}
 
@@ -90,7 +90,7 @@ class Mind:
     @cached_property
     def news(self) -> list[Item]:
         """Items worth telling: neither told nor obsolete."""
-        return [item for item in self.seen.items if item not in self.told and not self.obsolete(item)]
+        return [item for item in self.seen.items if item not in self.shared and not self.obsolete(item)]
 
     @property
     def asked(self) -> int | None:

@@ -165,9 +165,9 @@ _KINDS: tuple[RelationKind, ...] = ("bin", "row", "column", "diagonal")
 
 def repeat_news(mind: Mind, rng: random.Random) -> Intent | None:
     """Share again what one of the two has shared before."""
-    if not mind.told or not mind.verbs.share:
+    if not mind.shared or not mind.verbs.share:
         return None
-    return Intent("repeat_news", Share(rng.choice(sorted(mind.told, key=lambda item: item.text))), "tell")
+    return Intent("repeat_news", Share(rng.choice(sorted(mind.shared, key=lambda item: item.text))), "tell")
 
 
 def share_all(mind: Mind, rng: random.Random) -> Intent | None:
@@ -228,7 +228,7 @@ def tell_inferred(mind: Mind, rng: random.Random) -> Intent | None:
 
 def tell_stale(mind: Mind, rng: random.Random) -> Intent | None:
     """Share an item all of whose objects are placed."""
-    stale = [item for item in mind.seen.items if item not in mind.told and mind.obsolete(item)]
+    stale = [item for item in mind.seen.items if item not in mind.shared and mind.obsolete(item)]
     return Intent("tell_stale", Share(rng.choice(stale)), "tell") if stale and mind.verbs.share else None
 
 

@@ -141,7 +141,7 @@ CASTS: Final[Mapping[str, Collection[str]]] = {"player": PERSONAS}
 class ScriptedTeam:
     """Player1 and Player2. Puzzle, team and seed fix all that they say."""
 
-    keeps_replies = False
+    stores_replies = False
 
     def __init__(self, game: Game, players: Mapping[str, str], seed: int, solution: tuple[Action, ...] | None = None) -> None:
         """The players of a game.
@@ -189,7 +189,7 @@ class ScriptedTeam:
             )
             for truth in truths(self._game.setting, step, intent, reasoning=reasoning)
         ]
-        return replace(turn, utterances=[_with_claims(said, intent) for said in turn.utterances], labels=labels)
+        return replace(turn, utterances=[_with_claims(utterance, intent) for utterance in turn.utterances], labels=labels)
 
 
 def _shortest(game: Game) -> tuple[Action, ...]:
@@ -198,10 +198,10 @@ def _shortest(game: Game) -> tuple[Action, ...]:
     return best.actions if best.first_player == 0 else (Pass(), *best.actions)
 
 
-def _with_claims(said: UtteranceEntry, intent: Intent) -> UtteranceEntry:
+def _with_claims(utterance: UtteranceEntry, intent: Intent) -> UtteranceEntry:
     """What a scripted player's thoughts claim is known from its intent, whatever the wording."""
-    if said.channel != "private":
-        return said
+    if utterance.channel != "private":
+        return utterance
     vouched = {"kind": "read", "kinds": ["belongs"]}
     claims = [written(Belongs(block=f"block{one.block}", goal=cast("Corner | None", one.goal))) for one in intent.claims]
-    return replace(said, claims=[vouched, *claims])
+    return replace(utterance, claims=[vouched, *claims])

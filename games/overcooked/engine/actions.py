@@ -150,10 +150,10 @@ def _by_rows(layout: Layout) -> tuple[Cell, ...]:
 def _towards(layout: Layout, agent: int, at: Cell, facing: str, targets: tuple[Cell, ...]) -> Move:
     """A step to where a target can be faced at the lowest cost, a turn there, or the interaction; a stay where none can be."""
     ways = _ways(layout.floor, at)
-    stands = [_stand(ways[place], facing, place, look) for target in targets for place, look in _beside(layout.region(agent), target)]
-    if not stands:
+    spots = [_stand(ways[place], facing, place, look) for target in targets for place, look in _adjacent(layout.region(agent), target)]
+    if not spots:
         return _STAY
-    best = min(stands, key=lambda stand: stand.cost)
+    best = min(spots, key=lambda stand: stand.cost)
     if at != best.at:
         return Move(ways[best.at][0])
     return Move(best.facing) if facing != best.facing else Move(interact=True)
@@ -165,7 +165,7 @@ def _stand(way: tuple[str, ...], facing: str, place: Cell, look: str) -> _Stand:
 
 
 @lru_cache(maxsize=1024)
-def _beside(region: frozenset[Cell], target: Cell) -> list[tuple[Cell, str]]:
+def _adjacent(region: frozenset[Cell], target: Cell) -> list[tuple[Cell, str]]:
     """The cells of a region from which a target can be faced, and the direction."""
     around = [((target[0] - dx, target[1] - dy), facing) for facing, (dx, dy) in STEPS.items()]
     return [(at, facing) for at, facing in around if at in region]

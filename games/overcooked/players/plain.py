@@ -36,7 +36,7 @@ def assistant(shown: AgentInput) -> str:
         return "Rethink: When an action is refused, look at the state before trying again."
     scene = read_scene(shown.text)
     if shown.kind in ("answer", "closing"):
-        asked = [call.text for call in calls_of(scene.said[-1][1])] if scene.said else []
+        asked = [call.text for call in calls_of(scene.messages[-1][1])] if scene.messages else []
         return _output(1, _patient(asked, shown.layout) or [_WAIT], "I will do that. [END]" if asked else "There is nothing to do. [END]")
     if shown.kind == "turn" and scene.holds[1] is not None and len(scene.counters) < len(shown.layout.shared_counters):
         return _output(1, [PLACE])

@@ -343,12 +343,12 @@ class ScriptedPlayer:
         if query.kind == "answer":
             return self._reply(query)
         if query.kind == "validator":
-            self.script.accept(self._mended(query), self.recorded(1))
+            self.script.accept(self._corrected(query), self.recorded(1))
         if self.policy.silent and not self.script.open_work:
             self._serve_itself(query)
         self.idle = 0 if self.script.open_work else self.idle + 1
         if self.idle > _PATIENCE and not query.world.bodies[0].held:
-            self.script.accept(self._mended(query), self.recorded(1))
+            self.script.accept(self._corrected(query), self.recorded(1))
         thought = "I go on with what I have been asked for." if self.script.open_work else "There is nothing to do."
         return self._work(query), NOTHING, thought
 
@@ -392,7 +392,7 @@ class ScriptedPlayer:
             return [_chefs_own(self.script.layout), *plan]
         return []
 
-    def _mended(self, query: Query) -> list[str]:
+    def _corrected(self, query: Query) -> list[str]:
         """What is left to do after a mistake: the rest of a right request; of a wrong one, only to put down what is in the hand."""
         rest = self.script.unfinished(query.world, self.recorded(0))
         if rest or self.script.intended is not None:

@@ -71,7 +71,7 @@ class Query:
     text: str
     """The state text, with conversation and error where there are any."""
 
-    said: Sequence[tuple[int, str]]
+    messages: Sequence[tuple[int, str]]
     """The conversation so far: speaker and say."""
 
     error: str | None
@@ -271,9 +271,9 @@ def prompt_for(query: Query, recipe: str | None = None, prompt: PromptKind = "fu
         "" if is_full else texts["forms"]["published"][form],
         texts["kinds"][query.kind],
     ]
-    told = [text for part in parts if (text := part.format(**slots).strip())]
+    texts_shown = [text for part in parts if (text := part.format(**slots).strip())]
     last = f"\n\n{texts['forms']['full'][form].format(**slots).strip()}" if is_full else ""
-    return PlayerPrompt(texts["system"].strip(), "\n\n".join(told) + f"\n\n{INPUT}\n{query.text}{last}")
+    return PlayerPrompt(texts["system"].strip(), "\n\n".join(texts_shown) + f"\n\n{INPUT}\n{query.text}{last}")
 
 
 def fields_read(output: str, role: str) -> Fields:

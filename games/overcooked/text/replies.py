@@ -115,11 +115,11 @@ def fields_of(text: str, role: str) -> Fields:
     analysis = re.search(rf"{role} analysis\s*:?(.*?){role} plan:", text, re.DOTALL | re.IGNORECASE)
     plan = re.search(rf"{role} plan(.*?)(?=\s+{role} say:|\s*$)", text)
     say = re.search(rf"{role} say\s*:?(.*)", text, re.DOTALL)
-    said = say[1].strip() if say else NOTHING
+    spoken = say[1].strip() if say else NOTHING
     return Fields(
         analysis=analysis[1].strip() if analysis else "",
         plan=f"{role} plan{plan[1]}".strip() if plan and _well_formed(plan[1]) else "",
-        say=NOTHING if not said or NOTHING in said else said,
+        say=NOTHING if not spoken or NOTHING in spoken else spoken,
     )
 
 
@@ -132,10 +132,10 @@ def _well_formed(plan: str) -> bool:
     return 0 < len(name) < _LONGEST_NAME
 
 
-def said_parts(fields: Fields) -> list[tuple[str, str]]:
+def message_parts(fields: Fields) -> list[tuple[str, str]]:
     """Give what of an output is not empty: analysis and plan, which only its author sees, and the say."""
-    said = "" if fields.say == NOTHING else fields.say
-    return [(part, text) for part, text in (("analysis", fields.analysis), ("plan", fields.plan), ("say", said)) if text]
+    spoken = "" if fields.say == NOTHING else fields.say
+    return [(part, text) for part, text in (("analysis", fields.analysis), ("plan", fields.plan), ("say", spoken)) if text]
 
 
 _HANDS: Final = re.compile(
@@ -144,7 +144,7 @@ _HANDS: Final = re.compile(
 )
 _UTENSIL: Final = re.compile(r"<(\w+)> (is empty|has [^;]*|starts [^;]*);")
 _COUNTERS: Final = re.compile(r"(\d+) counters have (\w+) which")
-_SAID: Final = re.compile(r"(\w+) say history turn \d+ : (.*)")
+_MESSAGE: Final = re.compile(r"(\w+) say history turn \d+ : (.*)")
 _CALLS: Final = re.compile(r"\w+\([^()]*\)")
 
 
@@ -176,7 +176,7 @@ class KitchenView:
     """Utensils that are processing."""
     counters: tuple[str, ...] = ()
     """What lies on the shared counters."""
-    said: tuple[tuple[str, str], ...] = ()
+    messages: tuple[tuple[str, str], ...] = ()
     """The conversation: role and say."""
 
 
@@ -202,7 +202,7 @@ def read_scene(text: str) -> KitchenView:
         },
         running=frozenset(name for name, state in utensils.items() if state.startswith("starts ")),
         counters=tuple(item for count, item in _COUNTERS.findall(text) for _ in range(int(count))),
-        said=tuple((who, say) for who, say in _SAID.findall(text) if who in AGENTS),
+        messages=tuple((who, say) for who, say in _MESSAGE.findall(text) if who in AGENTS),
     )
 
 
@@ -319,16 +319,16 @@ class _Listener:
 
     def _is_open(self, words: Sequence[str], verb: str | None, *, is_question: bool) -> bool:
         """Whether every word is known, and what the clause asks for is not."""
-        said = [word for word in words if word not in _SIGNS and word not in _WORDS["openings"]]
-        first = said[0] if said else ""
+        rest = [word for word in words if word not in _SIGNS and word not in _WORDS["openings"]]
+        first = rest[0] if rest else ""
         if is_question and first in _WORDS["checks"] and (verb is not None or self._item(words)):
             return True
         if verb is None:
-            asks = "please" in words and bool(said)
+            asks = "please" in words and bool(rest)
             is_bare = self._item(words) is not None and not {*words} & _WORDS["states"] and (self._wanted or not self._own)
             return asks or is_bare
         of_both = {*words} & _WORDS["speaker"] and sum(word in _VERBS for word in words) > 1
-        return bool(of_both) or (first == "you" and said[1] in _WORDS["past"])
+        return bool(of_both) or (first == "you" and rest[1] in _WORDS["past"])
 
     def _of_itself(self, text: str, words: Sequence[str]) -> Clause:
         """What the speaker does, or needs."""

@@ -258,15 +258,15 @@ A_WRONG = "Agent A's part of the puzzle is unsolved, and Agent B's part of the p
 def test_each_mode_reveals_its_facts_and_no_more(mode: FeedbackMode, told_a: Any, lines_a: Any, told_b: Any, lines_b: Any) -> None:
     """After a turn in which A has one of three entries right and B all (format description, section 6)."""
     game = Game(THREE, GameSettings(mode=mode))
-    assert [game.observe(agent).told for agent in AGENTS] == [None, None]
+    assert [game.observe(agent).received for agent in AGENTS] == [None, None]
     game.act("A", answer("", replace(1, "crescent", "brown")))
-    assert game.observe("B").told is None
+    assert game.observe("B").received is None
     game.act("B", SOLVE_B)
 
     for agent, told, lines in zip(AGENTS, (told_a, told_b), (lines_a, lines_b), strict=True):
         seen = game.observe(agent)
-        assert (seen.told.to_json() if seen.told else None) == told
-        assert (feedback_lines(seen.told, mode) if seen.told else []) == lines
+        assert (seen.received.to_json() if seen.received else None) == told
+        assert (feedback_lines(seen.received, mode) if seen.received else []) == lines
         assert all(line in seen.user for line in lines)
         assert ("Feedback" in seen.user) == bool(lines)
 
@@ -276,7 +276,7 @@ def test_feedback_describes_the_end_of_the_turn_before() -> None:
     game = Game(THREE, GameSettings(mode="both"))
     for agent, text in (("A", answer()), ("B", answer()), ("A", SOLVE_A)):
         game.act(agent, text)  # type: ignore[arg-type]
-    told = game.observe("B").told
+    told = game.observe("B").received
     assert told is not None
     assert (told.a_ok, told.b_ok) == (False, False)
 

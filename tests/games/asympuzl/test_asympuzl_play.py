@@ -21,7 +21,7 @@ def test_a_game_is_named_by_team_mode_size_and_seed(tmp_path: Path) -> None:
     """Every persona with itself, on every size, mode and seed."""
     report = play("asympuzl", tmp_path, **WISHES)
 
-    assert (report.played, report.kept) == (24, 0)
+    assert (report.played, report.stored) == (24, 0)
     names = {
         f"{team}/{mode}_history1_turns{2 * size}/{size}_{seed}.jsonl"
         for team in ("sharing", "silent")
@@ -39,7 +39,7 @@ def test_the_same_request_gives_the_same_bytes(tmp_path: Path) -> None:
     again = play("asympuzl", tmp_path / "a", **WISHES)
 
     assert [path.read_bytes() for path in first.paths] == [path.read_bytes() for path in second.paths]
-    assert (again.played, again.kept, again.turns) == (0, 24, 0)
+    assert (again.played, again.stored, again.turns) == (0, 24, 0)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def request_(server: _Server, tmp_path: Path) -> AskRequest:
 def test_answers_are_asked_once_and_read_back(request_: AskRequest, server: _Server, tmp_path: Path) -> None:
     """Twelve questions with the published messages; the second call asks nothing; ingest scores them."""
     report = ask_questions(request_)
-    assert (report.asked, report.kept, report.failed) == (12, 0, 0)
+    assert (report.asked, report.stored, report.failed) == (12, 0, 0)
     assert ask_questions(request_)[:3] == (0, 12, 0)
     assert len(server.bodies) == 12
     first = next(body for body in server.bodies if "Scenario 0, EC" in body["messages"][-1]["content"])

@@ -111,7 +111,7 @@ def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, t
     players = [f"all=script:{name}" for name in POLICIES[game]]
     report = played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns)
     assert report.played == len(report.paths)
-    assert played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns).kept == report.played
+    assert played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns).stored == report.played
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path / "logs"], store, workers=1)
     assert query(store, "select count(*) as n from episodes").item() == report.played
@@ -140,7 +140,7 @@ def test_hanabi_rules_agree_with_openspiel_on_random_games() -> None:
     for seed in range(20):
         rng, game = Random(seed), hanabi.HanabiTable(deck_of_seed(seed))
         while not game.is_over:
-            game.play(rng.choice(hanabi.legal_moves(game.state, game.seat)))
+            game.play(rng.choice(hanabi.legal_moves(game.state, game.player_index)))
         assert game.engine_score in {0, game.state.stacked}
 
 

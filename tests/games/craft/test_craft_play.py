@@ -107,7 +107,7 @@ def test_files_are_named_by_team_structure_and_seed(tmp_path: Path) -> None:
         "clear_sloppy/structure_002_8.jsonl",
         "clear+vague+mixed_sloppy/structure_002_8.jsonl",
     ]
-    assert (report.played, report.kept) == (4, 0)
+    assert (report.played, report.stored) == (4, 0)
     assert report.turns == sum(len(lines_of(path)) - 2 for path in report.paths)
 
 
@@ -231,7 +231,7 @@ def test_finished_games_are_kept_and_cut_ones_played_again(tmp_path: Path) -> No
     whole, kept = first.read_bytes(), second.stat().st_mtime_ns
     first.write_bytes(whole[: len(whole) * 2 // 3])
     report = play(request)
-    assert (report.played, report.kept) == (1, 1)
+    assert (report.played, report.stored) == (1, 1)
     assert first.read_bytes() == whole
     assert second.stat().st_mtime_ns == kept
 

@@ -89,7 +89,7 @@ def _voice(turn: int, director: Any, plan: Plan) -> Voice:
 
 
 def asks(instruction: Instruction, **changes: Any) -> Plan:
-    return replace(Plan(thought=instruction, said=instruction), **changes)
+    return replace(Plan(thought=instruction, request=instruction), **changes)
 
 
 def answers(facts: TurnFacts, agent: str | None = None) -> dict[str, str]:
@@ -166,7 +166,7 @@ def test_reasoning_that_wanders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "carried_over", "executable"),
+    ("request", "carried_over", "executable"),
     [
         (replace(BLUE_MIDDLE, color=None), None, "No"),
         (replace(BLUE_MIDDLE, size=None), None, "No"),
@@ -175,16 +175,16 @@ def test_reasoning_that_wanders() -> None:
         (None, "No", "No"),
     ],
 )
-def test_messages_that_drop_something(said: Instruction | None, carried_over: str | None, executable: str | None) -> None:
+def test_messages_that_drop_something(request: Instruction | None, carried_over: str | None, executable: str | None) -> None:
     """What the message drops decides MM4 and MM6."""
-    plan = Plan(kind="request" if said else "filler", thought=BLUE_MIDDLE, said=said)
+    plan = Plan(kind="request" if request else "filler", thought=BLUE_MIDDLE, request=request)
     found = answers(facts_of(("D1", plan)), "D1")
     assert (found.get("MM4"), found.get("MM6")) == (carried_over, executable)
 
 
 def test_a_large_block_without_its_second_cell() -> None:
     """One end of a large block is not enough to act on, nor to know the place."""
-    facts = facts_of(("D2", Plan(thought=GREEN_LARGE, said=replace(GREEN_LARGE, span_to=None))), followed="D2")
+    facts = facts_of(("D2", Plan(thought=GREEN_LARGE, request=replace(GREEN_LARGE, span_to=None))), followed="D2")
     found = answers(facts, "D2")
     assert (found["MM4"], found["MM6"]) == ("No", "No")
     assert answers(facts)["PS1"] == "Yes"
@@ -305,9 +305,9 @@ def test_sg7_and_mm5_follow_from_the_walls(turns: list[TurnFacts]) -> None:
         )
         assert (answer == "Yes") == (named <= OWN[voice.director])
     for _, voice, answer in labelled(turns, "MM5"):
-        unique = cells_of(voice.plan.said) & ONLY_OWN[voice.director]
-        assert answer == ("Yes" if unique == cells_of(voice.plan.said) else "No")
-        assert unique in (set(), cells_of(voice.plan.said))
+        unique = cells_of(voice.plan.request) & ONLY_OWN[voice.director]
+        assert answer == ("Yes" if unique == cells_of(voice.plan.request) else "No")
+        assert unique in (set(), cells_of(voice.plan.request))
 
 
 def test_sg3_and_sg6_follow_from_heights_and_halves(turns: list[TurnFacts]) -> None:
@@ -348,8 +348,8 @@ def test_sg5_is_what_a_fresh_engine_says(turns: list[TurnFacts]) -> None:
 def test_mm6_yes_means_complete(turns: list[TurnFacts]) -> None:
     """No part of an executable message is missing, some part of a No is."""
     for _, voice, answer in labelled(turns, "MM6"):
-        said = voice.plan.said
-        parts = (None,) if said is None else (said.color, said.size, said.cell, said.span_to if said.size == "l" else "")
+        request = voice.plan.request
+        parts = (None,) if request is None else (request.color, request.size, request.cell, request.span_to if request.size == "l" else "")
         assert (answer == "Yes") == (None not in parts)
 
 
@@ -369,7 +369,7 @@ def test_messages_name_exactly_the_colours_of_the_plan(turns: list[TurnFacts]) -
     """The colour that is said and no other, the block below aside."""
     for voice in spoken(turns):
         found = set(COLOR_WORD.findall(BELOW.sub("", voice.answer.message)))
-        color = voice.plan.said.color if voice.plan.said else None
+        color = voice.plan.request.color if voice.plan.request else None
         assert found == ({COLORS[color]} if color else set()), voice.answer.message
 
 
@@ -377,7 +377,7 @@ def test_messages_name_a_layer_if_and_only_if_the_plan_does(turns: list[TurnFact
     """Layer words come with located requests only."""
     for voice in spoken(turns):
         named = re.search(r"\b(bottom|lowest|ground|second|third|top|uppermost|middle|layer [012])\b", BELOW.sub("", voice.answer.message))
-        assert bool(named) == (voice.plan.said is not None and voice.plan.said.layer is not None), voice.answer.message
+        assert bool(named) == (voice.plan.request is not None and voice.plan.request.layer is not None), voice.answer.message
 
 
 def test_bare_messages_have_no_marker_of_perspective(turns: list[TurnFacts]) -> None:

@@ -114,7 +114,7 @@ def test_clear_team_hardly_spirals() -> None:
 def test_clear_games_are_all_different() -> None:
     """Messages are varied: no public message of 240 turns occurs often."""
     voices = (voice for game in play_all("clear", "oracle_follower") for facts in game for voice in facts.voices)
-    texts = Counter(voice.answer.message for voice in voices if voice.said)
+    texts = Counter(voice.answer.message for voice in voices if voice.request)
     assert len(texts) > 0.95 * texts.total()
 
 

@@ -168,7 +168,7 @@ def test_whole_logs_are_kept_and_cut_ones_played_again(tmp_path: Path) -> None:
 
     second = play(request(tmp_path))
 
-    assert (second.played, second.kept) == (1, len(first.paths) - 1)
+    assert (second.played, second.stored) == (1, len(first.paths) - 1)
     assert first.paths[1].read_bytes() == whole
 
 

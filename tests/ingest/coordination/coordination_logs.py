@@ -111,7 +111,7 @@ def play_hanabi(name: str, policies: Mapping[Player, str], seed: int, deck: Sequ
     onsets = {player: onset_of(name, hanabi.POLICIES, "policy") for player, name in policies.items()}
     while not table.is_over:
         turn += 1
-        seat, before = table.seat, table.state
+        seat, before = table.player_index, table.state
         player = PLAYERS_IN_ORDER[seat]
         actions = listed_moves(legal_moves(before, seat), player)
         move, reason, injected = hanabi.POLICIES[onsets[player].at(turn, hanabi.FAULTLESS)](before, seat, player, rng)

@@ -25,7 +25,7 @@ def answer(messages: list[dict[str, str]]) -> str | None:
         turn=0,
         clues=entries(parts["Your clues"]),
         hypothesis=entries(parts["Your working hypothesis"]),
-        told=None,
+        received=None,
         conversation=tuple(Heard(name, 0, words) for who, words in said for name in AGENTS if name == who),
         system=system,
         user=text,
