@@ -1,7 +1,7 @@
 """Functions compiled to machine code by Numba, cached on disk so that it happens once a machine.
 
 Numba itself finds what it has cached by the one file that has the function, and would use old code after a change in a file of
-its helpers. So the name under which it caches a function says what the machine code is made from, wherever that is.
+its helpers. So the name under which it caches a function states what the machine code is made from, wherever that is.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def compiled(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
 
 
 def compiled_inside(function: _Function) -> _Function:
-    """The same for a function that only compiled ones call: it is kept as a part of them."""
+    """The same for a function that only compiled ones call: it is compiled as a part of them."""
     return cast("_Function", njit(**_INSIDE)(function))
 
 

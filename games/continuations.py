@@ -1,7 +1,7 @@
 """Logged games that are continued with changes, and their prompts made again.
 
 Up to the first call of an agent with another player in the chosen turn, everything is as it was; from there on the new players play. What
-one of them says or does at that call can be given. A family brings a module `games.<family>.continuation`, found by its name.
+one of them writes or does at that call can be given. A family brings a module `games.<family>.continuation`, found by its name.
 """
 
 from __future__ import annotations

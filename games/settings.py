@@ -76,7 +76,7 @@ def folder_of(name: str, field: FieldInfo) -> str:
 
 
 def explained(error: Any, name: Sequence[str], known: Iterable[str]) -> str:
-    """One line that says what is wrong.
+    """One line about what is wrong.
 
     Args:
         error: of pydantic.

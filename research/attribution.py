@@ -250,7 +250,7 @@ def planted_games(family: ModuleType, folder: Path, games: int, seed: int) -> Pl
     """Play and attribute games with one planted fault each, and play their twins."""
     stores, places = [], []
     for name in ("planted", "twins"):
-        report = family.play_planted(folder / name, games, seed, mended="throughout" if name == "twins" else None)
+        report = family.play_planted(folder / name, games, seed, fixed="throughout" if name == "twins" else None)
         store = Store(folder / f"{name}.duckdb")
         ingest_paths([folder / name], store)
         ensure_installed(store)

@@ -54,7 +54,7 @@ def mended_turns(family: ModuleType, folder: Path, store: Store, episodes: Seque
         seed: theirs.
     """
     trials = _trials(store, episodes)
-    report = family.play_planted(folder / "mended", len(episodes), seed, mended=[(trial.place, trial.mended) for trial in trials])
+    report = family.play_planted(folder / "mended", len(episodes), seed, fixed=[(trial.place, trial.mended) for trial in trials])
     again = Store(folder / "mended.duckdb")
     ingest_paths([folder / "mended"], again)
     ensure_installed(again)

@@ -107,7 +107,7 @@ def answer_reading(text: str) -> Reading:
 
 
 def _is_example(value: Mapping[str, Any]) -> bool:
-    """Whether an object is one that prompts show, or says the same to the partner."""
+    """Whether an object has the form that prompts show, or an equivalent one."""
     message = value.get("message")
     messages = [str(example["message"]) for example in _examples()]
     return value in _examples() or (isinstance(message, str) and is_echo(message, messages))

@@ -1,7 +1,7 @@
 """What a message states about the puzzle, read by sentence patterns, and what it can claim, whoever reads it.
 
 Best effort on free text (format description, section 9): what cannot be read is left out, never guessed, and listed as unread. Questions,
-conditions and negations state nothing. That something was not said follows from a message only if nothing of it is unread.
+conditions and negations state nothing. A message proves that something was not stated only if all of it was read.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ _ORDINALS: Final = {
     "twelfth": 12,
 }
 _CARDINALS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
-"""Positions after a word such as `position` only: `one` stands for other things, too."""
+"""Positions after a word such as `position` only: `one` has other meanings, too."""
 _POSITION_WORDS: Final = frozenset(("position", "positions", "pos", "slot", "spot", "place", "number", "no", "#"))
 _NOTHING_STATED: Final = frozenset(
     (
@@ -177,7 +177,7 @@ _LINKS: Final = frozenset(
     )
 )
 _CHATTER: Final = frozenset((*packaged_yaml(__package__, "facts.yaml")["chatter"].split(), "!", "?", "…"))
-"""Words that say nothing of what stands where. None confirms, denies or changes what was said, as "yes", "right", "same" and "other" do."""
+"""Words that state nothing about positions. None confirms, denies or changes a statement, as "yes", "right", "same" and "other" do."""
 _RANGE_MARKS: Final = frozenset(("-", "–", "->", "→", "to"))
 _MOST_LINKS: Final = 7
 _SEPARATORS: Final = frozenset((",", ";", "|", "and", "then", "&", ">", "•", "while", "but"))
@@ -208,7 +208,7 @@ def read_facts(message: str, words: Vocabulary, speaker: Agent) -> Facts:
     unread: list[str] = []
     for sentence in _SENTENCE_END.split(_rewritten(message.lower())):
         stated, asked = _parts(sentence)
-        if _CHANGE_ASKED.search(asked) or _joins(_tokens(asked, words)):  # "what color is the cube at position 1" says where the cube is
+        if _CHANGE_ASKED.search(asked) or _joins(_tokens(asked, words)):  # "what color is the cube at position 1" states where the cube is
             unread.append(asked.strip())
         tokens = _tokens(stated, words)
         of_partner = _OF_PARTNER.search(stated) is not None
@@ -255,7 +255,7 @@ def _joins(tokens: Sequence[_Token]) -> bool:
 
 
 def _says(token: _Token) -> bool:
-    """Whether a word is one of the puzzle's: what it is said for has to be known."""
+    """Whether a word is one of the puzzle's: what it states has to be known."""
     return token.kind in ("shape", "color", "position")
 
 
@@ -280,7 +280,7 @@ def _rewritten(text: str) -> str:
 
 
 def _parts(sentence: str) -> tuple[str, str]:
-    """What a sentence states, and what it asks: a question states what stands before the asking begins."""
+    """What a sentence states, and what it asks: a question states what comes before the asking begins."""
     if not sentence.rstrip().endswith("?"):
         return sentence, ""
     asking = _QUESTION_START.search(sentence)
@@ -364,7 +364,7 @@ def _is_request(words: Sequence[str]) -> bool:
 
 
 def _listed_order(tokens: Sequence[_Token], size: int, speaker: Agent) -> set[tuple[int, str]]:
-    """An order told by a list of all shapes, or of those of a range of positions (``positions 2-4: ...``)."""
+    """An order given by a list of all shapes, or of those of a range of positions (``positions 2-4: ...``)."""
     words = {token.text for token in tokens}
     if words & _NO_ORDER_CUES or not words & _ORDER_CUES:
         return set()

@@ -60,7 +60,7 @@ class Feedback:
 
 
 def feedback(mode: FeedbackMode, agent: Agent, hypotheses: Mapping[Agent, Sequence[Entry]], puzzle: Puzzle) -> Feedback | None:
-    """What the agent is told of the hypotheses at the end of the previous turn; None: nothing."""
+    """What the agent learns of the hypotheses at the end of the previous turn; None: nothing."""
     wrong = {each: wrong_positions(hypotheses[each], puzzle.truth) for each in AGENTS}
     if mode == "none":
         return None
@@ -104,7 +104,7 @@ class Heard(NamedTuple):
     """A message of the conversation as an agent is shown it."""
 
     agent: Agent
-    """Who said it."""
+    """Its author."""
 
     turn: int
     text: str
@@ -139,7 +139,7 @@ def user_prompt(
 
 
 def form_faults(answer: Answer) -> list[str]:
-    """What was wrong with the form of an answer, in words: an agent that is not told cannot know that nothing came of it."""
+    """What was wrong with the form of an answer, in words: without it an agent cannot know that nothing came of it."""
     texts = texts_of(__package__)["form"]
     if not answer.parse_ok:
         return [str(texts["unread"]).strip()]
@@ -350,7 +350,7 @@ class Game:
         """Give what an agent may see now.
 
         Raises:
-            UsageError: there is no such agent.
+            UsageError: no such agent exists.
         """
         if agent not in AGENTS:
             raise UsageError(f"asympuzl: there is no agent {agent!r}; the agents are {', '.join(AGENTS)}")

@@ -118,13 +118,13 @@ def _contradicted_order(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzzl
 
 
 def _contradicted_colors(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzzle) -> set[str]:
-    """An unknown color counts: an agent that was told a color and leaves it open has not taken it in."""
+    """An unknown color counts: an agent that received a color and leaves it open has not taken it in."""
     true = facts.colors & {(entry.shape, entry.color) for entry in puzzle.truth}
     return {f"{shape} is {color}" for shape, color in true if any(entry.shape == shape and entry.color != color for entry in hypothesis)}
 
 
 def _overcorrection(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
-    """What the partner's latest message stated, or may have, is no fault of who writes it: the message is wrong (`wrong_statement`)."""
+    """What the partner's latest message stated, or may have, is not the writer's fault: the message is wrong (`wrong_statement`)."""
     now, messages = history[-1], _of(history[:-1], other(history[-1].agent))
     facts = messages[-1].facts(puzzle.spoken) if messages else Facts()
     if facts.unread:
@@ -146,7 +146,7 @@ def _is_stated(facts: Facts, place: int, entry: Entry, agent: Agent) -> bool:
 
 
 def contradicts(facts: Facts, position: int, puzzle: Puzzle, speaker: Agent) -> bool:
-    """Whether a message says something else of a position, or of what belongs there, than the speaker's clues have."""
+    """Whether a message states something else about a position, or of what belongs there, than the speaker's clues have."""
     belongs = puzzle.truth[position - 1]
     if speaker == "A":
         return any((place == position) != (shape == belongs.shape) for place, shape in facts.order)

@@ -1,17 +1,17 @@
 """Scripted players: what each knows, and, as data, what each persona does differently from the one that plays well.
 
 ================= =========================================================================================
-sharing           says all it knows every turn, believes the partner, corrects only what differs
-piecewise         the same, but says one piece a turn
-ignoring          says all, but never acts on what it hears
+sharing           states all it knows every turn, believes the partner, corrects only what differs
+piecewise         the same, but states one piece a turn
+ignoring          states all, but never acts on what it reads
 overcorrecting    makes an entry wrong that was right, fixes it on its next turn, and so on
 misreading        takes what it hears for something else: places shifted by one, colors swapped
 format_breaking   every other answer has no JSON, or has actions that are not valid
-silent            never says anything, but listens
-guessing          says what it cannot know, as if it knew
+silent            never writes anything, but reads
+guessing          states what it cannot know, as if it knew
 rewriting         writes all it knows every turn, also what is there already
 presuming         speaks as if its partner saw its actions, and tells nothing
-misinforming      says all, but exchanges two shapes (A) or two colors (B) of its clues
+misinforming      states all, but exchanges two shapes (A) or two colors (B) of its clues
 ================= =========================================================================================
 """
 
@@ -75,7 +75,7 @@ class Mind:
         return read_facts(messages[-1], self._words, partner) if messages else Facts()
 
     def learn(self, order: Mapping[int, str], colors: Mapping[str, str]) -> None:
-        """Take statements over; an earlier one gives way. Nobody is talked out of what its clues say."""
+        """Take statements over; an earlier one gives way. No one gives up what its clues show."""
         if self.agent == "A":
             self.colors |= colors
         else:
@@ -124,7 +124,7 @@ class PersonaPlayer:
 
 
 def script_answer(persona: str, seen: PuzzleView) -> str:
-    """What a persona says to what it sees; the same situation always gets the same answer, for nothing else is remembered."""
+    """A persona's answer to what it sees; the same situation always gets the same answer, for nothing else is remembered."""
     rng = random.Random(f"asympuzl-seat:{persona}:{seen.user}")
     return _answer(PERSONAS[persona], Mind(seen.agent, seen.clues), seen, rng)
 
@@ -135,7 +135,7 @@ def _answer(persona: Persona, mind: Mind, seen: PuzzleView, rng: random.Random) 
     return persona.form(persona.say(mind, seen, rng), writes, seen.turn, rng)
 
 
-# -- what is said -----------------------------------------------------------------------------------------------------------------------
+# -- messages -----------------------------------------------------------------------------------------------------------------------
 
 
 def _say_all(mind: Mind, _seen: PuzzleView, rng: random.Random) -> str:

@@ -1,4 +1,4 @@
-"""Puzzles: the truth, and what each agent is told of it.
+"""Puzzles: the truth, and what each agent knows of it.
 
 Format description: sections 1 and 2. Positions count from 1 for agents and logs, from 0 in sequences.
 """
@@ -60,7 +60,7 @@ class Puzzle:
     """The right shapes, no colors."""
 
     clues_b: tuple[Entry, ...]
-    """The right entries, in an order that says nothing."""
+    """The right entries, in an order without information."""
 
     @property
     def size(self) -> int:
@@ -103,7 +103,7 @@ def generate(*, size: int, seed: int, allow_identity: bool = False) -> Puzzle:
         allow_identity: whether B may be given all entries in the right order already.
 
     Raises:
-        UsageError: there is no puzzle of that size.
+        UsageError: no puzzle has that size.
     """
     if not 1 <= size <= MAX_SIZE:
         raise UsageError(f"asympuzl: size {size} is out of range; give 1 to {MAX_SIZE}, there are only so many shapes and colors")

@@ -22,7 +22,7 @@ SCHEMA: Final = "asympuzl/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What a log says of the run that a game belongs to."""
+    """What a log states about the run that a game belongs to."""
 
     run_id: str
     model_a: str
@@ -125,7 +125,7 @@ def result_line(game: str, turns: Sequence[Played], size: int) -> dict[str, Any]
 
 
 def summary(turns: Sequence[Played], size: int) -> dict[str, Any]:
-    """What a result line says of a game's turns: whole turns count for its end, all answers for writes and changes."""
+    """What a result line states about a game's turns: whole turns count for its end, all answers for writes and changes."""
     by_agent = {agent: [turn for turn in turns if turn.agent == agent] for agent in AGENTS}
     played = len(by_agent["B"])
     ok = {agent: [turn.ok_after for turn in by_agent[agent][:played]] for agent in AGENTS}

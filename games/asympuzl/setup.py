@@ -24,7 +24,7 @@ ROLES: Final[Mapping[str, str]] = {"A": "alice", "B": "bob"}
 """Agent -> role."""
 
 SOLO_ROLES: Final[Mapping[str, str]] = {"A": "solo"}
-"""Seats of the control experiment: one agent with the clues of both."""
+"""Players of the control experiment: one agent with the clues of both."""
 
 _PERSONAS: Final = {name: partial(script_answer, name) for name in PERSONAS}
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {"alice": _PERSONAS, "bob": _PERSONAS, "solo": {"solver": solver}}

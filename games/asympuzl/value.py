@@ -3,7 +3,7 @@
 The definition is cotrace's own, in the manner of formats/values.md. In one turn each player can write everything it knows. B hears A before
 it writes, so B never needs more than this turn; A hears B a turn later. What a player can conclude it has from its clues, from the messages
 of its partner that it is shown (the last ones, by the history length), and from what is right in its own hypothesis. Facts are read
-from messages by `games.asympuzl.facts`. What that cannot read may have told anything: then the value is a bound from below.
+from messages by `games.asympuzl.facts`. What that cannot read may have stated anything: then the value is a bound from below.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TurnsLeft(NamedTuple):
     """For players who know everything: 0 or 1."""
 
     know: int
-    """For players who know what they were told: 0, 1, or 2 where A cannot yet conclude a color that it needs."""
+    """For players who know what they received: 0, 1, or 2 where A cannot yet conclude a color that it needs."""
 
     exact: bool = True
     """Every message that `know` rests on was understood; else it is the least that it can be."""
@@ -46,7 +46,7 @@ def turns_left(puzzle: Puzzle, standing: Standing) -> TurnsLeft:
 
 
 def understood(puzzle: Puzzle, standing: Standing, agent: Agent) -> bool:
-    """Whether every message that the agent is shown was understood, so that what is not in it was not told."""
+    """Whether every message that the agent is shown was understood, so that what is not in it was not stated."""
     return not any(read_facts(message, puzzle.spoken, other(agent)).unread for message in standing.shown[other(agent)])
 
 
@@ -65,12 +65,12 @@ def concluded(puzzle: Puzzle, standing: Standing, agent: Agent) -> frozenset[int
 
 
 def _colors(facts: Sequence[Facts], place: int, entry: Entry) -> bool:
-    """Whether one color was told for a shape or its place, and it is the right one."""
+    """Whether one color was stated for a shape or its place, and it is the right one."""
     stated = {color for fact in facts for shape, color in fact.colors if shape == entry.shape}
     stated |= {color for fact in facts for where, color in fact.places if where == place}
     return stated == {entry.color}
 
 
 def _shapes(facts: Sequence[Facts], place: int, entry: Entry) -> bool:
-    """Whether one shape was told for a place, and it is the right one."""
+    """Whether one shape was stated for a place, and it is the right one."""
     return {shape for fact in facts for where, shape in fact.order if where == place} == {entry.shape}

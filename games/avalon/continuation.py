@@ -10,7 +10,7 @@ from games.players.course import Course
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
 
-__all__ = ["course", "replies", "seats", "written"]
+__all__ = ["course", "player_setup", "replies", "written"]
 
 
 def player_setup(header: Header) -> PlayerSetup:

@@ -100,13 +100,13 @@ def start(scenario: str) -> CaptureState:
 
 
 def thief_choice(state: CaptureState, actions: Mapping[Player, Action]) -> int:
-    """The thief's next room: it knows both choices, and keeps away from the next rooms by the difference of the rooms' numbers."""
+    """The thief's next room: it knows both choices, and avoids the next rooms by the difference of the rooms' numbers."""
     nexts = [actions[player].room for player in PLAYERS]
     return max(state.reachable(state.rooms["Thief"]), key=lambda room: min(abs(room - other) for other in nexts))
 
 
 def step(state: CaptureState, actions: Mapping[Player, Action], *, first: bool) -> Turned:
-    """Carry out a turn. In the first turn an exchange of rooms with the thief is no capture, as in the published code.
+    """Carry out a turn. In the first turn an exchange of rooms with the thief is not a capture, as in the published code.
 
     Raises:
         UsageError: an action that the player may not choose.

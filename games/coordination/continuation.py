@@ -11,7 +11,7 @@ from games.players.course import Course, Takeover
 from games.players.setup import PlayerSetup
 from schemas.game import Header, Turn
 
-__all__ = ["course", "replies", "scripted", "seats", "written"]
+__all__ = ["course", "player_setup", "replies", "scripted", "written"]
 
 
 def player_setup(header: Header) -> PlayerSetup:

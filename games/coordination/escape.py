@@ -63,7 +63,7 @@ SCENARIOS: Final[Mapping[str, EscapeState]] = {
     "apart": EscapeState({"Alice": 3, "Bob": 9, "Adversary": 5}, dict.fromkeys(GENERATORS, 0)),
 }
 """Scenario -> first state. The paper has a second one with other rooms, which it does not give: ours sets the players apart, each two rooms
-from a generator, and the killer beside the other one."""
+from a generator, and the killer next to the other one."""
 
 
 TURN_CAP: Final = 40
@@ -137,7 +137,7 @@ def _target(near: list[Player], seen: frozenset[Player], target: Player | None) 
 
 
 def step(state: EscapeState, choice: KillerChoice, chosen: Mapping[Player, str]) -> tuple[EscapeState, Outcome]:
-    """Carry out a turn: repairs fall back where nobody works, the players act, the killer goes where it decided to.
+    """Carry out a turn: repairs fall back if no one works, the players act, the killer goes where it decided to.
 
     Raises:
         UsageError: an action that the player may not choose.
@@ -199,7 +199,7 @@ def is_deadly(state: EscapeState, player: Player, action: str) -> bool:
 
 
 def abandons(state: EscapeState, player: Player, chosen: Mapping[Player, str]) -> bool:
-    """The player stands at a half repaired generator, does not go on, and nobody else does."""
+    """The player is at a half repaired generator, does not go on, and no one else does."""
     room = state.rooms[player]
     half = 0 < state.generators.get(room, 0) < FIXES_NEEDED
     return half and not any(action == f"fix generator in room {room}" for action in chosen.values())

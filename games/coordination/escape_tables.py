@@ -23,7 +23,7 @@ HORIZON: Final = 40
 """Chances of escape are worked out for so many turns."""
 
 _SEEN: Final = 5
-"""Nobody, Alice, Bob, both with Alice as target, both with Bob as target: 0 to 4."""
+"""No one, Alice, Bob, both with Alice as target, both with Bob as target: 0 to 4."""
 _MARKS: Final[Mapping[tuple[Player, ...], int]] = {(): 0, ("Alice",): 1, ("Bob",): 2}
 _NONE, _ALICE, _BOB, _BOTH_ALICE, _BOTH_BOB = range(_SEEN)
 
@@ -78,7 +78,7 @@ def tables(*, mark_stays: bool) -> Tables:
     """Value all states.
 
     Args:
-        keeps: read the rules so that a player's mark as seen stays while the killer has only the other one beside it.
+        mark_stays: read the rules so that a player's mark as seen stays while the killer has only the other one next to it.
     """
     classes, states = _classes(mark_stays)
     values = _values(*_transitions(mark_stays, classes, states))
@@ -162,7 +162,7 @@ def _transitions(mark_stays: bool, classes: Ints, states: Ints) -> tuple[Ints, I
 
 @compiled_inside
 def _act(room: int, choice: int) -> int:
-    """The room a player is in after a choice: a neighbour, then waiting, then repairing; -1 where there is no such choice."""
+    """The room a player is in after a choice: a neighbour, then waiting, then repairing; -1 without such a choice."""
     if choice < _MOST_NEIGHBOURS:
         return int(_MAP[room, choice])
     return room if choice == _MOST_NEIGHBOURS or room in (_FIRST, _SECOND) else -1
@@ -175,7 +175,7 @@ def _fixes(room: int, choice: int) -> bool:
 
 @compiled_inside
 def _counter(counter: int, fixing: int) -> int:
-    """A generator's counter after a turn: it falls back to 0 where nobody works and it is not fixed."""
+    """A generator's counter after a turn: it falls back to 0 if no one works and it is not fixed."""
     return min(counter + fixing, FIXES_NEEDED) if counter == FIXES_NEEDED or fixing else 0
 
 

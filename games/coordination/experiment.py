@@ -137,7 +137,7 @@ def job(match: Match) -> Job:
     """A game of the variant; scripts that remember know none of the agent's switches.
 
     Raises:
-        UsageError: there is no deck of the seed, or the game ends sooner by its rules.
+        UsageError: the seed has no deck, or the game ends sooner by its rules.
     """
     asked: Condition = match.condition
     place: _Place = match.task.content

@@ -81,7 +81,7 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HanabiState:
-    """The whole table. Seats: 0 starts."""
+    """The whole table. Player 0 starts."""
 
     hands: tuple[tuple[str, ...], tuple[str, ...]]
     """Cards such as `R1`, oldest first."""
@@ -117,7 +117,7 @@ class HanabiState:
 
 
 def deal(deck: Sequence[str]) -> HanabiState:
-    """The first state: the first five cards are player_index 0's."""
+    """The first state: the first five cards are player 0's."""
     hands = (tuple(deck[:HAND]), tuple(deck[HAND : 2 * HAND]))
     unknown = (Known(),) * HAND
     return HanabiState(hands=hands, knowledge=(unknown, unknown), fireworks=dict.fromkeys(COLORS, 0))
@@ -233,7 +233,7 @@ def is_safe_discard(state: HanabiState, known: Known) -> bool:
 
 
 def newly_named(state: HanabiState, player_index: int, move: Move) -> tuple[int, ...]:
-    """Cards of the partner that a move tells something new about; none where it is no hint."""
+    """Cards of the partner that a move reveals something new about; none if it is not a hint."""
     if move.card is not None:
         return ()
     knowledge = state.knowledge[1 - player_index]
@@ -247,7 +247,7 @@ def move_category(state: HanabiState, player_index: int, move: Move, clued: Cont
         state: before the move.
         player_index: who moves.
         move: what it does.
-        clued: own cards that the partner's move just before told something new about (`newly_named`).
+        clued: own cards that the partner's move just before revealed something new about (`newly_named`).
     """
     if move.card is None:
         return _clue(state, player_index, move)
@@ -338,7 +338,7 @@ class HanabiTable:
     """A game for two with a given order of the deck.
 
     Args:
-        deck: all 50 cards in the order in which they are dealt: five to player_index 0, five to player_index 1, then one after each play or discard.
+        deck: all 50 cards in the order in which they are dealt: five to player 0, five to player 1, then one after each play or discard.
     """
 
     def __init__(self, deck: Sequence[str]) -> None:

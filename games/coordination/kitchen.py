@@ -346,7 +346,7 @@ def low_level(layout: Layout, state: KitchenState, player: int, macro: str) -> t
 
 
 def _first_step(layout: Layout, state: KitchenState, player: int, target: Spot) -> str | None:
-    """Direction of a shortest way around the partner to a tile beside the target."""
+    """Direction of a shortest way around the partner to a tile next to the target."""
     reach = distances(layout, state, player, around_partner=True)
     ends = _adjacent(target, reach)
     if not ends:
@@ -461,7 +461,7 @@ def _held(item: Item | None) -> str:
 
 
 def _distances(layout: Layout, state: KitchenState, cook: int) -> Iterator[str]:
-    """How far each fixture is, in steps to a tile beside it."""
+    """How far each fixture is, in steps to a tile next to it."""
     anyway = distances(layout, state, cook, around_partner=False)
     free = distances(layout, state, cook, around_partner=True)
     for name, spot in layout.names.items():

@@ -163,7 +163,7 @@ def partner_of(player: Player) -> Player:
 def named_action(response: str, listed: Sequence[str]) -> str | None:
     """Give the listed action that a reply names exactly; None where it names none, or more than one.
 
-    Read is what follows `Action:` up to the end of the line, or the whole reply where there is no such mark, outside of thoughts. Case,
+    Read is what follows `Action:` up to the end of the line, or the whole reply without such a mark, outside of thoughts. Case,
     white space, punctuation and marks around it do not matter, nor does a missing letter. A letter alone, a letter of another action, or
     other words before or after the action do.
     """

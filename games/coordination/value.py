@@ -1,8 +1,8 @@
 """What positions of LLM-Coordination's games are worth (formats/values.md, sections 3 to 5).
 
 CollabEscape: what each turn did to the chance of escape and to the turns it takes. Both players are steered freely. They do not know a
-random move of the killer, which goes to each of its neighbours with equal probability; with a player beside it, its move is known. The
-rules leave open whether a player's mark as seen stays while the killer has only the other one beside it: values are computed both ways,
+random move of the killer, which goes to each of its neighbours with equal probability; with a player next to it, its move is known. The
+rules leave open whether a player's mark as seen stays while the killer has only the other one next to it: values are computed both ways,
 and are exact where both agree. All states are in `games.coordination.escape_tables`.
 
 CollabCapture: the fewest turns to the capture, both players steered freely and knowing where the thief will go.
@@ -33,7 +33,7 @@ _LAST_TURN: Final = 40
 """Chances of escape are those up to this turn."""
 
 _MOST_TURNS: Final = 4096
-"""Turns whose values are kept: positions come again in other games."""
+"""Turns whose values are cached: positions come again in other games."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,11 +257,11 @@ class _State(NamedTuple):
 
 
 _CAPTURE: Final = _State(0, 0, 0, 0)
-"""Stands for every end with a capture."""
+"""Represents every end with a capture."""
 
 
 def turns_left(state: CaptureState, *, first: bool) -> float:
-    """Turns to the capture, inf if there is no way. In the first turn an exchange of rooms with the thief is no capture."""
+    """Turns to the capture, inf without a way. In the first turn an exchange of rooms with the thief is not a capture."""
     doors = _opened(tuple(state.doors[door] for door in _DOORS))
     here = _State(state.rooms["Alice"], state.rooms["Bob"], state.rooms["Thief"], doors)
     if not first:
@@ -270,13 +270,13 @@ def turns_left(state: CaptureState, *, first: bool) -> float:
 
 
 def turns_after(state: CaptureState, chosen: Mapping[Player, Action], *, first: bool) -> float:
-    """Turns to the capture after a joint choice, 0 if it captures, inf if there is no way."""
+    """Turns to the capture after a joint choice, 0 if it captures, inf without a way."""
     turned = capture_step(state, chosen, first=first)
     return 0.0 if turned.capture is not None else turns_left(turned.state, first=False)
 
 
 def best_actions(state: CaptureState, *, first: bool) -> Mapping[Player, frozenset[Action]]:
-    """Each player's actions that are part of a joint choice with the fewest turns to the capture; none where there is no way to it."""
+    """Each player's actions that are part of a joint choice with the fewest turns to the capture; none without a way to it."""
     joint = [dict(zip(PLAYERS, both, strict=True)) for both in product(*(state.actions(player) for player in PLAYERS))]
     turns = [turns_after(state, both, first=first) for both in joint]
     fewest = min(turns)

@@ -298,7 +298,7 @@ class Game:
         return BuilderObservation(turn.number, self._board, discussion(answers), turn.listed, unread=unread)
 
     def read(self, text: str) -> DirectorAnswer:
-        """Give what a director's reply says, by the rules of this game."""
+        """Read a director's reply by the rules of this game."""
         return parse_director(text) if self.settings.rules == "published" else read_director(text)
 
     def act(self, agent: Agent, text: str, *, failed: bool = False) -> TurnRecord | None:
@@ -307,7 +307,7 @@ class Game:
         Args:
             agent: who acts.
             text: the reply.
-            failed: of the builder: no reply came, and the text says why.
+            failed: of the builder: no reply came, and the text is the reason.
 
         Raises:
             UsageError: the game is over, or it is another agent's turn to act.

@@ -18,7 +18,7 @@ from games.players.running import RunReport
 _BUILDER: Final = "Builder"
 _FAULTLESS_BUILDERS: Final = (FAULTLESS_BUILDER, "literal", "clarifier")
 FAULTLESS: Final = frozenset((FAULTLESS_DIRECTOR, *_FAULTLESS_BUILDERS))
-"""Directors who ask for what their view shows; builders who do what they are told, or ask."""
+"""Directors who ask for what their view shows; builders who do what they are asked to do, or ask back."""
 
 _MANY: Final = "mixed"
 """A persona of all faults: it cannot be distinguished from any."""

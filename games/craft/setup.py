@@ -72,7 +72,7 @@ class GameSetup:
 
 
 def header_of(game: GameSetup) -> Header:
-    """Give the first line of a game's log; every switch that changes what a player is told is in its condition."""
+    """Give the first line of a game's log; every switch that changes what a player receives is in its condition."""
     settings, builder = game.settings, game.taken["Builder"]
     directors = "+".join(dict.fromkeys(game.taken[director] for director in DIRECTORS))
     if game.cast and "+" in directors:
@@ -154,7 +154,7 @@ def _asked_at_once(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply,
 
 
 def _decided(game: Game, asked: GameSetup) -> Generator[Step, tuple[Reply, ...], Reply]:
-    """What the builder says in the end, after the moves that it tried."""
+    """What the builder answers in the end, after the moves that it tried."""
     seen, left = _observation(game, "builder", asked), asked.settings.simulations
     while True:
         reply = yield from ask(seen)

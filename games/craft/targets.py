@@ -106,7 +106,7 @@ def load_structures(path: Path) -> tuple[Structure, ...]:
 
     Raises:
         OSError: the file cannot be read.
-        BadInputError: the file is no such list, or an entry is no structure.
+        BadInputError: the file is not such a list, or an entry is not a structure.
     """
     try:
         entries = json.loads(path.read_bytes())

@@ -39,7 +39,7 @@ def _game(header: Header, taken: Mapping[str, str]) -> GameSetup:
 
 
 def replies(header: Header, turn: Turn) -> list[ReplyEntry]:
-    """The answers of the step; where the log keeps only the executed one of several, that one for all."""
+    """The answers of the step; if the log has only the executed one of several, that one for all."""
     if not turn.actions or turn.actions[0].raw is None:
         raise BadInputError(f"turn {turn.turn} holds no answer", locator=".actions")
     settings = settings_of(header)

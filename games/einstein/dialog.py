@@ -1,4 +1,4 @@
-"""The published log of one game, ``dialog_<file_id>.json``: decoded, replayed, and compared with what it says.
+"""The published log of one game, ``dialog_<file_id>.json``: decoded, replayed, and compared with its own fields.
 
 Such a file holds prompts and answers, little else: mode and prompt kind stand in the system message, everything else follows by
 replay from the game id. The verifier cannot be found; which answer was executed can, from the logged costs (formats/einstein.md
@@ -73,7 +73,7 @@ def read_dialog(log: object, *, step_limit: int = STEP_LIMIT) -> Dialog:
     A player that made no step is taken to have its partner's mode.
 
     Raises:
-        BadInputError: a part is missing or of the wrong kind; ``locator`` says where.
+        BadInputError: a part is missing or of the wrong kind; ``locator`` is the place.
     """
     if not isinstance(log, Mapping):
         raise BadInputError("a dialog file must hold a JSON object", excerpt=repr(log)[:200])
@@ -109,7 +109,7 @@ def sound_part(log: Mapping[str, Any]) -> tuple[Mapping[str, Any], BadInputError
 
 
 def disagreements(dialog: Dialog, steps: Sequence[Step]) -> Iterator[Disagreement]:
-    """Yield every place where the file says something else than its replay (the checks of section 12). Sound files give none."""
+    """Yield every place where the file differs from its replay (the checks of section 12). Sound files give none."""
     for number, (entry, shown, step) in enumerate(zip(dialog.logged["dialog"], dialog.shown, steps, strict=True)):
         logged = {**entry, "items": shown.items, "bins": shown.bins, "history": shown.history}
         yield from _differences(number, logged, _shown_again(dialog.puzzle, step, steps[:number]) | _entry_again(step))

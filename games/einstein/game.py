@@ -130,7 +130,7 @@ class PlayerView:
     partner_mode: ActionMode
     num_objects: int
     items: tuple[Item, ...]
-    """What it was given or told, groundings first."""
+    """What it was given or received, groundings first."""
 
     positions: tuple[Bin, ...]
     reach: tuple[Bin, ...]
@@ -358,7 +358,7 @@ def turn_entry(game: Game, step: Step, texts: tuple[str, ...], *, at: datetime) 
 
 
 def utterances_of(agent: str, step: Step) -> list[UtteranceEntry]:
-    """Give what a step said: thoughts for their author alone, shares and asks for both players."""
+    """The texts of a step: thoughts for their author alone, shares and asks for both players."""
     said = []
     if step.answer.reasoning is not None:
         said.append(UtteranceEntry(agent=agent, channel="private", audience=[agent], text=step.answer.reasoning))
@@ -369,7 +369,7 @@ def utterances_of(agent: str, step: Step) -> list[UtteranceEntry]:
 
 def _action(agent: str, step: Step, raw: str) -> ActionEntry:
     code = refusal(step)
-    reading = answer_reading(raw) if step.choice else None  # of one reply, whoever asked for it says how it was read
+    reading = answer_reading(raw) if step.choice else None  # of one reply, its recipient records how it was read
     return ActionEntry(
         agent=agent,
         read=reading and reading.read,

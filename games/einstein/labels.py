@@ -213,4 +213,4 @@ EXTENSIONS: Final[dict[str, Callable[[Situation], bool]]] = {
     "repeated_refused_move": _stuck_again,
     "lucky_guess": _lucky,
 }
-"""Labels of this project, beside the paper's."""
+"""Labels of this project, in addition to the paper's."""

@@ -3,7 +3,7 @@
 Numbers are named as the columns of the reference files (formats/einstein.md section 9); views aggregate them.
 
 The shortest solution is the yardstick of the step ratio (section 8). `plan` is a best-first search (A*) over states of at most 3^n
-positions times what each player was told. Two facts keep it small:
+positions times what each player received. Two facts keep it small:
 
 * in a shortest solution an object goes straight from its start to its goal, or once through the common bin, so its place is one of three;
 * each player makes at least one step for every move only it can make, and the players alternate: this bounds the steps left from below.
@@ -99,7 +99,7 @@ def plan(puzzle: Puzzle, mode: ActionMode) -> Plan:
     """Find a shortest solution; the same one in every process.
 
     Raises:
-        PlanError: there is no solution.
+        PlanError: no solution exists.
     """
     search, start = start_of(puzzle, mode)
     everything = (1 << puzzle.num_objects) - 1

@@ -1,6 +1,6 @@
-"""What a player is told at each step, and how to read it back out of a log.
+"""What a player receives at each step, and how to read it back out of a log.
 
-Each step has a fresh pair of messages; there is no memory besides the history lines (formats/einstein.md section 6). The wording, in
+Each step has a fresh pair of messages; there is no memory but the history lines (formats/einstein.md section 6). The wording, in
 prompts.yaml, is cotrace's own; the order and the forms of item, bin and history lines are the published ones: one reader serves both.
 """
 
@@ -38,7 +38,7 @@ _PLAYER: Final = re.compile(r"Player([12])\b")
 
 
 class HistoryEntry(NamedTuple):
-    """A step as both players are told of it."""
+    """A step as both players read of it."""
 
     player: Player
     action: Action | None
@@ -61,7 +61,7 @@ class PromptLines(NamedTuple):
 def system_prompt(mode: ActionMode, *, reasoning: bool, guidance: bool = False) -> str:
     """Give the first message of a step as published: the rules of the game for one action space, and the form of the answer.
 
-    ``guidance``: with what the published prompt tells GPT-4o besides.
+    ``guidance``: with what the published prompt adds for GPT-4o.
     """
     rules = _rules(mode, "text", reasoning=reasoning, guidance=guidance)
     return "\n".join([*rules, texts_of(__package__)["form"]["published"]["reasoning" if reasoning else "bare"], ""])
@@ -118,7 +118,7 @@ def history_line(entry: HistoryEntry, reader: Player, *, clear: bool) -> str:
     Args:
         entry: the step.
         reader: who reads it.
-        clear: say that an answer could not be read, and keep what a failed share says from the partner. As published, an unreadable answer
+        clear: report that an answer could not be read, and hide what a failed share holds. As published, an unreadable answer
             looks like a pass, and a failed share gives its item away.
     """
     who = "You" if entry.player == reader else "Partner"
@@ -140,7 +140,7 @@ def read_system_prompt(text: str) -> tuple[ActionMode, bool | None]:
 
 
 def read_user_prompt(text: str, *, locator: str = "") -> PromptLines:
-    """Read a user message, published or cotrace's own; ``locator`` says in errors where it is.
+    """Read a user message, published or cotrace's own; ``locator`` names in errors where it is.
 
     Raises:
         BadInputError: it names no player, or lacks a bin.

@@ -41,7 +41,7 @@ def verify(verifier: Verifier, setting: Setting, table: Table, candidates: Seque
     """Rate candidates, each on its own and without executing it, and choose one.
 
     Raises:
-        UsageError: as ``is_valid``, or there is no candidate.
+        UsageError: as ``is_valid``, or no candidate exists.
     """
     costs = tuple(_cost(verifier, setting, table, action) for action in candidates)
     return choose(costs, candidates)
@@ -51,7 +51,7 @@ def choose(costs: Sequence[int], candidates: Sequence[Action | None]) -> Verifie
     """Choose a candidate by its cost: the first that passed, else the first of the cheapest.
 
     Raises:
-        UsageError: there is no candidate.
+        UsageError: no candidate exists.
     """
     if not costs:
         raise UsageError("a verifier needs at least one candidate answer")
@@ -144,7 +144,7 @@ class Samples(NamedTuple):
     """One answer without verifier, several with one."""
 
     costs: tuple[int, ...] | None = None
-    """What the log says each answer cost; None without verifier. It tells which one was executed."""
+    """Each answer's cost by the log; None without verifier. It shows which one was executed."""
 
 
 class Step(NamedTuple):
@@ -167,7 +167,7 @@ class Step(NamedTuple):
 
 
 class Recorder:
-    """Plays answers one after another and keeps what the labels need of the past."""
+    """Plays answers one after another and stores what the labels need of the past."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting

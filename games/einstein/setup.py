@@ -29,7 +29,7 @@ ROLES: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
 
 
 def script_answer(persona: str, seen: EinsteinObservation) -> str:
-    """What a persona says to what it sees; the same situation always gets the same answer, for nothing else is remembered."""
+    """A persona's answer to what it sees; the same situation always gets the same answer, for nothing else is remembered."""
     rng = random.Random(f"einstein-seat:{persona}:{seen.user}")
     return ScriptedPlayer(persona, rng).answers(seen, samples=1, reasoning="<THINK>" in seen.system)[0].text
 

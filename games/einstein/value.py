@@ -178,7 +178,7 @@ class Search:
         return steps_left(finish[me], hand_over[me], finish[1 - me], hand_over[1 - me])
 
     def _missing(self, player: int, received: int, seen: int, objects: int) -> int:
-        """How many items a player must be told at least to know some objects, even if it sees all that its partner has to place."""
+        """How many items a player must receive at least to know some objects, even if it sees all that its partner has to place."""
         unknown = objects & ~self._known(received, seen | self._goal_side[1 - player])
         count = 0
         while unknown:  # a group of objects that items of the player tie together needs an item from outside
@@ -269,7 +269,7 @@ class Distances(NamedTuple):
     """By the published planner, which passes only where it can do nothing else; None: out of its reach."""
 
     know: int | None
-    """For players who know what they were told and can talk; None: no agent can tell what a player has to know."""
+    """For players who know what they received and can talk; None: no agent can share what a player has to know."""
 
 
 def distances(setting: Setting, steps: Sequence[Step]) -> Iterator[tuple[Distances, Distances]]:

@@ -1,1 +1,1 @@
-"""Experiments: a file says which games are played by whom under which conditions, and what that may take."""
+"""Experiments: a file says which games are played by whom under which conditions, and its limits."""

@@ -66,7 +66,7 @@ class ShortForm(NamedTuple):
     team: Callable[[Any], Sequence[str]]
     """The `Tasks` -> who plays by default."""
     drawn: Callable[[int | None, int, dict[str, Any]], tuple[dict[str, Any], Sequence[int]]]
-    """--games (None: not given), --seed and what is said of tasks -> the keys of `Tasks`, and the seeds."""
+    """--games (None: not given), --seed and the options of tasks -> the keys of `Tasks`, and the seeds."""
     examples: Sequence[str]
     """The words after `cotrace play`; the first example is the shortest."""
     kinds: Sequence[str] = ()
@@ -137,7 +137,7 @@ def game_of(name: str) -> ExperimentGame:
     """The game of a family's name.
 
     Raises:
-        UsageError: there is no such game.
+        UsageError: no such game.
     """
     found: Any = module(name, "games", "experiment")
     if found is None:

@@ -1,6 +1,6 @@
 """From an experiment file (YAML) to its games, and what they will take.
 
-The file is read first; one line says what is wrong with it. For a forecast, scripts play some of its games, and their prompts are counted.
+The file is read first; one line states an error in it. For a forecast, scripts play some of its games, and their prompts are counted.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def read_experiment(path: Path) -> tuple[ExperimentFile, Source]:
     """Read an experiment file.
 
     Raises:
-        UsageError: it cannot be read, or something in it is wrong; says where.
+        UsageError: it cannot be read, or something in it is wrong; with the place.
     """
     try:
         data, lines = read_with_lines(path.read_text("utf-8"))
@@ -150,7 +150,7 @@ _LONGEST_NAME: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What a start of the experiment does otherwise than the file says."""
+    """What a start of the experiment does otherwise than the file states."""
 
     out: Path | None = None
     take: int | None = None
@@ -184,7 +184,7 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
     """Read an experiment file and make its games, without playing or writing anything.
 
     Raises:
-        UsageError: something in it is wrong; one line that says where.
+        UsageError: something in it is wrong; one line with the place.
         BadInputError: a file of tasks is none.
     """
     content, source = read_experiment(path)
@@ -265,7 +265,7 @@ def play(name: str, out: Path, *, on_progress: OnProgress | None = None, **asked
 
     Raises:
         UsageError, BadInputError: as `short_form`, or a log of a game's name holds another game.
-        HopelessError: a model turns every request down; what was played is kept.
+        HopelessError: a model turns every request down; what was played is stored.
         OSError: a file cannot be read or written.
     """
     found = short_form(name, out, **asked)
@@ -295,7 +295,7 @@ def _accepted(kind: type[Settings]) -> set[str]:
 
 
 def _at(source: Source, where: tuple[str | int, ...], find: Any) -> Any:
-    """What is found; what is wrong with it is told with its place in the file."""
+    """What is found; errors are reported with their place in the file."""
     try:
         return find()
     except (UsageError, BadInputError) as error:

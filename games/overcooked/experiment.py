@@ -192,7 +192,7 @@ def job(match: Match) -> Job:
     asked: Condition = match.condition
     given = {name: value for name in ("corrections", "rounds", "memory", "reflection") if (value := getattr(asked, name)) is not None}
     task: KitchenTask = match.task.content
-    recipe_text(task.order, task.layout, asked.recipe)  # an order without such a recipe is told before anything is played
+    recipe_text(task.order, task.layout, asked.recipe)  # an order without such a recipe is reported before anything is played
     agents = AGENT_RULES[asked.rules].model_copy(update=given)
     if match.cast:
         agents = AgentRules() if asked.rules == "published" else SANE

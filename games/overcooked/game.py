@@ -76,7 +76,7 @@ Asking = Generator[Query, str, _T]
 
 _WAIT: Final = "wait(1)"
 _SAME: Final = 0.9
-"""Cosine above which two says count as the same."""
+"""Cosine above which two messages count as the same."""
 
 SANE: Final = AgentRules(rounds=AGENT_RULES["paper"].rounds, ends_on_tag=True)
 """The published loop without its endless conversations."""
@@ -181,7 +181,7 @@ class Game:
         slot.queue = self._items(output.plan)
 
     def _take(self, slot: _Slot) -> str:
-        """The next action of a queue. As published, one that is reached behind a request stays in the queue and keeps its leading blank."""
+        """The next action of a queue. As published, one that follows a request stays in the queue and retains its leading blank."""
         items, slot.queue = slot.queue, []
         executable = [item for item in items if not _is_speech(item)]
         if not executable:
@@ -301,7 +301,7 @@ def _is_speech(item: str) -> bool:
 
 
 def _is_repeated(say: str, agent: int, messages: Sequence[tuple[int, str]]) -> bool:
-    """Whether an agent has said nearly the same before in this conversation; words stand in for the published embeddings."""
+    """Whether an agent has written nearly the same before in this conversation; words replace the published embeddings."""
     return any(who == agent and _cosine(say, earlier) > _SAME for who, earlier in messages)
 
 

@@ -141,7 +141,7 @@ class Event:
     """R: what the opener's plans request of the responder."""
 
     plan: Trajectory
-    """R^: what the responder's first plan says."""
+    """R^: the responder's first plan."""
 
     initiating: float
     """c_1, the increment of TES that the request would bring: ITES of the initiation."""
@@ -502,7 +502,9 @@ def repaired(actions: Trajectory) -> tuple[str, ...]:
 
 def _events(game: GameRecord, references: Sequence[Sequence[Trajectory]], opener: int) -> list[Event]:
     found: list[Event] = []
-    delivery = game.recorded[0][-1:] if game.finished and opener else ()  # recorded with its own step, and made when all is said
+    delivery = (
+        game.recorded[0][-1:] if game.finished and opener else ()
+    )  # recorded with its own step, and made when the conversation is over
     for step, (called, messages) in enumerate(zip(game.calls, game.messages, strict=True)):
         if not called[opener]:
             continue

@@ -69,7 +69,7 @@ class Scene:
 
     def __init__(self, world: World, verified: dict[_Following, Verified]) -> None:
         self.world = world
-        """Not to be stepped on: `Scenes.outcome` says what a step leads to."""
+        """Not to be stepped on: `Scenes.outcome` has what a step leads to."""
 
         self._verified = verified
         self.outcomes: dict[tuple[str, ...], Outcome] = {}

@@ -61,7 +61,7 @@ def asked_for(
 ) -> tuple[str, ...]:
     """Give what the opener asks for, by its plans or, where they hold no request, in plain words; known actions or not.
 
-    "Deliver" alone stands for what is left to deliver: taking the finished product, on a dish where the order needs one.
+    "Deliver" alone means what is left to deliver: taking the finished product, on a dish where the order needs one.
     """
     asked = _written(event, messages) or _spoken(event, messages, layout).actions
     if asked == (DELIVER,):
@@ -156,7 +156,7 @@ def _answer(event: Event, messages: Sequence[TimestepOutput], references: Sequen
 
 
 def _wrong_answer(event: Event, references: Sequence[Trajectory]) -> str:
-    """The category of an answer that does not help, though the responder could act as it says."""
+    """The category of an answer that does not help, though the responder could act on it."""
     if event.initiated and (len(event.plan) < len(event.request) and d_max(event.request, event.plan) == len(event.plan)):
         return "missing_step"
     found = _position(event.plan, event.done, references)

@@ -117,7 +117,7 @@ def _is_missing(before: WorkUnit, unit: WorkUnit, begun: int, state: State, layo
 
 
 class Stand(NamedTuple):
-    """Where an agent stands and looks."""
+    """An agent's position and direction."""
 
     at: Cell
     facing: str
@@ -163,14 +163,14 @@ def first_of(ends: Ends) -> int:
 
 @cache
 def _ways_to(layout: Layout, agent: int, target: Cell) -> tuple[tuple[Stand, Mapping[Stand, int]], ...]:
-    """The places from which an agent can use something, and how far each is from wherever it stands."""
+    """The places from which an agent can use something, and how far each is from wherever it is."""
     everywhere = [Stand(at, facing) for at in layout.region(agent) for facing in STEPS]
     return tuple((there, {here: _walk(layout, here, there) for here in everywhere}) for there in spots_at(layout, agent, target))
 
 
 @cache
 def approach(layout: Layout, agent: int, stand: Stand, action: str) -> int:
-    """Steps from where an agent stands to where it can do an action."""
+    """Steps from an agent's position to where it can do an action."""
     return first_of(after(layout, ((stand, 0),), agent, tuple(map(Aim, targets(layout, agent, action))))) - 1
 
 
@@ -292,7 +292,7 @@ class Task(NamedTuple):
     """Steps that it takes from there."""
 
     walk: int | None
-    """The shortest walk to it from any other unit of the agent; None: there is no other."""
+    """The shortest walk to it from any other unit of the agent; None: it is the only one."""
 
     tail: int
     """Steps from its end to the delivery."""
@@ -318,7 +318,7 @@ def plan_of(order: str, state: State, layout: Layout | None = None) -> Plan:
 
 
 def _still(state: State) -> State:
-    """What a kitchen has in it: who stands where does not count, nor for how long something has been cooking."""
+    """What a kitchen has in it: positions of agents do not count, nor for how long something has been cooking."""
     return {
         "agents": [{"held": agent["held"]} for agent in state["agents"]],
         "utensils": {name: {**pot, "timer": min(1, pot["timer"])} for name, pot in state["utensils"].items()},
@@ -360,7 +360,7 @@ def _actions(scene: _Scene, found: Left, earlier: Collection[str]) -> tuple[Acti
 
 
 def _handed(state: State, action: str) -> Iterable[Cell]:
-    """The counters on which what an action picks up there stands: only a unit's first takes from a counter."""
+    """The counters with what an action picks up there: only a unit's first takes from a counter."""
     call = parse_call(action)
     return on_counters(state, call.arguments[0]) if call and call.name == "pickup" and "counter" in call.arguments else ()
 

@@ -70,7 +70,7 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest:
     Args:
         games: how many.
         seed: fixes all of them.
-        faults: seat -> scripts.
+        faults: agent -> scripts.
         latest: the latest turn from which on a fault begins, at least 2.
     """
     rng = random.Random(f"planted:{seed}")
@@ -91,10 +91,10 @@ class PlantedGames:
     """The games of a family with one faulty player each."""
 
     faults: Mapping[str, Sequence[str]]
-    """Seat -> scripts."""
+    """Agent -> scripts."""
 
     faultless: Callable[[PlantedGame], str]
-    """The script of the same seat without a fault."""
+    """The script of the same agent without a fault."""
 
     one: Callable[[Path, PlantedGame, int], RunReport]
     """Plays a game: folder for the logs, the game, the seed of all."""
@@ -110,7 +110,7 @@ class PlantedGames:
             games: how many.
             seed: fixes all of them.
             on_progress: called with the games finished and the games in all.
-            mended: play the same games with the faulty player mended, throughout or in one turn.
+            fixed: play the same games with the faulty player fixed, throughout or in one turn.
         """
         chosen = [*cases(games, seed, self.faults, latest=self.latest)]
         if fixed == "throughout":

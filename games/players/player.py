@@ -44,13 +44,13 @@ class Form(NamedTuple):
 
     title: str
     text: str
-    """`$name` stands for what is filled in at the slot of that name."""
+    """`$name` is replaced by what is filled in at the slot of that name."""
     slots: Sequence[Slot] = ()
 
 
 @cache
 def texts_of(package: str) -> dict[str, Any]:
-    """Give the texts that lie in a package, in `prompts.yaml`; `{name}` in them stands for what a game fills in."""
+    """Give the texts that lie in a package, in `prompts.yaml`; `{name}` in them is replaced by what a game fills in."""
     texts: dict[str, Any] = packaged_yaml(package, "prompts.yaml")
     return texts
 
@@ -63,7 +63,7 @@ class Round(NamedTuple):
     results: Sequence[str]
     """Of each call; empty if none was carried out, then the answer is forgotten."""
     note: str
-    """What is told besides."""
+    """What is added."""
 
 
 class ToolUse(NamedTuple):
@@ -81,13 +81,13 @@ class ToolUse(NamedTuple):
         """The messages with the rounds so far.
 
         Args:
-            called: what was said in the game's grammar -> the reply with its calls; other answers stand there as text.
+            called: the text in the game's grammar -> the reply with its calls; other answers are texts.
         """
         return [*self.messages, *(message for one in self.rounds for message in _round(one, called.get(one.reply)))]
 
 
 def written_out(completion: Completion, use: ToolUse) -> str:
-    """What a reply says in the game's grammar: its calls if it has any, else its text."""
+    """A reply in the game's grammar: its calls if it has any, else its text."""
     return "\n".join(map(use.written, completion.tool_calls)) if completion.tool_calls else completion.text
 
 
@@ -142,7 +142,7 @@ class Observation:
 
 
 class PlayerReply(NamedTuple):
-    """What a player said."""
+    """A player's reply."""
 
     text: str
     """Empty if nothing came."""
@@ -158,7 +158,7 @@ class PlayerReply(NamedTuple):
 
 
 def reading_of(seen: Observation, reply: PlayerReply) -> Reading | None:
-    """How the game reads a reply: cut, empty, or what the observation's reader says; None where nothing came, or nothing reads it."""
+    """How the game reads a reply: cut, empty, or as the observation's reader finds; None where nothing came, or nothing reads it."""
     of_call = read_of_rule(reply.call.read_as) if reply.call is not None else None
     if of_call == "cut" or not reply.text.strip():
         return None if of_call is None else Reading("cut" if of_call == "cut" else "unreadable")

@@ -107,7 +107,7 @@ def _calls(log: Path) -> Iterable[tuple[str, float]]:
 
 
 _EVERY_S: Final = 0.2
-"""Most often that anybody is told."""
+"""The least time between two reports."""
 
 
 class PlayProgress(NamedTuple):
@@ -134,7 +134,7 @@ class Watch:
 
     Args:
         most_turns: turn limit of each game that is to be played, None where there is none, by its log.
-        kept: games that are there already.
+        stored: games that are there already.
         usage: what is asked of models meanwhile.
         tell: whom.
     """
@@ -182,7 +182,7 @@ class Watch:
 
 
 class WatchedPlayer:
-    """A player of whom it is told which turn it is asked in."""
+    """A player whose turn is reported when it is asked."""
 
     def __init__(self, player: Player, game: Path, watch: Watch) -> None:
         self.name = player.name
@@ -240,7 +240,7 @@ class RunSetup:
     """Agent -> role."""
     terms: RunTerms
     journal: Path
-    """File that keeps replies until the games are written."""
+    """File that stores replies until the games are written."""
     show: Callable[[str], None] = print
     read_line: Callable[[], str] = input
     people: Mapping[str, Player] = field(default_factory=dict)
@@ -255,7 +255,7 @@ class Job(NamedTuple):
     taken: Mapping[str, str]
     """Agent -> player."""
     begin: Callable[[], Course | None]
-    """Gives its course, from the beginning; None: there is no such game (only of those that ask no player)."""
+    """Gives its course, from the beginning; None: no such game exists (only of those that ask no player)."""
     sit: Callable[[Mapping[str, Player]], Mapping[str, Player]] = dict
     """Who answers for a player: of a game that goes on from another one, that one's replies at first."""
     alone: bool = False
@@ -308,7 +308,7 @@ class RunReport:
     cost: float | None = 0.0
     """USD, paid now; None if the cost of a call is not known."""
     cost_before: float | None = None
-    """USD, paid by earlier starts; None: not counted, since there is no budget."""
+    """USD, paid by earlier starts; None: not counted, without a budget."""
     first_error: str | None = None
     reads: Counter[Read | None] = field(default_factory=Counter)
     """How replies of models were read; None: nothing came, or nothing reads them."""
@@ -328,7 +328,7 @@ def run_games(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | No
     Raises:
         UsageError: a model's key is missing, or its price under a budget, another process plays into this folder, or a log of a game's name
             holds another game.
-        HopelessError: a model turns every request down; what was played is kept.
+        HopelessError: a model turns every request down; what was played is stored.
         OSError: a file cannot be written.
     """
     return _run_alone(jobs, on_progress) if all(job.alone for job in jobs) else run_to_end(_run(jobs, table, on_progress))

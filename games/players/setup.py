@@ -42,7 +42,7 @@ def onset_of(name: str, known: Collection[str], what: str) -> Onset:
     """Read `script`, `script@turn`, `script!turn`, `script@turn!turn` or either of the last with `=script` behind.
 
     Raises:
-        UsageError: there is no such script, or a turn is none.
+        UsageError: no such script, or a turn is none.
     """
     rest, not_in, fixed = name.partition(_NOT_IN)
     script, begins, turn = rest.partition(_FROM)
@@ -64,7 +64,7 @@ def fixed_in(name: str, turn: int, instead: str | None = None) -> str:
 
 
 def unmended(name: str) -> str:
-    """A script's name, or several, as they seed random numbers: a mended game is the same up to the turn that is mended."""
+    """A script's name, or several, as they seed random numbers: a fixed game is the same up to the turn that is fixed."""
     return re.sub(rf"{_NOT_IN}\d+(=[\w-]+)?", "", name)
 
 
@@ -103,7 +103,7 @@ class PlayerSetup(NamedTuple):
         Args:
             asked: texts such as `builder=script:plain` or `directors=openai/gpt-4o-mini`; `directors=script:clear+vague+clear` names one
                 script for each agent of a role.
-            said: the words before each text where it was written, for messages.
+            source: the words before each text where it was written, for messages.
 
         Raises:
             UsageError: a role or script is unknown, an agent has two players or none, or a player is written wrongly.
@@ -137,7 +137,7 @@ class PlayerSetup(NamedTuple):
         return {agent: taken[agent] for agent in self.roles}
 
     def agents(self, name: str) -> list[str]:
-        """The agents that a name stands for: one, all of a role, or `all`."""
+        """The agents that a name covers: one, all of a role, or `all`."""
         return [agent for agent, role in self.roles.items() if name.lower() in ("all", agent.lower(), role, f"{role}s")]
 
     def _check(self, player: str, role: str, text: str) -> None:

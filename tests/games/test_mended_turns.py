@@ -39,7 +39,7 @@ def test_a_mended_game_is_the_same_up_to_the_turn(family: Any, place: int, tmp_p
 
 def _mended(family: Any, place: int, folder: Path) -> list[tuple[str, Path]]:
     turns = range(4, 9)
-    report = family.play_planted(folder / "mended", place + 1, 4_242, mended=[(place, turn) for turn in turns])
+    report = family.play_planted(folder / "mended", place + 1, 4_242, fixed=[(place, turn) for turn in turns])
     assert len({*report.paths}) == len(turns)
     return [(str(turn), path) for turn, path in zip(turns, report.paths, strict=True)]
 

@@ -1,1 +1,1 @@
-"""Anybody at the tables of LLM-Coordination: what a player is told in each game, and how its decisions come about."""
+"""Players of LLM-Coordination: what a player receives in each game, and how its decisions come about."""

@@ -37,7 +37,7 @@ class Switches(Settings):
     """Parts of the agent; all of them are conditions of a run."""
 
     theory_of_mind: bool = False
-    """Before choosing, the agent says what the partner's last action means, or what it intends."""
+    """Before choosing, the agent states what the partner's last action means, or what it intends."""
     verification: bool = False
     """The agent checks each choice; a rejected one is made again."""
     verification_limit: int = Field(default=3, ge=0)
@@ -304,7 +304,7 @@ def _situation(now: Situation, actions: Sequence[str], frame: str) -> str:
 
 
 def _messages(system: str, now: Situation, switches: Switches, situation: str) -> list[Message]:
-    """As published the form of the reply stands with the rules; the strict harness says it last."""
+    """As published the form of the reply comes with the rules; the strict harness states it last."""
     form, strict = _form(now.game, switches), switches.harness == "strict"
     parts = [_rules(now, switches), *([] if strict else [form])]
     return [

@@ -1,6 +1,6 @@
 """CollabCapture played by models, scripts and people.
 
-Each scripted player decides from the whole state, says why, and may do one thing wrong on purpose.
+Each scripted player decides from the whole state, gives a reason, and may do one thing wrong on purpose.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CollabEscape played by models, scripts and people.
 
-Each scripted player decides from the whole state, says why, and may do one thing wrong on purpose.
+Each scripted player decides from the whole state, gives a reason, and may do one thing wrong on purpose.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _danger(state: EscapeState) -> frozenset[int]:
 
 
 def _fixer(state: EscapeState, player: Player, _rng: Random) -> ScriptDecision:
-    """Keeps out of the killer's next room, repairs, and leaves when the gate is open."""
+    """Avoids the killer's next room, repairs, and leaves when the gate is open."""
     here, danger = state.rooms[player], _danger(state)
     known = killer_options(state)[0].target is not None
     if here in danger and known:

@@ -1,6 +1,6 @@
 """Hanabi played by models, scripts and people.
 
-Each scripted player decides from what it may know, says why, and may do one thing wrong on purpose.
+Each scripted player decides from what it may know, gives a reason, and may do one thing wrong on purpose.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ FAULTLESS: Final = "careful"
 """Who plays before the turn from which `policy@turn` falls into its fault."""
 
 Policy = Callable[[HanabiState, int, Player, Random], tuple[Move, str, tuple[Injected, ...]]]
-"""(table, own seat, own name, random numbers) -> move, reason, what was done wrong on purpose. A policy does not look at its own cards."""
+"""(table, own index, own name, random numbers) -> move, reason, what was done wrong on purpose. A policy does not look at its own cards."""
 
 _FAULT_RATE: Final = 0.3
 
@@ -211,7 +211,7 @@ def _careful(state: HanabiState, player_index: int, player: Player, rng: Random)
 
 
 def _warning(state: HanabiState, player_index: int, player: Player) -> tuple[Move, str, tuple[Injected, ...]] | None:
-    """A hint that keeps the partner from discarding a last copy."""
+    """A hint that prevents the partner from discarding a last copy."""
     known = state.knowledge[1 - player_index]
     if not state.tokens or any(is_safe_play(state, card) for card in known):
         return None

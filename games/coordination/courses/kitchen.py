@@ -1,4 +1,4 @@
-"""Overcooked-AI played by models, scripts and people; each scripted cook chooses a listed macro action and says why."""
+"""Overcooked-AI played by models, scripts and people; each scripted cook chooses a listed macro action and gives a reason."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def _random(_layout: Layout, _state: KitchenState, _cook: int, actions: tuple[st
 
 
 def _contrary(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
-    """Acts as the greedy cook, but now and then says the opposite of how the first cooker is."""
+    """Acts as the greedy cook, but now and then states the opposite about the first cooker."""
     decision = _greedy(layout, state, cook, actions, rng)
     if rng.random() >= _STEP_ASIDE:
         return decision

@@ -1,6 +1,6 @@
 """Scripts that play LLM-Coordination.
 
-Scripts among themselves (`ScriptedTeam`) see the whole state and remember, and their faults are planted labels. Scripts beside others
+Scripts among themselves (`ScriptedTeam`) see the whole state and remember, and their faults are planted labels. Scripts with others
 (`SCRIPTS`) know the prompt alone: they read the situation back from it and play by a policy of the game.
 """
 
@@ -137,7 +137,7 @@ def _hanabi(name: str, shown: ScriptView) -> ScriptDecision:
 
 
 def _table(text: str, player: Player, player_index: int) -> HanabiState:
-    """The table as a player is told of it; its own cards stand there as any cards, since no policy looks at them."""
+    """The table as a player reads of it; its own cards are blanks, since no policy looks at them."""
     partner = partner_of(player)
     own = [_known(line) for line in text.splitlines() if line.startswith("Card ")]
     theirs = [_known(line) for line in text.splitlines() if line.startswith(f"{partner} believes")]
@@ -157,7 +157,7 @@ def _table(text: str, player: Player, player_index: int) -> HanabiState:
 
 
 def _known(line: str) -> Known:
-    """A card's knowledge; what is told of it counts as hinted where only one is left."""
+    """A card's knowledge; what is known of it counts as hinted where only one is left."""
     found = _KNOWN.search(line)
     assert found is not None, line
     colors = "".join(COLOR_LETTERS[name] for name in found[1].split(", "))
@@ -225,7 +225,7 @@ _MAKE_ROOM: Final = 0.5
 
 
 def _hands(text: str, cook: int) -> KitchenState:
-    """What both hold, as far as it is told."""
+    """What both hold, as far as it is known."""
     items = {"onion": Item("onion"), "plate": Item("dish"), "soup in plate": Item("soup", ONIONS)}
     own = re.search(r"I am holding ([a-z ]+)\.", text)
     other = re.search(r"(?:Alice|Bob) is holding ([a-z ]+)\.", text)

@@ -38,7 +38,7 @@ from schemas.common.errors import UsageError
 ACKNOWLEDGEMENT: Final = "Got it!"
 PUBLISHED_TEMPERATURE: Final = 0.6
 RESPONDENT: Final = "respondent"
-"""The one seat, and its role."""
+"""The one player, and its role."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class AskRequest:
     """The published question file."""
 
     out: Path
-    """Folder for the answers, ``<model>.jsonl``, and a copy of the question file, which ingest needs beside them."""
+    """Folder for the answers, ``<model>.jsonl``, and a copy of the question file, which ingest needs next to them."""
 
     respondent: str = ""
     """A player: script:NAME, human, or a model; empty: the model of the settings."""
@@ -66,7 +66,7 @@ class AskRequest:
 
     @property
     def player(self) -> str:
-        """Who answers, as written for a seat."""
+        """Who answers, as written for a player."""
         return self.respondent or self.settings.model
 
     @property
@@ -130,7 +130,7 @@ def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] |
     Raises:
         UsageError: the model's name or key is missing, a number is out of range, or another process asks into this folder.
         BadInputError: the question file is none.
-        HopelessError: the server turns every request down; what was answered is kept.
+        HopelessError: the server turns every request down; what was answered is stored.
         OSError: a file cannot be read or written.
     """
     if request.trials < 1 or request.concurrency < 1:

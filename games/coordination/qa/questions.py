@@ -1,4 +1,4 @@
-"""The questions of CoordinationQA, and what a response to one says.
+"""The questions of CoordinationQA, and what a response to one means.
 
 The question file has 66 rows with three questions each, as published (docs/coordination.md, "The question file"). A response is read
 twice:
@@ -259,7 +259,7 @@ def read_answer(question: QaQuestion, response: str | None) -> ReadAnswer:
 
 
 def _is_whole(marked_lines: list[str], question: QaQuestion) -> bool:
-    """Whether the last marked line says something else than the beginning of an option."""
+    """Whether the last marked line differs from the beginning of an option."""
     wording = _words(marked_lines[-1]) if marked_lines else ""
     return bool(wording) and not any(_words(option.text).startswith(wording) for option in question.options)
 

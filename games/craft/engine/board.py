@@ -5,26 +5,26 @@ A board is immutable, so keeping it costs nothing and it can key a dictionary.
 *Ghost cells*: the released engine checks a move by its tidied coordinate but carries it out under
 the text the builder wrote. A blank inside a coordinate therefore makes a tenth key, such as
 ``"(0, 0)"``, that stays in every later board of the game. Metrics, heights and views do not see it;
-the board keeps it, so that a logged game can be replayed exactly.
+the board stores it, so that a logged game can be replayed exactly.
 
 Cells, block codes, colours and walls of CRAFT: the constants all other modules share.
 
 A cell is written ``"(i,j)"``: ``i`` is the row (0 far, 2 near), ``j`` the column (0 left, 2 right).
 A block is a colour letter and a size letter: ``"gs"`` is a small green block, ``"bl"`` a large blue
-one. A large block (domino) stands as the same code in the stacks of both cells it covers.
+one. A large block (domino) is the same code in the stacks of both cells it covers.
 
 What a director sees of a board or of the target.
 
 A view has three rows, row 0 the bottom layer, each with the wall's three cells. The released code
 lists the cells of every wall by increasing index, so D2's and D3's views are mirror images of what
-a person sitting there would see.
+a person at that side would see.
 
 Which *kind* of view an agent was shown differs between experiments, so it is named:
 
 * ``spans``: as listed, size 2 where both halves of a large block lie on the wall (released code);
 * ``flat``: as listed, every block size 1 (stored views of the 20-structure file);
 * ``spans_mirrored``, ``flat_mirrored``: the same with D2's and D3's rows reversed (some published
-  runs show targets ``flat_mirrored`` beside boards shown as ``spans``).
+  runs show targets ``flat_mirrored`` next to boards shown as ``spans``).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Board(Struct, frozen=True, cache_hash=True):
         A canonical cell that is missing is empty; any other key becomes a ghost cell.
 
         Raises:
-            ValueError: a stack is no list of texts, a span layer no number, or a span no two cells.
+            ValueError: a stack is not a list of texts, a span layer not a number, or a span not two cells.
         """
         stacks = tuple(_stack(structure.get(cell, ())) for cell in CELLS)
         ghosts = tuple((key, _stack(stack)) for key, stack in structure.items() if key not in CELL_INDEX)
@@ -222,7 +222,7 @@ class ViewedBlock:
     """One entry of a view."""
 
     color: str
-    """Colour name, ``none`` where there is no block."""
+    """Colour name, ``none`` without a block."""
 
     size: int
     """Apparent size in cells: 2 only if the whole large block lies on this wall."""

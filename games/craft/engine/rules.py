@@ -57,7 +57,7 @@ class Move(Struct, frozen=True, cache_hash=True):
     """Layer from 0 (bottom)."""
 
     span_to: str | None = None
-    """Second cell of a large block; any text that the builder wrote is kept."""
+    """Second cell of a large block; any text of the builder is stored."""
 
     @classmethod
     def from_log(cls, move: Mapping[str, Any]) -> Move:

@@ -18,7 +18,7 @@ from games.craft.text.replies import builder_line
 
 @dataclass(frozen=True, slots=True)
 class MessageReading:
-    """What one message says."""
+    """The content of one message."""
 
     director: Director
     request: Instruction | None

@@ -238,7 +238,7 @@ def ask_again(sight: Sight, rng: random.Random) -> Plan | None:
 
 
 def echo(sight: Sight, _rng: random.Random) -> Plan | None:
-    """Repeat what another director said last, as if it were new."""
+    """Repeat another director's last request as if it were new."""
     heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
     if heard is None or heard.request is None:
         return None
@@ -246,7 +246,7 @@ def echo(sight: Sight, _rng: random.Random) -> Plan | None:
 
 
 def endorse(sight: Sight, rng: random.Random) -> Plan | None:
-    """Second what another director said."""
+    """Second another director's request."""
     plan = echo(sight, rng)
     heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
     if plan is None or plan.request is None or heard is None:
@@ -268,7 +268,7 @@ def meddle(sight: Sight, rng: random.Random) -> Plan | None:
 def contradict(sight: Sight, rng: random.Random) -> Plan | None:
     """Want something else at the place another director has just named: block or action differ.
 
-    A director whose own wall shows that place says what it sees there; another one makes it up.
+    A director whose own wall shows that place reports what it sees there; another one makes it up.
     """
     heard = next((heard for heard in sight.request_this_turn() if heard.request is not None and heard.request.complete), None)
     if heard is None or heard.request is None or heard.request.cell is None:
@@ -326,7 +326,7 @@ class Persona:
     """A scripted director."""
 
     habits: Mapping[Habit, float]
-    """Relative weights; what has no occasion is passed over, ``next_gap`` stands in at the end."""
+    """Relative weights; what has no occasion is passed over, ``next_gap`` is used at the end."""
 
     aside: float = 0.1
     """Chance that the reasoning mentions a block that is right; the same again for a cell of another wall."""

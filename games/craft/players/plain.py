@@ -1,6 +1,6 @@
 """Scripts that know no more than their observation: a director who asks for the next block in plain words, a builder who reads them.
 
-They take seats beside models (`script:plain`), and stand in for a model behind a stub server: what they need, a prompt must hold.
+They play with models (`script:plain`), and replace a model behind a stub server: what they need, a prompt must hold.
 """
 
 import json
@@ -14,10 +14,10 @@ from games.craft.text.prompts import BuilderObservation, DirectorObservation
 from games.craft.text.replies import CALL, Clarification, builder_line, director_text, parse_answer
 
 FINISHED: Final = "My wall is finished."
-"""What a director says who has nothing to ask for."""
+"""The message of a director who has nothing to request."""
 
 QUESTION: Final = "Which block shall I move, and where?"
-"""What a builder asks who was told nothing."""
+"""The question of a builder who received no request."""
 
 _COLUMNS: Final = ("left", "middle", "right")
 _LAYERS: Final = ("bottom", "middle", "top")

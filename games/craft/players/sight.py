@@ -1,8 +1,8 @@
 """What a director may see and has heard: its own target wall, the three walls of the board, the conversation.
 
-A director's answer before it is put into words: what is thought, what is said, what is wrong with it.
+A director's answer before it is put into words: the thought, the message, and what is wrong with them.
 
-What a director wants done, or the part of it that a message says.
+What a director wants done, or the part of it that its message states.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Verb = Literal["place", "remove"]
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One action. In a message None means: not said, or not said exactly."""
+    """One action. In a message None means: not stated, or not stated exactly."""
 
     verb: Verb
     color: str | None
@@ -55,7 +55,7 @@ class Instruction:
         return self.complete and same_block and move.covered() == self.cells
 
     def allows(self, move: Move) -> bool:
-        """Tell whether nothing that is said speaks against a move."""
+        """Whether no request contradicts a move."""
         block = move.block or ""
         given = (
             (self.color, block[:1]),
@@ -134,7 +134,7 @@ class Sight:
         return self._order("remove", self.walls[owner], owner, cell, layer)
 
     def request_this_turn(self) -> Iterator[Heard]:
-        """Give what the other directors have said in this turn, latest first."""
+        """The requests of the other directors in this turn, latest first."""
         return (heard for heard in reversed(self.heard) if heard.turn == self.turn and heard.director != self.director)
 
     def asked_before(self, order: Instruction) -> int:
@@ -175,7 +175,7 @@ def _entry(view: View, owner: Director, cell: Cell, layer: int) -> ViewedBlock |
 
 
 Kind = Literal["request", "filler", "done"]
-"""``done``: the director takes its wall for complete and says so."""
+"""``done``: the director takes its wall for complete and reports it."""
 
 Perspective = Literal["explicit", "possessive", "bare"]
 """Explicit remark on who sees the place; mere "my"; no marker at all."""
@@ -194,7 +194,7 @@ class Plan:
     """What the reasoning arrives at; None if nothing."""
 
     request: Instruction | None = None
-    """What the message says of it; None for filler and "all done"."""
+    """What the message requests; None for filler and "all done"."""
 
     vague_place: bool = False
     """The message points at a place without naming one."""

@@ -48,7 +48,7 @@ class Grammar:
         return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), text)
 
     def expand(self, symbol: str, slots: Mapping[str, str], rng: random.Random) -> str:
-        """Expand a symbol as it stands."""
+        """Expand a symbol unchanged."""
         pieces = rng.choice(self._rules[symbol])
         return "".join(self._fill(piece, slots, rng) if index % 2 else piece for index, piece in enumerate(pieces))
 
@@ -120,7 +120,7 @@ def thinking(plan: Plan, sight: Sight, rng: random.Random) -> str:
 
 
 def confirmation(move: Move, followed: Director | None, rng: random.Random) -> str:
-    """Write what the builder says about its move; it holds no colon."""
+    """Write the builder's words about its move; it holds no colon."""
     block = move.block or "  "
     slots = {
         "doing": wording().expand(f"doing.{move.action}", {}, rng),

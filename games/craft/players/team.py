@@ -68,8 +68,15 @@ def _seen_by(voice: Voice) -> SeenBy:
 
 def _request(instruction: Instruction) -> Request:
     cells = tuple(cell for cell in CELLS if cell in instruction.cells)
-    return Request(verb=instruction.verb, color=cast("Any", instruction.color), size=cast("Any", instruction.size), cells=cells, layer=cast("Any", instruction.layer),
-                   stated=bool(cells), first=True)  # fmt: skip
+    return Request(
+        verb=instruction.verb,
+        color=cast("Any", instruction.color),
+        size=cast("Any", instruction.size),
+        cells=cells,
+        layer=cast("Any", instruction.layer),
+        stated=bool(cells),
+        first=True,
+    )
 
 
 def _names(cells: set[str]) -> Iterator[Named]:
@@ -87,7 +94,7 @@ CASTS: Final[Mapping[str, Collection[str]]] = {"director": PERSONAS, "builder": 
 class ScriptedTeam:
     """Three directors and a builder. Structure, settings, team and seed fix all that they say.
 
-    A director who is called again in the same turn says the same thing in other words.
+    A director who is called again in the same turn repeats its message in other words.
     """
 
     stores_replies = False

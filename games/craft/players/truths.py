@@ -49,7 +49,7 @@ Answer = tuple[str, str] | None
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """What one director thought and said in a turn; of several calls the last, whose plan is the same."""
+    """Thought and message of one director in a turn; of several calls the last, whose plan is the same."""
 
     turn: int
     director: Director

@@ -87,7 +87,7 @@ _SILENT: Final = "(no director has said anything)"
 
 
 def director_messages(seen: DirectorObservation, archetype: Archetype, rules: str = "sane") -> list[Message]:
-    """Give what a director is told and shown; targets of others, candidates and turns left are in no part of it.
+    """Give what a director receives; targets of others, candidates and turns left are in no part of it.
 
     What is the same for all directors comes first, so that a server's prefix cache serves them all; the form of the reply comes last.
     ``rules``: whose wording, ``sane`` or ``published`` (`games.craft.game.Rules`).
@@ -110,7 +110,7 @@ def director_messages(seen: DirectorObservation, archetype: Archetype, rules: st
 def builder_messages(
     seen: BuilderObservation, *, oracle: bool, simulations: int = 0, provider_tool: bool = False, rules: str = "sane"
 ) -> list[Message]:
-    """Give what the builder is told and shown: the board and this turn's messages; no target, no history.
+    """Give what the builder receives: the board and this turn's messages; no target, no history.
 
     ``simulations``: how many moves it may try before it decides; ``provider_tool``: by a tool of its provider's protocol; ``rules``: as in
     `director_messages`.
@@ -196,7 +196,7 @@ def builder_line(text: str) -> str:
 
 
 def result_line(outcome: Outcome) -> str:
-    """Give the line for what the engine did. It says "Placed" after a removal too, as in the logs."""
+    """Give the line for what the engine did. It is "Placed" after a removal too, as in the logs."""
     board = json.dumps(outcome.board.structure_json(ghosts=True))
     if outcome.error is not None:
         return f"Builder: FAILED — {outcome.error.message}. Board unchanged: {board}"

@@ -7,7 +7,7 @@ never a question; so is a reply that repeats an example of its prompt.
 The builder's tool: moves that are tried on a copy of the board (agents of CRAFT, section 1.6).
 
 The builder calls it by lines that begin with `SIMULATE:` and go on with a JSON object; so it works with every model, and with people. The
-answer says how near the target the move would come: as published, that leaks the target.
+answer reveals how near the target the move would come: as published, that leaks the target.
 
 Reads a director's raw answer: private reasoning and public message.
 
@@ -46,7 +46,7 @@ from schemas.common.text import replace_lone_surrogates
 from schemas.replies import Reading, is_echo
 
 FAILED_CALL: Final = "Error in move generation:"
-"""Begins the text that stands for a call that failed."""
+"""Begins the text that replaces a failed call."""
 _NO_REPLY: Final = (FAILED_CALL, "No response from API")
 _COMPLAINTS: Final = (
     *_NO_REPLY,
@@ -87,7 +87,7 @@ def parse_line(line: str) -> ParsedMove | Clarification:
     text = line.strip().strip("[]")
     try:
         return _parsed(text)
-    except ValueError as error:  # the layer is no integer; the log holds Python's own words
+    except ValueError as error:  # the layer is not an integer; the log holds Python's own words
         return Clarification(f"Parse error: {error}")
 
 
@@ -155,7 +155,7 @@ def _unreadable(text: str) -> Clarification:
 
 NO_THINKING: Final = "No thinking provided"
 NO_MESSAGE: Final = "No message provided"
-"""Stands in for a missing message; the builder is not shown it."""
+"""Replaces a missing message; the builder is not shown it."""
 
 FAILED_CALL_MESSAGE: Final = "I need a moment to analyze the situation."
 """The message that published logs hold where the model call failed."""
@@ -176,7 +176,7 @@ _BRACKETED: Final = re.compile(r"\[.*?\]", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class DirectorAnswer:
-    """What a director thought and said."""
+    """Thought and message of a director."""
 
     thinking: str
     """Private reasoning; ``NO_THINKING`` where there is none."""
@@ -217,7 +217,7 @@ def _message_never_closed(raw: str) -> DirectorAnswer | None:
 
 
 def _thinking_never_closed(raw: str) -> DirectorAnswer | None:
-    """The message keeps its closing tag here, as in the logs."""
+    """The message retains its closing tag here, as in the logs."""
     think, message = _OPEN_THINK.search(raw), _OPEN_MESSAGE.search(raw)
     if message is None or not message[1].strip():
         return None
@@ -271,7 +271,7 @@ _LAYER: Final = re.compile(r"(\d+)(?:\s.*)?", re.DOTALL)
 _NO_SPAN: Final = frozenset(("", "none", "null", "-"))
 _CODE: Final = re.compile(r"[A-Za-z]{1,3}")
 _BLANK_FORM: Final = frozenset(("", "question", "your question", "..."))
-"""What stands for a question where the form is shown."""
+"""Placeholder of a question in the form that is shown."""
 _SHOWN: Final = 120
 """Characters of an unreadable reply that its reason quotes."""
 
@@ -359,7 +359,7 @@ def _example_messages() -> tuple[str, ...]:
 
 
 def _is_example(answer: Answer) -> bool:
-    """Whether the answer is an action in the example lines of the builder's prompt, whatever its confirmation says."""
+    """Whether the answer is an action in the example lines of the builder's prompt, whatever its confirmation is."""
     if isinstance(answer, Clarification):
         return is_echo(answer.text, (example.text for example in _example_answers() if isinstance(example, Clarification)))
     return isinstance(answer, ParsedMove) and any(isinstance(one, ParsedMove) and one.move == answer.move for one in _example_answers())
@@ -416,7 +416,7 @@ def _bare(line: str) -> str:
 
 
 def _actions(line: str) -> Iterator[tuple[str, str]]:
-    """Verb and rest of each action in a line; what a line that begins with one says later belongs to it."""
+    """Verb and rest of each action in a line; the rest of a line that begins with one belongs to it."""
     first = _ANY_CASE.match(line)
     if first:
         yield first[1].upper(), line[first.end() :]
@@ -457,7 +457,7 @@ def _split(rest: str) -> tuple[str, bool, str]:
 
 
 def _core(answer: ParsedMove | Clarification) -> object:
-    """What makes two answers different: a move, whatever its confirmation says."""
+    """What makes two answers different: a move, whatever its confirmation is."""
     return answer.move if isinstance(answer, ParsedMove) else answer
 
 
@@ -501,7 +501,7 @@ class SimulationCall(NamedTuple):
     written: str
     """What stood behind the mark."""
     move: Move | None
-    """None if it is no move."""
+    """None if it is not a move."""
 
 
 def asked_for(answer: str) -> tuple[SimulationCall, ...]:

@@ -1,6 +1,6 @@
 """The ways to fill one cell, behind what the cell before hands on.
 
-A *state* is what a cell hands on: the height kept there, as far as dominoes that stand there reach into the next cell, and for each layer
+A *state* is what a cell hands on: the height retained there, as far as its dominoes reach into the next cell, and for each layer
 the new domino that does, as a digit: 0 for none, 1 to 5 for the large codes in their order.
 
 What the cells to come can still add to progress, at most: each on its own, half a domino for half a move.
@@ -73,7 +73,7 @@ class Cell(NamedTuple):
 
 
 class _Base(NamedTuple):
-    """A cell of which a part is kept."""
+    """A cell of which a part is retained."""
 
     state: int
     """What the cell before hands on."""
@@ -83,7 +83,7 @@ class _Base(NamedTuple):
     """What the next cell must know of it."""
 
     kinds: int
-    """Bits of the codes that are kept or reach over from the cell before."""
+    """Bits of the codes that are retained or reach over from the cell before."""
 
     right: int
     """How many of those are right."""
@@ -127,7 +127,7 @@ def fill_cell(cell: Cell, state: int, moves_left: int, rows: Ints, fills: Ints) 
 
 @compiled_inside
 def _handed(next_links: int, retained: int) -> int:
-    """The least height that keeps the same halves of the dominoes that reach into the next cell."""
+    """The least height that retains the same halves of the dominoes that reach into the next cell."""
     while retained and link_of(next_links, retained - 1) != TO_PREVIOUS:
         retained -= 1
     return retained
@@ -135,7 +135,7 @@ def _handed(next_links: int, retained: int) -> int:
 
 @compiled_inside
 def _taken_away(cell: Cell, height: int, retained: int, retained_before: int) -> tuple[int, int]:
-    """Moves for all above the kept height, dominoes counted in their first cell, and half moves paid thereby for the next cell.
+    """Moves for all above the retained height, dominoes counted in their first cell, and half moves paid thereby for the next cell.
 
     Moves are -1 where that cannot be: a block that cannot be moved, or a domino of which one half would stay.
     """
@@ -166,7 +166,7 @@ def _fill_to(cell: Cell, base: _Base, full: int, rows: Ints, fills: Ints, count:
 
 @compiled_inside
 def _choices(cell: Cell, base: _Base, layer: int, full: int) -> int:
-    """Bits of the codes worth placing in a layer; none where something stands or reaches over already."""
+    """Bits of the codes worth placing in a layer; none if a block is there or reaches over already."""
     if layer < base.retained or layer >= full or base.state >> layer * _DIGIT_BITS & _DIGIT:
         return 0
     goal = cell.goal >> layer * STACK_BITS & BLOCK
@@ -278,7 +278,7 @@ def _add_cell(gains: Floats, limits: Floats, cell: int, width: int) -> None:
 
 @compiled_inside
 def _cost(height: int, links: int, retained: int) -> int:
-    """Half moves that take away what stands above a height; -1 if something there cannot be moved."""
+    """Half moves that remove what is above a height; -1 if something there cannot be moved."""
     cost = 0
     for layer in range(retained, height):
         link = link_of(links, layer)
@@ -302,7 +302,7 @@ def _gains(
     gains: Floats,
     cell: int,
 ) -> None:
-    """Raise the gains by half moves to what a cell can add of which so much is kept."""
+    """Raise the gains by half moves to what a cell can add of which so much is retained."""
     retained_kinds, retained_right = standing(stack, goal, retained)
     for full in range(retained, LAYERS + 1):
         choices = 0

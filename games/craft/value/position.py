@@ -40,11 +40,11 @@ CHOICE_BITS: Final = STACK_BITS + 2
 """Bits of what a layer can have: of the codes, and of two that stand for any other."""
 
 FREE: Final = 0
-"""One move takes the block away, once nothing stands on it."""
+"""One move takes the block away, once nothing is on it."""
 FIXED: Final = 1
 """No move ever takes it away."""
 TO_PREVIOUS: Final = 2
-"""A domino that also stands on the cell before: both halves stay or both go."""
+"""A domino that also covers the cell before: both halves stay or both go."""
 TO_NEXT: Final = 3
 LINK_BITS: Final = 2
 
@@ -237,7 +237,7 @@ def _numbered(stack: Stack) -> tuple[int, tuple[int, ...]]:
 
 @lru_cache(maxsize=4096)
 def _partners(spans: LayerSpans) -> dict[tuple[int, int], int | None]:
-    """Place and layer of each recorded half -> place of the other half; None where that is no neighbour on the path.
+    """Place and layer of each recorded half -> place of the other half; None if that is not a neighbour on the path.
 
     As `Board.partner` has it: the first record counts.
     """

@@ -1,10 +1,10 @@
 """The dynamic program behind a board's value, compiled to machine code by Numba.
 
-A final board keeps a part of what stands (with a block everything under it; of a domino both halves or none) and has new blocks on top.
+A final board retains a part of the blocks (with a block everything under it; of a domino both halves or none) and has new blocks on top.
 It costs one move for each block taken away and each block placed, and every such plan can be carried out: take away from the top, then
 place layer by layer. Progress depends on sums over the cells alone: wanted kinds, extra kinds, right entries, cells that match.
-So cells are decided one after another along the path. What a cell must know of the one before is the height kept there and the new
-dominoes that reach over (layer and code). For each such *state* all plans so far are kept that no other plan beats in moves, extra
+So cells are decided one after another along the path. What a cell must know of the one before is the height retained there and the new
+dominoes that reach over (layer and code). For each such *state* all plans so far are stored that no other plan beats in moves, extra
 kinds and worth.
 
 Four things make it fast and change no result. A first pass tries few blocks: where a cell wants a small one in a layer, that one, and
@@ -48,7 +48,7 @@ from games.craft.value.position import (
 )
 
 _STATES: Final = 259
-"""States a cell can have: kept height 0 with six choices (no domino, five codes) in three layers; 1 with two; 2 with one; 3."""
+"""States a cell can have: retained height 0 with six choices (no domino, five codes) in three layers; 1 with two; 2 with one; 3."""
 _ROUNDING: Final = 1e-9
 _WIDTH: Final = 16
 _MOVES: Final = 24
@@ -60,7 +60,7 @@ _NO_PLAN: Final = -(1 << 62)
 
 
 class _Best(NamedTuple):
-    """The best plan before each cell, by state and moves: what the first pass keeps."""
+    """The best plan before each cell, by state and moves: stored by the first pass."""
 
     ranks: Ints
     """(cells + 1, states, moves): how good the plan is, see `_rank`; below 0 where there is none."""
@@ -79,7 +79,7 @@ class _Best(NamedTuple):
 
 
 class _Fronts(NamedTuple):
-    """The plans before each cell that no other one beats, by state and moves: what the second pass keeps."""
+    """The plans before each cell that no other one beats, by state and moves: stored by the second pass."""
 
     plans: Ints
     """(cells + 1, states, moves, width): sums over the cells before."""
@@ -133,7 +133,7 @@ def highest_progress(boards: Positions, target: Wanted, low: Sequence[int], high
         scratch = _scratch(-(-most // _MOVES) * _MOVES, width)
         if _search(boards, target, np.array(low), np.array(high), 1 if first else 0, floors, scratch):
             return floors
-        scratch.slots.fill(-1)  # the search broke off
+        scratch.slots.fill(-1)  # the search was stopped
         width *= 2  # a state has more plans that do not beat one another than were expected
 
 
@@ -281,7 +281,7 @@ def _extend_best(best: _Best, cell: int, slot: int, goal: int, moves: int, more:
 
 @compiled_inside
 def _try_every(boards: Positions, target: Wanted, row: int, low: int, high: int, floors: Floats, aims: Floats, scratch: _Scratch) -> bool:
-    """Raise a board's floors by plans of any blocks that could beat the aims; False if there is no room for them."""
+    """Raise a board's floors by plans of any blocks that could beat the aims; False if they do not fit."""
     fronts, rows, fills, slots = scratch.fronts, scratch.rows, scratch.fills, scratch.slots
     plans, counts, states, used = fronts
     kinds, entries = target.kinds, target.entries
@@ -349,7 +349,7 @@ def _extend(
     entries: int,
     scratch: _Scratch,
 ) -> bool:
-    """Add a way to fill a cell to all plans of a state; False if a state has no room for another plan.
+    """Add a way to fill a cell to all plans of a state; False if a state cannot hold another plan.
 
     What the way adds to progress is first taken as if its extra kinds did not count: it is the same for all plans.
     """
@@ -381,7 +381,7 @@ def _beats(progress: float, used: int, ahead: int, cell: int, limits: Floats, ai
 
 @compiled_inside
 def _insert(fronts: _Fronts, cell: int, slot: int, moves: int, plan: int, kinds: int, entries: int) -> bool:
-    """Keep a plan unless another one beats it, and drop those that it beats; False if there is no room.
+    """Store a plan unless another one beats it, and drop those that it beats; False if it does not fit.
 
     Progress is (wanted kinds / (kinds of the target + extra kinds) + worth) / 3. Which of two plans is better can depend on the extra kinds
     still to come, at most three a cell, but not if one is better for none and for the most: between them it is linear.
@@ -443,7 +443,7 @@ class ReachWorth(NamedTuple):
     after_most: float
 
     half_domino: bool
-    """A half domino stands on one of the boards."""
+    """A half domino is on one of the boards."""
 
 
 def best_progress(board: Board, target: Board, moves: int) -> float:

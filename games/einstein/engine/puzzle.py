@@ -261,7 +261,7 @@ def parse_game_id(written: str, *, locator: str = "") -> Puzzle:
     """Read a game id, with or without folders, ``_XX`` suffix and file ending.
 
     Ids outside the published distribution (a bin with three objects, a start that is not balanced) describe playable games and are read.
-    ``locator`` says in errors where the id is.
+    ``locator`` names in errors where the id is.
 
     Raises:
         BadInputError: the text has not the form of section 3, or an anchor is not an earlier object.

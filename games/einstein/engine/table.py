@@ -36,7 +36,7 @@ STEP_LIMIT: Final = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """One reading. True is always what the paper says."""
+    """One reading. True is always the paper's reading."""
 
     solved_at_limit_succeeds: bool
     """A game solved in the very last step is a success."""
@@ -61,7 +61,7 @@ class Rules:
     """The reasoning verifier counts replies of a seek-only player among the expected actions."""
 
     history_is_clear: bool
-    """The history tells an answer that could not be read from a pass, and does not give the partner what a failed share says."""
+    """The history distinguishes an unreadable answer from a pass, and hides the content of a failed share from the partner."""
 
 
 def _reading(*, sane: bool) -> Rules:
@@ -91,7 +91,7 @@ class Table:
     """Objects that were ever moved into their goal bin: both players saw where they belong."""
 
     held: tuple[tuple[int, ...], tuple[int, ...]]
-    """Per player the items it was given or told, in order of arrival."""
+    """Per player the items it was given or received, in order of arrival."""
 
     flags: tuple[int, int]
     """Per player the items it need not share any more, as of its last options."""
@@ -190,7 +190,7 @@ class Options(NamedTuple):
     """For each known object that is not where it belongs and can be reached: into its bin, or to the common bin."""
 
     shares: tuple[Item, ...]
-    """Explicit items that are worth telling: not told before, not obsolete."""
+    """Explicit items that are worth sharing: not shared before, not obsolete."""
 
     asks: tuple[int, ...]
     """Objects that the player does not know."""
@@ -262,7 +262,7 @@ def _useful_move(block: int, place: Bin, goal: Bin, player: Player) -> Move | No
 
 
 def table_json(puzzle: Puzzle, table: Table) -> dict[str, Any]:
-    """Give bins and knowledge: what each player was given or told, and which goals it can infer.
+    """Give bins and knowledge: what each player was given or received, and which goals it can infer.
 
     ``{"bins": {"top_left_bin": ["block0"], ...}, "knowledge": {"Player1": {"items": [...], "infers": {"block0": "top_left_bin"}}, ...}}``
     """

@@ -89,7 +89,7 @@ class Mind:
 
     @cached_property
     def news(self) -> list[Item]:
-        """Items worth telling: neither told nor obsolete."""
+        """Items worth sharing: neither shared nor obsolete."""
         return [item for item in self.seen.items if item not in self.shared and not self.obsolete(item)]
 
     @property
@@ -126,7 +126,7 @@ class StatedThought(NamedTuple):
 
     block: int
     goal: Bin | None
-    """Where it is said to belong; None: said to be unknown."""
+    """Where the text places it; None: stated to be unknown."""
 
 
 class Intent(NamedTuple):

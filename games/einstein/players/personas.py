@@ -260,7 +260,7 @@ class Persona:
     """Chance per step of following a habit, 0 to 1."""
 
     def decide(self, mind: Mind, rng: random.Random) -> Intent:
-        """Follow a habit if the draw says so and there is an occasion; else play sensibly."""
+        """Follow a habit if the draw is due and an occasion exists; else play sensibly."""
         if self.habits and rng.random() < self.rate:
             left = dict(self.habits)
             while left:

@@ -1,7 +1,7 @@
 """Decisions in words: the thoughts of a player, and why a step of a solution is taken.
 
-A solution is found by looking at the whole puzzle. Its thoughts use nothing that the player was not told: where it acts on more, it says
-that it guesses.
+A solution is found by looking at the whole puzzle. Its thoughts use nothing that the player did not receive: where it acts on more, it
+states that it guesses.
 """
 
 import random
@@ -84,7 +84,7 @@ def _guess(mind: Mind, move: Move, rng: random.Random) -> str:
 
 
 def _known(mind: Mind, block: int, goal: Bin, rng: random.Random) -> str:
-    """How the place of a block is known: told, seen, or by its last relation to one that is known without it."""
+    """How the place of a block is known: received, seen, or by its last relation to one that is known without it."""
     place = {"block": f"block{block}", "bin": spoken(goal)}
     if block in mind.placed:
         return _say("lies", rng, **place)

@@ -40,7 +40,7 @@ class ScriptedPlayer:
         """A player. ``plan``: the actions of the game from its first step on, for the persona that follows one.
 
         Raises:
-            UsageError: there is no such persona.
+            UsageError: no such persona.
         """
         self._onset = onset_of(persona, PERSONAS, "einstein persona")
         self.persona = persona

@@ -43,7 +43,7 @@ def parse_call(text: str) -> WrittenAction | None:
 
 
 def verb_of(text: str) -> tuple[str, dict[str, Any]]:
-    """Give an action as verb and named arguments; what is no action is ``unreadable``."""
+    """Give an action as verb and named arguments; anything else is ``unreadable``."""
     call = parse_call(text)
     if call is None:
         return "unreadable", {"text": text.strip()}

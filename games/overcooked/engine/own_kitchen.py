@@ -129,7 +129,7 @@ def _all_of(item: str, makes: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def check_reach(layout: Layout) -> None:
-    """See that two agents can cook together: two rooms with counters between, and everything in reach of whom the roles give it to.
+    """See that two agents can cook together: two halves with counters between, and everything in reach of the agent whose role needs it.
 
     Raises:
         BadInputError: they cannot.
@@ -201,7 +201,7 @@ def read_kitchen(path: Path) -> Layout:
     """Read a kitchen of one's own: YAML as docs/overcooked.md has it, or the layout file of the published code.
 
     Raises:
-        BadInputError: it cannot be read, or is no kitchen in which anybody could cook.
+        BadInputError: it cannot be read, or no one could cook in it.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -220,10 +220,10 @@ def read_kitchen(path: Path) -> Layout:
 
 
 def own_kitchen(data: Mapping[str, Any]) -> Layout:
-    """Make a kitchen of what a file, an experiment or a log says of it; the same content is the same object.
+    """Make a kitchen of its description in a file, an experiment or a log; the same content is the same object.
 
     Raises:
-        BadInputError: a key is unknown, or nobody could cook there.
+        BadInputError: a key is unknown, or no one could cook there.
     """
     try:
         asked = _Kitchen.model_validate(data)
@@ -239,7 +239,7 @@ def asked_kitchen(asked: Path | Mapping[str, Any] | None, time_limit: int | None
     """The kitchen that somebody asks for: a file, one written out, or the published one; each with a time limit of its own for all orders.
 
     Raises:
-        BadInputError: it is no kitchen, or the time limit is of no use in it.
+        BadInputError: it is not a kitchen, or the time limit is of no use in it.
     """
     layout = read_kitchen(asked) if isinstance(asked, Path) else own_kitchen(asked) if asked is not None else kitchen()
     if time_limit is None:
@@ -253,7 +253,7 @@ def kitchen_of(goal: Any) -> Layout:
     """The kitchen of a game, from its goal; the published one where it names none.
 
     Raises:
-        BadInputError: what it names is no kitchen.
+        BadInputError: what it names is not a kitchen.
     """
     found = goal.get("kitchen") if isinstance(goal, Mapping) else None
     if found is None:

@@ -123,7 +123,7 @@ class _Planner:
 
 
 START: Final = 1
-"""Where an agent stands that has done nothing."""
+"""Position of an agent that has done nothing."""
 
 
 class Edge(NamedTuple):
@@ -148,7 +148,7 @@ class OwnSequences:
     """Of each action the bits of the states before and after it."""
 
     def after(self, reached: int, action: str) -> int:
-        """Where an agent stands when it has done an action more."""
+        """Position of an agent after one more action."""
         found = reached
         for before, behind in self.leads.get(action, ()):
             if reached & before:
@@ -156,7 +156,7 @@ class OwnSequences:
         return found
 
     def after_all(self, actions: Iterable[str], reached: int = START) -> int:
-        """Where an agent stands that has done these actions too."""
+        """Position of an agent that has done these actions too."""
         for action in actions:
             reached = self.after(reached, action)
         return reached
@@ -363,7 +363,7 @@ def searched_references(order: str, layout: Layout | None = None) -> SearchedRef
     """Find all references of an order in a kitchen; None: the benchmark's.
 
     Raises:
-        BadInputError: there is no way to the delivery, or there are too many states to search.
+        BadInputError: no way leads to the delivery, or there are too many states to search.
     """
     if layout is kitchen():
         return searched_references(order)
@@ -406,7 +406,7 @@ class _Use(NamedTuple):
 
 
 class _Search:
-    """Explores the states in which both agents can be, and keeps those from which the delivery can be reached."""
+    """Explores the states in which both agents can be, and stores those from which the delivery can be reached."""
 
     def __init__(self, work: Workflow) -> None:
         self._work = work

@@ -57,7 +57,7 @@ LIMIT_FACTOR: Final = 1.5
 """Time limit over the level's optimal time: the paper's gamma."""
 
 _CUT_ACTIONS: Final = 5
-"""Of a cut told action by action."""
+"""Of a cut spelt out action by action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Task:
 
     order: str
     level: int | None
-    """From 1 to 6; of an order of one's own what its kitchen says, or None."""
+    """From 1 to 6; of a user's order what its kitchen states, or None."""
 
     time_optimal: int
     """The published constant T, in steps: the time of the first published trajectory, not the shortest possible one.
@@ -82,7 +82,7 @@ class Task:
 
     @property
     def time_limit(self) -> int:
-        """Steps in which the order must be delivered: the whole part of 1.5 T, or what the kitchen says."""
+        """Steps in which the order must be delivered: the whole part of 1.5 T, or the kitchen's limit."""
         return self.layout.time_limits.get(self.order, int(LIMIT_FACTOR * self.time_optimal))
 
     @property
@@ -144,7 +144,7 @@ def recipe_text(order: str, layout: Layout | None = None, variant: str = "plain"
             begin with the third one (experiment C).
 
     Raises:
-        UsageError: there is no such variant, or the order begins with no cut.
+        UsageError: no such variant, or the order does not begin with a cut.
     """
     layout = layout or kitchen()
     steps = [*_varied(order, layout, variant), f"Serve it{' on a dish' if layout.needs_dish.get(order) else ''}."]

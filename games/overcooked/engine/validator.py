@@ -224,7 +224,7 @@ VALIDATOR_CODES: Final[tuple[tuple[str, str], ...]] = (
     ("V_OP_BUSY", "is busy. You can not operate it"),
     ("V_OP_HAND", "so can not interact with utensil"),
 )
-"""Code and the fragment that tells it, in the order in which they are tried; ``{object}`` stands for any name."""
+"""Code and the fragment that identifies it, in the order in which they are tried; ``{object}`` matches any name."""
 
 OTHER: Final = "V_OTHER"
 """A refusal whose message is not known."""

@@ -138,7 +138,7 @@ class World:
             body.at = ahead
 
     def _cook(self, started: set[str]) -> None:
-        """Advance what is running; as published, a start keeps utensils that were filled later from advancing in that step."""
+        """Advance what is running; as published, a start prevents utensils that were filled later from advancing in that step."""
         blocked = False
         for name, pot in self.utensils.items():
             if self.running(name) and not blocked and name not in started:
@@ -226,7 +226,7 @@ class World:
 
 
 def spoiled_notice(utensil: str, timestep: int) -> str:
-    """What both agents are told when a utensil is started with contents that make nothing; steps count from 1."""
+    """What both agents read when a utensil is started with contents that make nothing; steps count from 1."""
     return (
         f"TIMESTEP {timestep}: Due to the items in {utensil} not matching any recipe, an error occurred, "
         f"and the items in {utensil} has been automatically deleted."

@@ -1,7 +1,7 @@
 """A plain Chef and a plain Assistant who know what they are shown and nothing else: no memory, no script that they share.
 
 The Chef works backwards from the order: what it needs and can make, it makes; what only the Assistant can bring, it asks for, action by
-action, when the Assistant is free. The Assistant does the actions that are written out in what the Chef says.
+action, when the Assistant is free. The Assistant does the actions that are written out in the Chef's message.
 """
 
 from __future__ import annotations

@@ -494,7 +494,7 @@ def scripted_pair(
         layout: the kitchen; None: the published one.
 
     Raises:
-        UsageError: there is no such policy; names those there are.
+        UsageError: no such policy; names those there are.
     """
     onsets = [policy_of(policy) for policy in policies]
     script, planted = Script.of(order, layout), list[PlantedAnswer]()
@@ -507,7 +507,7 @@ def policy_of(name: str) -> Onset:
     """Read `policy` or `policy@turn`.
 
     Raises:
-        UsageError: there is no such policy.
+        UsageError: no such policy.
     """
     return onset_of(name, POLICIES, "overcooked policy")
 

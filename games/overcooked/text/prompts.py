@@ -34,7 +34,7 @@ class AgentRules(Settings):
     """How often a refused action is corrected before the agent waits instead; above 1 also how often an unreadable output is."""
 
     rounds: int | None = Field(default=None, ge=0)
-    """Answers of the partner after which a conversation is over; None: no maximum; 0: nobody is heard."""
+    """Answers of the partner after which a conversation is over; None: no maximum; 0: no one is heard."""
 
     memory: Memory = "last"
     reflection: bool = False
@@ -44,7 +44,7 @@ class AgentRules(Settings):
     """A conversation ends with ``[END]`` alone; as published the letters "end" inside any word do."""
 
     keeps_new_say: bool = False
-    """What an agent says in a mended output counts; as published the say of the broken one does."""
+    """The message of a corrected output counts; as published that of the unreadable one does."""
 
 
 AGENT_RULES: Final[Mapping[str, AgentRules]] = {
@@ -90,7 +90,7 @@ class Lesson(NamedTuple):
 
 
 def lesson_of(text: str) -> str | None:
-    """Read an answer: what follows `Rethink:` up to the first full stop; None if there is no such sentence."""
+    """Read an answer: what follows `Rethink:` up to the first full stop; None without such a sentence."""
     found = re.search(r"Rethink:\s*(.*?\.)", text, re.DOTALL)
     return found[1].strip() if found else None
 
@@ -107,7 +107,7 @@ def remember(lessons: list[Lesson], new: Lesson) -> None:
 _SHOWN_WHOLE: Final = 5
 _SHOWN_LAST: Final = 4
 _STATIC_FOOD: Final = "chopped_onion"
-"""What the published text says is cooking, whatever is."""
+"""What is cooking by the published text, whatever is."""
 
 
 class Remembered(NamedTuple):
@@ -305,7 +305,7 @@ def _examples(role: str) -> tuple[Fields, ...]:
 
 
 def _product_names(layout: Layout) -> Iterator[str]:
-    """An example of each way in which something made of one thing is called, by utensil; of orders none, so that no recipe is told."""
+    """An example of each way in which something made of one thing is called, by utensil; of orders none, so that no recipe is revealed."""
     shown = set[tuple[str, ...]]()
     for utensil in layout.utensils.values():
         for product, inputs in utensil.makes.items():

@@ -74,7 +74,7 @@ class Fields(NamedTuple):
     """With its label, as logs store it; empty if it is missing or malformed."""
 
     say: str
-    """``NOTHING`` if it is missing or says so."""
+    """``NOTHING`` if it is missing or states so."""
 
 
 def plan_items(plan: str) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ class AgentInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitchenView:
-    """A kitchen as far as an agent is told of it."""
+    """A kitchen as far as an agent knows it."""
 
     order: str
     holds: tuple[str | None, str | None]
@@ -260,7 +260,7 @@ def heard(say: str, responder: int, offered: str = "", layout: Layout | None = N
     """Understand a message.
 
     Args:
-        say: what the partner said.
+        say: the partner's message.
         responder: who is spoken to: 0 Chef, 1 Assistant.
         offered: the item that the speaker put on a counter last, which "it" means where the message names none; empty: none.
         layout: the kitchen; None: the published one.
@@ -379,7 +379,7 @@ class _Listener:
         return Clause(text, is_read=actions is not None, actions=actions or ())
 
     def _source(self, item: str) -> str:
-        """Where the one who is asked takes an item from if nothing else was said."""
+        """Where the one who is asked takes an item from unless a message states otherwise."""
         mine = self._layout.reach(self._responder)
         made = next((name for name, utensil in self._layout.utensils.items() if name in mine and item in utensil.makes), None)
         dispenser = DISH_DISPENSER if item == DISH else INGREDIENT_DISPENSER if item in self._layout.ingredients else None

@@ -60,7 +60,7 @@ def place(state: escape.EscapeState) -> int:
 
 def test_escape_is_the_best_joint_action_over_the_killers_draws() -> None:
     """Chance, expected, luckiest and worst turns, each against the rules one turn ahead."""
-    table = tables(keeps=False)
+    table = tables(mark_stays=False)
     for state in escape_states(120):
         options = escape.killer_options(state)
         looked = [ahead(table, state, options, dict(zip(PLAYERS, chosen, strict=True))) for chosen in choices(state)]
@@ -78,7 +78,7 @@ def test_escape_is_the_best_joint_action_over_the_killers_draws() -> None:
 @pytest.mark.parametrize("keeps", [False, True])
 def test_escape_is_possible_from_the_luckiest_turn_on_and_certain_from_the_worst_on(*, keeps: bool) -> None:
     """In every state but those in which the killer has somebody already, by either reading of the rules."""
-    table = tables(keeps=keeps)
+    table = tables(mark_stays=keeps)
     turns = np.arange(HORIZON + 1)[:, np.newaxis]
     assert ((table.chance > 0) == (turns >= table.best)).all()
     assert ((table.chance == 1) == (turns >= table.sure)).all()
@@ -123,7 +123,7 @@ def escape_game(seed: int) -> list[EscapeTurn]:
 
 def reckoned(turns: list[EscapeTurn], *, keeps: bool) -> list[tuple[float, ...]]:
     """The values of a game's turns from the tables, the players' marks as seen carried on by one reading."""
-    table, found = tables(keeps=keeps), list[tuple[float, ...]]()
+    table, found = tables(mark_stays=keeps), list[tuple[float, ...]]()
     seen, target = escape.START.seen, escape.START.target
     for turn, move in turns:
         before = escape.EscapeState(move.rooms, move.generators, seen, target)
@@ -169,7 +169,7 @@ def ahead(
 
 def test_escape_can_be_forced_from_everywhere() -> None:
     """Eleven turns at most against the worst draws; eight from the start, six and a half expected."""
-    table, start = tables(keeps=False), place(escape.START)
+    table, start = tables(mark_stays=False), place(escape.START)
     assert (table.sure[start], table.mean[start], table.sure.max()) == (8, 6.5, 11)
 
 

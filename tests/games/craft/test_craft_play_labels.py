@@ -166,7 +166,7 @@ def test_reasoning_that_wanders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request", "carried_over", "executable"),
+    ("partial", "carried_over", "executable"),
     [
         (replace(BLUE_MIDDLE, color=None), None, "No"),
         (replace(BLUE_MIDDLE, size=None), None, "No"),
@@ -175,9 +175,9 @@ def test_reasoning_that_wanders() -> None:
         (None, "No", "No"),
     ],
 )
-def test_messages_that_drop_something(request: Instruction | None, carried_over: str | None, executable: str | None) -> None:
+def test_messages_that_drop_something(partial: Instruction | None, carried_over: str | None, executable: str | None) -> None:
     """What the message drops decides MM4 and MM6."""
-    plan = Plan(kind="request" if request else "filler", thought=BLUE_MIDDLE, request=request)
+    plan = Plan(kind="request" if partial else "filler", thought=BLUE_MIDDLE, request=partial)
     found = answers(facts_of(("D1", plan)), "D1")
     assert (found.get("MM4"), found.get("MM6")) == (carried_over, executable)
 
