@@ -19,7 +19,7 @@ from games.overcooked.measures import Evaluation, Event, GameRecord, Repair, Tim
 from games.overcooked.players.scripts import PLANTED_FAULT
 from games.overcooked.replay import ReplayedStep, Verified
 from games.overcooked.taxonomy import as_meant, initiating_category, not_understood, paper_category, responding_category
-from games.overcooked.text.replies import Fields, plan_items, requests_meant, message_parts
+from games.overcooked.text.replies import Fields, message_parts, plan_items, requests_meant
 from games.overcooked.value import steps_left_of_json
 from ingest.overcooked.records import ErrorRecord, LogRecord, MessageRecord, StepRecord
 from ingest.reading.text import dumps
