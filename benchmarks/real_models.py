@@ -571,7 +571,7 @@ answers are no estimates. Seconds of a call are summed over calls that ran at th
 the time of the step was over. What was not measured is unknown.
 
 Conditions: the machine was shared by some ten busy programs (its load is below each table), so speeds are those of a starved server and
-differ by a factor of ten between steps: llama.cpp wrote 1 to 7 tokens/s beside the other work and 26 as soon as the system let it go first.
+differ by a factor of ten between steps: llama.cpp wrote 1 to 7 tokens/s next to the other work and 26 as soon as the system let it go first.
 A server with as many threads as cores stalls in such company; these had one.
 
 What to expect of models of this size: the Qwens fill in a judge's form of one question, and of six more or less; the smallest model does
