@@ -51,6 +51,11 @@ _TEAMS = """
         ON gaps.model = progress.model AND gaps.condition = progress.condition AND gaps.builder IS NOT DISTINCT FROM progress.builder
     ORDER BY progress.progress DESC NULLS LAST, gaps.model, gaps.condition
 """
+_LIMITS = """
+    SELECT DISTINCT max_turns FROM episodes
+    SEMI JOIN (SELECT episode_id FROM games WHERE {filters} AND benchmark = 'craft') AS shown USING (episode_id)
+    ORDER BY max_turns
+"""
 _PROFILES = """
     SELECT * FROM bps_profiles WHERE {filters} AND unit = 'director turn' AND decided > 0 ORDER BY model, condition, builder, judge, mode
 """
@@ -162,8 +167,17 @@ def _turns_card(read: Reader, teams: pl.DataFrame, turns: pl.DataFrame) -> Part:
     shown = teams.select(keys).join(shown, on=keys, how="inner", nulls_equal=True, maintain_order="left_right")  # the highest score first
     more = html.P(html.A(f"all {len(most)} teams", href=read.address.to(teams="all")), className="hint") if is_cut else None
     return card(
-        "Turn by turn", figure("remove-gap", by_turn(read, shown), label="removals by turn"), more, hint="The shaded area is the gap."
+        "Turn by turn",
+        figure("remove-gap", by_turn(read, shown), label="removals by turn"),
+        more,
+        hint=f"The shaded area is the gap.{_pooled(read)}",
     )
+
+
+def _pooled(read: Reader) -> str:
+    """Which turn limits a panel has together; the rows of the front page are one limit each."""
+    limits = read.rows(_LIMITS)["max_turns"].drop_nulls()
+    return f" Each panel pools games with limits of {', '.join(map(str, limits))} turns." if len(limits) > 1 else ""
 
 
 def report_figure(read: Reader) -> go.Figure | None:

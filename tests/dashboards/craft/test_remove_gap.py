@@ -9,7 +9,10 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from analytics.reports import report
+from dashboards.address import Address
+from dashboards.craft import page
 from dashboards.page_file import document
+from dashboards.reader import reader
 from games.craft.targets import StructureRules
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
@@ -32,9 +35,9 @@ def test_every_team_has_a_panel(tmp_path: Path) -> None:
     """Fifteen teams are fifteen panels, each with a title of its own."""
     request = PlayRequest(out=tmp_path / "logs", personas=PERSONAS, builders=BUILDERS, structures=1, turns=3, processes=1)
     store = played(tmp_path, "s", request)
-    page = document(store, {"remove-gap": report(store, "remove-gap")})
-    assert page.count('"name":"attempted"') == len(PERSONAS) * len(BUILDERS)
-    broken = page.replace("\\u003c\\u002fsup\\u003e\\u003cbr\\u003e\\u003csup\\u003e", " ")  # a title of several lines
+    written = document(store, {"remove-gap": report(store, "remove-gap")})
+    assert written.count('"name":"attempted"') == len(PERSONAS) * len(BUILDERS)
+    broken = written.replace("\\u003c\\u002fsup\\u003e\\u003cbr\\u003e\\u003csup\\u003e", " ")  # a title of several lines
     assert all(broken.count(f"\\u003cbr\\u003e\\u003csup\\u003ebuilder {builder}\\u003c") == len(PERSONAS) for builder in BUILDERS)
 
 
@@ -60,3 +63,17 @@ def test_only_the_targets_of_the_chosen_tiers_count(tmp_path: Path, tier: str) -
     assert "oracle_remove_share" in kept
     turns = [f"select {', '.join(kept)} from {view} order by episode_id, turn" for view in ("craft_removals", "craft_turn_facts")]
     assert query(both, turns[0]).rows() == query(both, turns[1]).rows() != []
+
+
+def test_a_panel_that_pools_turn_limits_says_so(tmp_path: Path) -> None:
+    """Panels by turn hold games of all limits, while the rows of the front page are one limit each."""
+    for turns in (3, 4):
+        request = PlayRequest(
+            out=tmp_path / f"logs{turns}", personas=("clear",), builders=("literal",), structures=1, turns=turns, processes=1
+        )
+        play(request)
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "logs3", tmp_path / "logs4"], store, workers=1)
+    ensure_installed(store)
+    with reader(store, Address("/remove-gap")) as read:
+        assert "Each panel pools games with limits of 3, 4 turns." in str(page.content(read))
