@@ -574,10 +574,10 @@ Conditions: the machine was shared by some ten busy programs (its load is below 
 differ by a factor of ten between steps: llama.cpp wrote 1 to 7 tokens/s amid the other work and 26 as soon as the system let it go first.
 A server with as many threads as cores stalls in such company; these had one.
 
-What to expect of models of this size: the Qwens fill in a judge's form of one question, and of six more or less. The smallest model fills in
-hardly any, and what it answers is right in none of 6 answers. A reader's form they fill in by imitating the prompt's example: the smaller Qwen quotes
-words that are not in the text, so none of its claims counts, and the larger adds colours and positions that the text does not give. Of
-moves in games few can be read.
+What to expect of models of this size: the Qwens fill in a judge's form of one question, and of six more or less. The smallest model
+fills in hardly any, and what it answers is right in none of 6 answers. A reader's form they fill in by imitating the prompt's example:
+the smaller Qwen quotes words that are not in the text, so none of its claims counts, and the larger adds colours and positions that the
+text does not give. Of moves in games few can be read.
 
 A server of your own is measured in the same way by `cotrace doctor --model openai/NAME --base-url URL` ([providers](providers.md)).
 """
