@@ -133,13 +133,14 @@ def test_players_and_rounds_of_another_game_are_no_episode_of_clembench(tmp_path
 
 
 @pytest.mark.shared
-def test_logs_of_avalon_are_refused_and_no_files_beside_a_log_of_clembench(shared: Path, tmp_path: Path) -> None:
-    """In a folder too they are rejects, since a game in them would be lost in silence; an instance of a game of clembench is left alone."""
+def test_logs_of_avalon_are_not_of_clembench_and_instances_are_left_alone(shared: Path, tmp_path: Path) -> None:
+    """Both have players and rounds; in a folder too each log has its own reader. An instance of a game of clembench is not a log."""
     games = sorted((shared / "data/avalon").rglob("*.json"))[::9]
     for number, path in enumerate(games):
         (tmp_path / "logs" / str(number)).mkdir(parents=True)
         (tmp_path / "logs" / str(number) / "game.json").write_bytes(path.read_bytes())
     written(tmp_path / "logs" / "instance.json", {"game_id": 3, "target_word": "dog"})
     found = ingested(tmp_path, tmp_path / "logs")
-    assert [reason.split(" (")[0] for reason in found.refused] == [": JSON, but no log format that cotrace knows"] * len(games)
+    assert found.refused == []
+    assert found.rows("SELECT format, count(*) FROM sources GROUP BY ALL") == [("avalon", len(games))]
     assert [reason for _, reason in found.report.others] == ["not a game log: instance of a clembench game"]
