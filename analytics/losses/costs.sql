@@ -209,6 +209,7 @@ window game as (partition by episode_id);
 -- because success was out of reach from the start or is within it still, the turn that cost most, the first of equals.
 --   why  text  out_of_reach: success could no more be reached after it; largest_cost: it lost most
 --   lost_in_game, share
+--   equal_turns  text  the list of turns that decided it equally: of largest_cost all that lost as much, this one included
 -- Columns as in: turn_costs.
 -- Report: decisive-turns, ordered by benchmark, model, task_id, episode_id
 create or replace view decisive_turns as
@@ -224,10 +225,14 @@ select
     * exclude (out_of_reach, lost_in_game),
     case when out_of_reach then 'out_of_reach' else 'largest_cost' end as why,
     lost_in_game,
-    case when isfinite(lost_in_game) then cost / lost_in_game end as share
+    case when isfinite(lost_in_game) then cost / lost_in_game end as share,
+    case
+        when out_of_reach then [turn]
+        else list(turn order by turn) over (partition by episode_id, out_of_reach, round(cost, 9))
+    end as equal_turns
 from measured
 where cost > 1e-9
-qualify row_number() over (partition by episode_id order by out_of_reach desc, cost desc, turn) = 1;
+qualify row_number() over (partition by episode_id order by out_of_reach desc, round(cost, 9) desc, turn) = 1;
 
 -- blamed_agents: whose mistake decided each game, by people, by rules and by judges.
 -- One row is a game and one that names an agent: an annotator, the rules, or a judge in one manner of asking.

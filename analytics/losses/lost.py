@@ -48,6 +48,15 @@ def amount(cost: float, unit: str) -> str:
     return f"{whole} {unit.removesuffix('s') if whole == '1' else unit}"
 
 
+_OF_ONE: Final = {"progress": "progress", "probability": "the chance of success"}
+"""Unit between 0 and 1 -> what of it is lost."""
+
+
+def of_unit(numbers: str, unit: str) -> str:
+    """Numbers with what they are of, where `amount` names no unit."""
+    return f"{numbers} of {_OF_ONE[unit]}" if unit in _OF_ONE else numbers
+
+
 def of_link(link: str) -> str:
     """A link in words."""
     return LINK_WORDS.get(link, link.replace("_", " "))
@@ -188,7 +197,7 @@ def losses_interval(values: Sequence[float], *, most: float | None) -> Interval 
 
 def _with_interval(row: _Row) -> str:
     between = "" if row["low"] is None else f" [{amount(row['low'], row['unit'])}, {amount(row['high'], row['unit'])}]"
-    return f"{amount(row['lost'], row['unit'])}{between}"
+    return of_unit(f"{amount(row['lost'], row['unit'])}{between}", row["unit"])
 
 
 # -- teams ------------------------------------------------------------------------------------------------
@@ -281,7 +290,7 @@ def _categories(rows: pl.DataFrame) -> Iterator[_Row]:
     for found in rows.iter_rows(named=True):
         words = (
             f"{_who(found)}: turns of {found['category']} ({found['taxonomy']}) carry {100 * found['share']:.0f} % of the loss, "
-            f"{amount(found['cost_a_turn'], found['unit'])} each."
+            f"{of_unit(amount(found['cost_a_turn'], found['unit']), found['unit'])} each."
         )
         name = f"{found['taxonomy']}: {found['category']}"
         yield found | {"what": "category", "name": name, "lost": found["cost_a_turn"], "sentence": words}
@@ -301,7 +310,10 @@ def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
 
 def _in_spirals(found: _Row) -> str:
     """What turns inside lost against those outside; a side without turns lost neither something nor nothing."""
-    inside, outside = (None if found[side] is None else amount(found[side], found["unit"]) for side in ("cost_inside", "cost_outside"))
+    unit = found["unit"]
+    inside, outside = (
+        None if found[side] is None else of_unit(amount(found[side], unit), unit) for side in ("cost_inside", "cost_outside")
+    )
     if inside is None:
         return f"no turn was inside a correction spiral; a turn lost {outside}"
     share = f"spirals carry {100 * found['share_inside']:.0f} % of the loss"
@@ -328,7 +340,8 @@ def _games(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
 def _of_start(lost: float, first: _Row) -> str:
     if first["unit"] in ("progress", "probability", "points"):
         verb = "were" if first["unit"] == "points" and lost != 1 else "was"
-        return f"{amount(lost, first['unit'])} of {amount(first['value_before'], first['unit'])} {verb} lost"
+        within = f"{amount(lost, first['unit'])} of {amount(first['value_before'], first['unit'])}"
+        return f"{within} {_OF_ONE.get(first['unit'], '')}".rstrip() + f" {verb} lost"
     return f"{amount(lost, first['unit'])} more than the {amount(first['value_before'], first['unit'])} that were needed"
 
 
@@ -339,7 +352,7 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
         by_agent.group_by("owned", "whose"), key=lambda group: (not group[0][0], *_costliest(((group[0][1],), group[1])))
     ):
         agent = part["agent"][0]
-        cost, turns = amount(float(part["cost"].sum()), unit), part["turn"].n_unique()
+        cost, turns = of_unit(amount(float(part["cost"].sum()), unit), unit), part["turn"].n_unique()
         link = _most(part, "link")
         if agent is None:
             named = {
@@ -350,8 +363,10 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
             yield named.get(str(whose), f"no one at fault {cost}, mostly {of_link(link)}")
             continue
         worst = part.filter(pl.col("link") == link).sort("cost", "turn", descending=[True, False]).row(0, named=True)
+        equal = part.filter(pl.col("link") == link, pl.col("cost") >= worst["cost"] - _NOTHING)["turn"].unique().sort().to_list()
+        which = f"turn {equal[0]}" if len(equal) == 1 else f"turns {', '.join(map(str, equal[:-1]))} and {equal[-1]}, each"
         often = _turns_in_words(turns)
-        yield f"{agent} cost {cost} in {often}, mostly by {of_link(link)} (turn {worst['turn']}: {_quoted(str(worst['evidence']))})"
+        yield f"{agent} cost {cost} in {often}, mostly by {of_link(link)} ({which}: {_quoted(str(worst['evidence']))})"
 
 
 def _quoted(evidence: str) -> str:

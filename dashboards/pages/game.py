@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dash import html
 
-from analytics.losses.lost import amount
+from analytics.losses.lost import amount, of_unit
 from dashboards.address import FILTERS, GAME, Address, game_at
 from dashboards.boards import about, drawing_of
 from dashboards.figures import OTHER, SERIES
@@ -36,7 +36,7 @@ _CURVE = """
     WHERE episode_id = $episode AND isfinite(cost) ORDER BY turn
     """
 _WIDTH, _HEIGHT = 300, 90
-_DECISIVE = "SELECT turn FROM decisive_turns WHERE episode_id = $episode"
+_DECISIVE = "SELECT unnest(equal_turns) FROM decisive_turns WHERE episode_id = $episode"
 
 
 def loss_curve(read: Reader, episode: str, turn: int) -> Part:
@@ -62,7 +62,7 @@ def _steps(turns: Sequence[int], lost: Sequence[float], unit: str, shown: int, d
         for color, is_marked in ((SERIES[1], number in decisive), (OTHER, number == shown))
         if is_marked
     ]
-    said = f"{amount(lost[-1], unit)} were lost over {len(turns)} turns; marked: the turn shown, and the decisive one"
+    said = f"{of_unit(amount(lost[-1], unit), unit)} were lost over {len(turns)} turns; marked: the turn shown, and the decisive one"
     line = svg("polyline", points=f"0,{_HEIGHT} {' '.join(points)}", fill="none", stroke=SERIES[0], stroke_width=2)
     box = f"0 0 {_WIDTH} {_HEIGHT + 4}"
     drawn: Part = svg("svg", *marks, line, viewBox=box, role="img", aria_label=said, width="100%")

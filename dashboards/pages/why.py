@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dash import html
 
-from analytics.losses.lost import amount, of_link
+from analytics.losses.lost import amount, of_link, of_unit
 from dashboards.address import game_at
 from dashboards.figures import OTHER, SERIES, Axis, Dot, color_of, dot_plot, plain, styled
 from dashboards.filters import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
@@ -264,7 +264,9 @@ def _lead(flows: pl.DataFrame, unit: str, turns: int) -> str:
     owned = flows.filter(~pl.col("role").is_in(_NO_ROLE))
     unread = float(flows.filter(pl.col("role") == "unattributed")["cost"].sum())
     open_part = f"; {share(unread / total)} is unattributed: message not understood" if unread else ""
-    said = f"{amount(total, unit)}{' of progress was' if unit == 'progress' else ' were'} lost in {counted(turns, 'turn')}"
+    said = (
+        f"{of_unit(amount(total, unit), unit)} {'was' if unit in ('progress', 'probability') else 'were'} lost in {counted(turns, 'turn')}"
+    )
     if owned.is_empty():
         known = flows.filter(pl.col("role") == "nobody")
         free = "; nobody could have done better by what was seen and said" if len(known) == len(flows) else "; no part of it is an agent's"

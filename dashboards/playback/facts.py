@@ -89,7 +89,7 @@ _BLAMED: Final = """
     ORDER BY ALL
 """
 _ENDED: Final = "SELECT benchmark, success, score, stop_reason, error FROM episodes WHERE episode_id = $id"
-_DECISIVE: Final = "SELECT turn, why, cost, unit, lost_in_game, share FROM decisive_turns WHERE episode_id = $id"
+_DECISIVE: Final = "SELECT turn, why, cost, unit, lost_in_game, share, equal_turns FROM decisive_turns WHERE episode_id = $id"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +113,8 @@ class Decisive:
     unit: str
     lost_in_game: float
     share: float | None
+    equal_turns: Sequence[int] = ()
+    """All turns that decided it equally, this one included."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,14 +143,17 @@ class TurnFacts:
 
     @property
     def name(self) -> str:
-        """What became of it, as the palette names it; what was carried out and yet lost something is wrong."""
+        """What became of it, as the palette names it; what was carried out and yet lost something, or a rule finds wrong, is wrong.
+
+        Where the exact cost is known to be nothing, no rule makes it wrong.
+        """
         if self.outcome in {"clarify", "no_move"}:
             return self.outcome
         if self.accepted is False:
             return "refused"
         if self.outcome == "not_followed":
             return "not_followed"
-        if (self.has_cost or self.failures) and not self._is_anothers:
+        if (self.has_cost or (self.failures and self.cost is None)) and not self._is_anothers:
             return "wrong"
         return "accepted" if self.outcome == "no_oracle" and self.accepted else self.outcome
 
@@ -284,7 +289,7 @@ def timeline(facts: GameFacts, turn: int, href: Callable[[int], str], found: Col
 
 
 def _tick(facts: GameFacts, one: TurnFacts, href: str, most: float, marks: Sequence[str]) -> Part:
-    decisive = facts.decisive is not None and facts.decisive.turn == one.turn
+    decisive = facts.decisive is not None and one.turn in facts.decisive.equal_turns
     spirals = facts.around(one.turn)
     height = round(_HIGHEST * min((one.cost or 0) / most, 1)) if most and one.has_cost else 0
     lines = [html.Span(className=f"tick-line {kind}" if any(s.kind == kind for s in spirals) else "tick-line") for kind in _kinds(facts)]

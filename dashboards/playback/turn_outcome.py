@@ -37,6 +37,8 @@ _EVIDENCE: Final = 140
 _RULE: Final = re.compile(r"^method rule(: )?")
 _CODE: Final = re.compile(r"\(([a-z]+(?:_[a-z]+)+)\)")
 _CALL: Final = re.compile(r"\b(\w+) (\{[^{}]*\})")
+_ARGUED: Final = re.compile(r"(?:^|[;:] )(?:what it knew of, such as )?(?!nothing)([^;:]+?),? would have (?:kept|left)\b")
+"""The action that the evidence of a charge argues with."""
 _ZERO: Final = re.compile(r"(?<![\d.])0(?=\.\d)")
 _FRESH_S: Final = 10
 """Seconds for which a rubric's file is not read again: it takes longer than all else of a step."""
@@ -212,21 +214,31 @@ def _cost(facts: GameFacts, here: TurnFacts) -> str:
         gained = cost_in_words(-here.cost, here.unit)
         return "It lost nothing." if gained == "nothing" else f"It gained {gained}."
     decisive = facts.decisive
-    is_decisive = decisive is not None and decisive.turn == here.turn
+    is_decisive = decisive is not None and here.turn in decisive.equal_turns
     lost = sum(one.cost or 0 for one in facts.turns if one.has_cost)
     part = f", {share(here.cost / lost)} of what the game lost" if isfinite(lost) and lost > here.cost else ""
     cost = f"It cost {cost_in_words(here.cost, here.unit)}{part}" if isfinite(here.cost) else "After it the goal was out of reach"
     if is_decisive and decisive is not None:
-        after = "after it the goal was out of reach" if decisive.why == "out_of_reach" else "no turn of the game cost more"
+        others = ", ".join(str(turn) for turn in decisive.equal_turns if turn != here.turn)
+        as_much = f"; as much cost turn{'s' if ',' in others else ''} {others}" if others else ""
+        after = "after it the goal was out of reach" if decisive.why == "out_of_reach" else f"no turn of the game cost more{as_much}"
         return f"{cost}; {after}." if isfinite(here.cost) else f"{cost}."
     return f"{cost}."
 
 
 def _instead(turn: TurnView, here: TurnFacts, draw: Drawing) -> str:
-    """What would have been better, of the agent's own actions if there are any; not where the evidence of the charge says it."""
+    """What would have been better: what the charge argues with; without a charge of an agent a verified action, of the agent's own if any.
+
+    Nothing where the evidence of the charge is shown and has it.
+    """
     wrong = here.has_cost or here.name in {"no_move", "not_followed", "wrong"}
     if not wrong or (len(here.links) == 1 and not here.failures):
         return ""
+    charged = [one for one in here.links if one["agent"]]
+    if charged:
+        argued = (_ARGUED.search(one["evidence"] or "") for one in charged)
+        better = next((found[1] for found in argued if found), None)
+        return "" if better is None else f"Better: {_in_prose(better, draw)}."
     agent = next((one["agent"] for one in (*here.failures, *here.links) if one["agent"]), None)
     done = {draw.action(action.verb, action.arguments) for action in turn.actions}
     told = [text for found in turn.oracle if (text := draw.action(found.verb, found.arguments)) not in done]

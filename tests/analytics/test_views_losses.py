@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,7 +11,10 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from ingest.files.run import ingest_paths
+from schemas.records import TurnValue
+from schemas.store import batches
 from schemas.store.store import Store
+from tests.analytics.little_games import Game, Step, store_with
 from tests.ingest.asympuzl.asympuzl_logs import PlayRequest, play
 from tests.masters import held_open
 from tests.scripted import CraftRequest
@@ -56,3 +60,15 @@ def test_a_target_out_of_reach_from_the_start_is_decided_by_the_largest_cost(sto
     assert found["why"].unique().to_list() == ["largest_cost"]
     assert found["lost_before"].all()
     assert found.select("episode_id", "cost").sort("episode_id").equals(largest.filter(pl.col("cost") > 1e-9).sort("episode_id"))
+
+
+def test_turns_that_decided_a_game_equally_are_all_named(tmp_path: Path) -> None:
+    """The first of equals is the row's turn; the list has every one, and no other."""
+    made = store_with(tmp_path, [Game([Step("{}") for _ in range(4)], "g", benchmark="asympuzl")])
+    costs = [
+        TurnValue("g", turn, "asympuzl.know", 8.0, 8.0 - cost, cost, "turns", "exact")
+        for turn, cost in enumerate((0.5, 1.0, 0.0, 1.0), start=1)
+    ]
+    with made.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"turn_values": costs}))
+    assert query(made, "SELECT turn, equal_turns FROM decisive_turns").rows() == [(2, [2, 4])]

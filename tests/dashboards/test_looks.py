@@ -269,6 +269,38 @@ def test_a_right_action_is_not_called_wrong_for_what_the_other_agent_left_undone
     assert dataclasses.replace(here, actors=frozenset({"Chef"})).name == "wrong"
 
 
+def test_an_action_that_cost_nothing_is_not_called_wrong() -> None:
+    """A lucky play is a failure of a rule, and a right play by its exact cost; where no cost is known the rule counts."""
+    rule = {"agent": "Alice", "taxonomy": "hanabi_move", "category": "lucky_play", "evidence": "", "meaning": "it fits"}
+    here = TurnFacts(turn=1, outcome="no_oracle", accepted=True, progress=0.04, cost=0.0, unit="points", failures=(rule,))
+    names = [dataclasses.replace(here, cost=cost).name for cost in (0.0, 1.0, None)]
+    assert names == ["accepted", "wrong", "wrong"]
+
+
+def test_the_better_action_is_the_one_that_the_charge_argues_with() -> None:
+    """A turn had another verified action in its headline; a charge that argues with none shows none."""
+    done = {"block": "rs", "position": "(0,0)", "layer": 0}
+    action = ActionView("Builder", "place", done, accepted=True, error_code=None, error_text=None)
+    other = OracleView("place", {"block": "gs", "position": "(1,2)", "layer": 2}, listed=True, verified=True)
+    turn = TurnView(1, {}, {}, (), (action,), (other,), None, None, None, None, ())
+    here = TurnFacts(turn=1, outcome="not_followed", accepted=True, progress=0.4, cost=0.1, unit="progress", failures=())
+
+    def facts(links: list[dict[str, object]]) -> GameFacts:
+        return GameFacts(turns=[dataclasses.replace(here, links=links)], spirals=(), decisive=None, benchmark="craft")
+
+    def shown(*evidences: str) -> str:
+        links = [
+            {"agent": agent, "link": "wrong_instruction", "status": "answered", "cost": 0.05, "unit": "progress", "evidence": evidence}
+            for agent, evidence in zip(("D1", "D2"), evidences, strict=True)
+        ]
+        told: str = turn_outcome.what_went_wrong(turn, facts(links), drawing_of("craft"))
+        return told
+
+    argued = "place rs at (0,1), layer 0: it stands there; remove the block at (2,0), layer 1 would have kept 0.097 more"
+    assert "Better: remove the block at (2,0), layer 1." in shown(argued, "the stack is full")
+    assert "Better" not in shown("the stack is full", "nothing that was asked for would have kept the rest")
+
+
 def test_costs_in_tables_are_written_as_in_sentences(played: Store) -> None:
     """The table of page Why wrote 0.176 below a sentence with .176."""
     with reader(played, Address.parse("/why", "")) as read:
