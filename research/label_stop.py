@@ -42,7 +42,7 @@ def stopped(world: Labelling, random: np.random.Generator, *, always: bool) -> J
     return found
 
 
-def lines(data_sets: int = 60, seed: int = 2026) -> Iterator[str]:
+def lines(data_sets: int = 200, seed: int = 2026) -> Iterator[str]:
     """One line a world."""
     yield f"{'to plus or minus 0.10, ' + str(data_sets) + ' data sets':<40}{'rule':>8}{'coverage':>10}{'labels':>8}"
     for name, world in WORLDS.items():
