@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from analytics.comparison.compare import ValueRange, unpaired
 from analytics.courses import Times, free_curve, hazard_ratio
+from analytics.estimates.effects import Sums, fisher_z, powered, slope
 from analytics.losses.lost import losses_interval
 from analytics.mediation import mediated
 from analytics.planning import pooled_spread
@@ -266,12 +267,35 @@ def _spread(scene: Scene, random: np.random.Generator) -> Pair | None:
     return None if found is None else (found.low - truth, found.high - truth)
 
 
+def _judged(statistic: Callable[[Floats], Floats]) -> Callable[[Scene, np.random.Generator], Pair | None]:
+    """Of yes-or-no labels and a predictor that do not go together, with a judge whose errors go with the predictor; a third is labelled."""
+
+    def draw(scene: Scene, random: np.random.Generator) -> Pair | None:
+        clusters = _tasks(scene, 20)
+        level, place = (levels_of(scene, 1, random)[0][clusters] for _ in range(2))
+        x, label = place + random.normal(0, 0.3, len(clusters)), (random.random(len(clusters)) < level).astype(float)
+        judge = np.where(random.random(len(clusters)) < 0.2, 1 - label, label) + 0.3 * x
+        chance = np.where(judge > np.median(judge), 0.5, 0.2)
+        weight = (random.random(len(clusters)) < chance) / chance
+        parts = ((np.ones(len(clusters)), judge), (weight, label), (weight, judge))
+        found = powered(statistic, Sums(*(_sums(one, x, y, clusters) for one, y in parts)))
+        return None if np.isnan(found.low) else (found.low, found.high)
+
+    return draw
+
+
+def _sums(weight: Floats, x: Floats, y: Floats, clusters: NDArray[np.int64]) -> Floats:
+    return np.column_stack([np.bincount(clusters, weights=weight * power) for power in (np.ones(len(x)), x, y, x**2, x * y, y**2)])
+
+
 SLOW: Final[dict[str, Method]] = {
     "correlations, within teams": Method("correlations", _each(_within), fraction=0.2),
     "correlations, between teams": Method("correlations; games are teams here", _each(_between), fraction=0.2),
     "correlations, partial": Method("correlations", _each(_partial), fraction=0.2, scenes=few_scenes()),
     "effects, log odds": Method("effects", _each(_logistic), fraction=0.2, scenes=few_scenes()),
     "effects, mixed model": Method("effects", _each(_mixed), fraction=0.2, scenes=few_scenes()),
+    "judged slopes": Method("judged-effects", _each(_judged(slope)), fraction=0.2, scenes=few_scenes(least=10)),
+    "judged correlations": Method("judged-effects; Fisher's z", _each(_judged(fisher_z)), fraction=0.2, scenes=few_scenes(least=10)),
     "mediation": Method("mediation; eight tasks in the place of five", _each(_mediation), fraction=0.2, scenes=few_scenes(least=8)),
     "curves": Method("survival, survival-curves: share of games without the event", _each(_free), fraction=0.2, scenes=few_scenes()),
     "hazard ratios": Method("survival", _each(_hazard), fraction=0.1, scenes=few_scenes()),
