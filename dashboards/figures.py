@@ -267,6 +267,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
             x=[dot.value for dot in own],
             y=[lines.index(dot.line) + shift for dot in own],
             mode="markers",
+            cliponaxis=False,
             name=plain(short(wording.in_words(name), _TOLD)),
             marker={"size": 10, "color": color, "symbol": symbol, "line": {"color": color, "width": 1.5}},
             error_x=_ends(own, axis) | {"color": color, "thickness": 1.6, "width": 0},

@@ -35,6 +35,8 @@ _AGENTS: Final = ("#8593c9", "#a5b0d9", "#c3cbe6", "#dde1f1")
 _NOT_ATTRIBUTED: Final = "not attributed"
 _UNKNOWN: Final = "not known"
 _ROW: Final = 46
+_GAP: Final = 56
+"""Pixels between panels one below the other: tick labels, the axis title, and the title of the next panel."""
 _MANY_TURNS: Final = 40
 _FADED: Final = 0.62
 _NAME, _DETAIL = 26, 30
@@ -265,12 +267,17 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
         *[one.title for one in measures],
         *[("Failures, share of turns" if bar is _failure_bars else f"Regret a game by agent, {unit}") for bar in bars],
     ]
+    labels = [(_short_label if is_tall else _label)(name, row, teams) for row, name in shown]
+    legend = 26 * (_failure_bars in bars)
+    row = _ROW + 12 * any(label.count("<br>") > 1 for label in labels)
+    height = (panels * (_GAP + (_ROW - 8) * len(rows)) + 60 if is_tall else 106 + row * len(rows)) + legend
+    margin = {"l": 10, "r": 12, "t": 34, "b": 58 + legend}
     drawn = make_subplots(
         rows=panels if is_tall else 1,
         cols=1 if is_tall else panels,
         shared_yaxes=not is_tall,
         horizontal_spacing=0.034,
-        vertical_spacing=0.05 * 6 / max(panels, 6) * 8 / (len(rows) + 4) if is_tall else None,
+        vertical_spacing=_GAP / (height - margin["t"] - margin["b"]) if is_tall else None,
         column_widths=None if is_tall else widths,
         subplot_titles=[plain(title) for title in titles],
     )
@@ -278,18 +285,14 @@ def overview_figure(read: Reader, teams: Teams, *, only: Collection[str] = (), i
         _dots(drawn, read, rows, measure, **_cell(place, is_tall))
     for place, draw in enumerate(bars, len(measures) + 1):
         draw(drawn, read, teams, rows, **_cell(place, is_tall))
-    labels = [(_short_label if is_tall else _label)(name, row, teams) for row, name in shown]
     drawn.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.45, -0.55], zeroline=False, ticklabelstandoff=6
     )
-    legend = 26 * (_failure_bars in bars)
-    row = _ROW + 12 * any(label.count("<br>") > 1 for label in labels)
-    height = (panels * (56 + (_ROW - 8) * len(rows)) + 60 if is_tall else 106 + row * len(rows)) + legend
     styled(drawn, height=height)
     drawn.update_layout(
         barmode="stack",
         bargap=0.42,
-        margin={"l": 10, "r": 12, "t": 34, "b": 58 + legend},
+        margin=margin,
         legend={
             "y": 0.005,
             "yanchor": "bottom",

@@ -8,6 +8,7 @@ The store should hold every family, judged and attributed; pages that need a gam
 from __future__ import annotations
 
 import argparse
+import logging
 import shutil
 import sys
 import threading
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     asked = parser.parse_args(arguments)
     (asked.out.parent if asked.front else asked.out).mkdir(parents=True, exist_ok=True)
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     store = Store(asked.store)
     server = make_server("127.0.0.1", 0, create_app(store).server, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -89,6 +91,8 @@ def take(browser: Browser, address: str, place: Path) -> None:
     """The page in every width and theme; what a screen shows first, and below it the whole page."""
     for width, height in WIDTHS.items():
         page = browser.new_page(viewport={"width": width, "height": height})
+        page.on("console", lambda said: print(f"{place.name}: console: {said.text}") if said.type == "error" else None)
+        page.on("pageerror", lambda error: print(f"{place.name}: {error}"))
         page.goto(address)
         page.locator("main .card, main .note, main .stage, main h1").first.wait_for()
         page.wait_for_load_state("networkidle")

@@ -118,13 +118,16 @@ def by_mode(read: Reader, rows: pl.DataFrame) -> go.Figure:
 
     keys = ["model", "condition", "builder", "judge"]
     teams = rows.select(keys).unique(maintain_order=True)
-    names = [f"{name.model}, {row['judge']}" for name, row in zip(team_names(read, teams.to_dicts()), teams.to_dicts(), strict=True)]
+    judges = teams["judge"].to_list()
+    names = [
+        f"{plain(name.model)}<br><sup>{plain(judge)}</sup>" for name, judge in zip(team_names(read, teams.to_dicts()), judges, strict=True)
+    ]
     drawn = go.Figure()
     for mode, color in _MODES.items():
         found = teams.join(rows.filter(mode=mode), on=keys, how="left", nulls_equal=True, maintain_order="left")
         drawn.add_bar(
             x=found["share"].to_list(),
-            y=[plain(name) for name in names],
+            y=names,
             orientation="h",
             name=mode.replace("_", " "),
             marker={"color": color},
@@ -134,7 +137,7 @@ def by_mode(read: Reader, rows: pl.DataFrame) -> go.Figure:
     drawn.update_layout(barmode="stack")
     drawn.update_xaxes(range=[0, 1], tickformat=".0%", title="director turns")
     drawn.update_yaxes(autorange="reversed")
-    return styled(drawn, height=130 + 32 * len(names))
+    return styled(drawn, height=130 + 36 * len(names))
 
 
 def _reading(read: Reader) -> str:

@@ -274,7 +274,7 @@ def _lead(flows: pl.DataFrame, unit: str, turns: int) -> str:
     first = owned.group_by("role", "link").agg(pl.col("cost").sum()).sort("cost", "role", "link", descending=[True, False, False])
     role, link, cost = first.row(0)
     whose = share(float(owned["cost"].sum()) / total)
-    return f"{said}; {whose} of it has a cause, and most of that is a {role}'s: {of_link(link)} ({share(cost / total)}){open_part}."
+    return f"{said}; {whose} of it has a cause, above all a {role}'s: {of_link(link)} ({share(cost / total)}){open_part}."
 
 
 # -- figures ----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -74,6 +75,17 @@ def addresses(figure: go.Figure) -> Iterator[str]:
     for trace in figure.data:
         for entry in trace.customdata if trace.customdata is not None else ():
             yield entry[0]
+
+
+@pytest.mark.parametrize("only", [(), ("score", "spiral")])
+def test_panels_one_below_the_other_have_room_for_their_numbers(only: tuple[str, ...], played: Store) -> None:
+    """On Spirals and Remove gap, two panels, the title of the second was drawn over the numbers of the first."""
+    with reader(played, Address.parse("/", "")) as read:
+        figure = overview_figure(read, teams_of(read, "craft"), only=only, is_tall=True)
+    assert figure is not None
+    tall = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
+    ends = [axis.domain for axis in figure.select_yaxes()]
+    assert min((above[0] - below[1]) * tall for above, below in pairwise(ends)) > 50
 
 
 def test_a_row_a_team_has_its_score_next_to_how_it_worked(drawn: Drawn) -> None:
