@@ -88,6 +88,58 @@ where
     and episodes.score is not null
     and episodes.level in ('hanabi', 'overcooked', 'collab_capture', 'collab_escape');
 
+-- coordination_partners: score of a player of Hanabi or Overcooked by the skill of its graded partner (`script:graded_N`).
+-- One row is a player, a game or layout, and a skill. Graded scripts stand in for the papers' trained partners (BC, OBL), which are not
+-- published: they show how a score depends on a partner's skill, not how one plays with a learned convention (docs/coordination.md).
+-- Games with one seed count as one value, their mean, since they share cards or start.
+--   game  text  hanabi or overcooked
+--   variant  text  layout of the kitchen; `episode` in Hanabi
+--   player  text  the model or script that has the graded partner
+--   skill  percent  share of the partner's decisions that the best script made; the others were random legal actions
+--   games  count  games
+--   seeds  count  different seeds, the n of the interval
+--   score  number  the mean over seeds, as in coordination_games
+--   low  number  lower end of its 95 % interval by Student's t, not below 0; null with one seed or where all scores are equal
+--   high  number  upper end
+-- Report: coordination-partners, ordered by game, variant, player, skill
+create or replace view coordination_partners as
+with pairs as (
+    select
+        played.*, coalesce(episodes.seed::varchar, episodes.episode_id) as seed,
+        unnest([
+            {'player': team ->> 'alice', 'partner': team ->> 'bob'},
+            {'player': team ->> 'bob', 'partner': team ->> 'alice'}
+        ], recursive := true)
+    from coordination_games as played
+    inner join episodes using (episode_id)
+    where played.game in ('hanabi', 'overcooked')
+),
+
+graded as (
+    select
+        game, variant, player, seed,
+        regexp_extract(partner, '^(script:)?graded_([0-9]+)$', 2)::int as skill,
+        avg(score) as score,
+        count(*) as games
+    from pairs
+    where regexp_matches(partner, '^(script:)?graded_[0-9]+$') and player is not null
+    group by all
+),
+
+means as (
+    select
+        game, variant, player, skill,
+        sum(games)::bigint as games,
+        count(*) as seeds,
+        avg(score) as score,
+        t_critical(count(*) - 1) * nullif(stddev_samp(score), 0) / sqrt(count(*)) as half
+    from graded
+    group by all
+)
+
+select game, variant, player, skill, games, seeds, score, greatest(score - half, 0) as low, score + half as high
+from means;
+
 -- coordination_scores: the scores of LLM-Coordination in one long table: CoordinationQA, its chance levels, and the four games.
 -- One row is a number.
 --   section  text  coordqa, hanabi, overcooked, collab_capture or collab_escape

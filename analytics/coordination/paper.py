@@ -12,6 +12,7 @@ _LAYOUT: Final = (
     "CASE variant WHEN 'cramped_room' THEN 'CR' WHEN 'asymmetric_advantages' THEN 'AA' WHEN 'coordination_ring' THEN 'Ring' "
     "WHEN 'forced_coordination' THEN 'FC' WHEN 'counter_circuit_o_1order' THEN 'CC' ELSE variant END"
 )
+_GRADED: Final = "coalesce(' with ' || nullif(regexp_extract(model, 'graded_[0-9]+'), ''), '')"
 _SELF: Final = "model NOT LIKE '%+%'"
 _RATES: Final = " UNION ALL ".join(
     f'SELECT model AS "row", \'{title} rate\' AS col, variant AS "cluster", success::INT::DOUBLE AS value FROM coordination_games '
@@ -73,11 +74,11 @@ ITEMS: Final = (
     PaperItem(
         kind="table",
         number="4",
-        title="Overcooked: score with a partner by behaviour cloning, by side",
-        needs="games with that partner, which is not published",
+        title="Overcooked: score with a partner by behaviour cloning, by side; graded scripts instead of it are named",
+        needs="games with that partner, which is not published, or with script:graded_N",
         cells=units(
-            f'SELECT model AS "row", {_LAYOUT} AS col, episode_id AS "cluster", score::DOUBLE AS value FROM coordination_games '
-            "WHERE game = 'overcooked' AND model LIKE '%+%'",
+            f'SELECT model AS "row", {_LAYOUT} || {_GRADED} AS col, episode_id AS "cluster", score::DOUBLE AS value '
+            "FROM coordination_games WHERE game = 'overcooked' AND model LIKE '%+%'",
             with_sem=False,
         ),
     ),

@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
-from typing import Final, Literal
+from functools import lru_cache, partial
+from random import Random
+from typing import Any, Final, Literal, TypeVar
 
 from schemas.replies import Read as ReadKind
 
@@ -153,6 +154,31 @@ class ScriptDecision:
     def response(self) -> str:
         """The answer as a model would write it."""
         return f"Explanation: {self.explanation}\nAction: {self.intended}"
+
+
+GRADES: Final = (0, 25, 50, 75, 100)
+"""Skills of graded scripts, percent: the share of decisions that are the best script's; the others are legal actions at random."""
+
+
+_Decision = TypeVar("_Decision")
+
+
+def graded(best: Callable[..., _Decision], at_random: Callable[..., _Decision]) -> dict[str, Callable[..., _Decision]]:
+    """The best script of a game, weakened in steps: stand-ins for trained partners, which are not published.
+
+    Args:
+        best: a script; its last argument are the random numbers.
+        at_random: one with the same arguments, which takes any legal action.
+
+    Returns:
+        `graded_0` to `graded_100` -> script.
+    """
+
+    def decide(skill: int, *seen: Any) -> _Decision:
+        rng: Random = seen[-1]
+        return (best if rng.random() * 100 < skill else at_random)(*seen)
+
+    return {f"graded_{skill}": partial(decide, skill) for skill in GRADES}
 
 
 def partner_of(player: Player) -> Player:

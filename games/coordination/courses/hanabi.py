@@ -33,7 +33,7 @@ from games.coordination.hanabi import (
     shown_table,
     touched,
 )
-from games.coordination.players import Injected, Player, ground, partner_of
+from games.coordination.players import Injected, Player, graded, ground, partner_of
 from games.players.course import Course
 from games.players.player import texts_of
 from schemas.game import ActionEntry, End, Turn
@@ -300,4 +300,5 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "bomber": _bomber,
     "random": _random,
     FAULTLESS: _careful,
+    **graded(_careful, _random),
 }

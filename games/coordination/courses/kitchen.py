@@ -28,7 +28,7 @@ from games.coordination.kitchen import (
     state_text,
     step,
 )
-from games.coordination.players import PLAYERS, Player, ScriptDecision, ground
+from games.coordination.players import PLAYERS, Player, ScriptDecision, graded, ground
 from games.players.course import Course
 from games.players.player import texts_of
 from schemas.game import ActionEntry, End, Turn
@@ -258,4 +258,10 @@ def _contrary(layout: Layout, state: KitchenState, cook: int, actions: tuple[str
     return ScriptDecision(intended=decision.intended, explanation=statement, injected=("misgrounded_state",))
 
 
-POLICIES: Final[Mapping[str, Policy]] = {"greedy": _greedy, "waiter": _waiter, "random": _random, "contrary": _contrary}
+POLICIES: Final[Mapping[str, Policy]] = {
+    "greedy": _greedy,
+    "waiter": _waiter,
+    "random": _random,
+    "contrary": _contrary,
+    **graded(_greedy, _random),
+}

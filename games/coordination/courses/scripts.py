@@ -25,7 +25,7 @@ from games.coordination.courses.kitchen import Pots, wishes
 from games.coordination.escape import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi import COLOR_LETTERS, COLORS, PLAYERS_IN_ORDER, RANKS, HanabiState, Known, action_text, legal_moves, listed
 from games.coordination.kitchen import LAYOUTS, MOVE_AWAY, ONIONS, WAIT, Cook, Item, KitchenState, Spot, place_of
-from games.coordination.players import PLANTED_QUESTIONS, PLAYERS, Player, ScriptDecision, partner_of
+from games.coordination.players import PLANTED_QUESTIONS, PLAYERS, Player, ScriptDecision, graded, partner_of
 from games.players.player import Observation
 from games.players.setup import onset_of
 from schemas.game import PlantedLabel, Turn
@@ -196,25 +196,38 @@ def _escape(name: str, shown: ScriptView) -> ScriptDecision:
     return ESCAPE[name](state, player, Random(f"escape-seat:{name}:{text}"))
 
 
-def _cook(shown: ScriptView) -> ScriptDecision:
+def _cook(shown: ScriptView, options: Sequence[str], rng: Random) -> ScriptDecision:
     """Takes the first of what moves a soup on; where the partner blocks the way, makes room."""
     text, cook = shown.text, PLAYERS.index(shown.player)
-    actions = re.search(r"Available Actions:\s*\[(.*)\]", text, re.DOTALL)
-    assert actions is not None, text
-    options = actions[1].split(", ")
     pots = {name: (int(onions), soup) for name, onions, soup in _COOKER.findall(text)}
     wanting = [name for name, (onions, _) in pots.items() if onions < ONIONS]
     cooked = [name for name, (_, soup) in pots.items() if soup == "cooked"]
     cooking = [name for name, (_, soup) in pots.items() if soup == "still cooking"]
     for wish in wishes(_hands(text, cook), cook, Pots(wanting, cooked, cooked or cooking)):
         found = [option for option in options if option.startswith(wish.begins) and (not wish.places or place_of(option) in wish.places)]
-        if found:
+        if found and not (wish.begins == _NEW_PLATE and _PLATE_LIES.search(text)):
             blocked = re.search(rf"^{place_of(found[0])} is \d+ units away, but blocked", text, re.MULTILINE)
-            if blocked and Random(f"kitchen-seat:{text}").random() < _MAKE_ROOM:
+            if blocked and rng.random() < _MAKE_ROOM:
                 return ScriptDecision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
             return ScriptDecision(intended=found[0], explanation=wish.reason)
-    aside = Random(f"kitchen-seat:{text}").random() < _ASIDE
+    aside = rng.random() < _ASIDE
     return ScriptDecision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once.")
+
+
+_NEW_PLATE: Final = "pick up plate"
+_PLATE_LIES: Final = re.compile(r"^s\d contains plate", re.MULTILINE)
+"""A plate on a shared counter is enough: plates on all of them leave no room for onions, and both cooks wait for ever."""
+
+_COOKS: Final[Mapping[str, Callable[..., ScriptDecision]]] = {
+    "greedy": _cook,
+    **graded(_cook, lambda _, options, rng: ScriptDecision(intended=rng.choice(options), explanation="Any action is fine.")),
+}
+
+
+def _kitchen(name: str, shown: ScriptView) -> ScriptDecision:
+    actions = re.search(r"Available Actions:\s*\[(.*)\]", shown.text, re.DOTALL)
+    assert actions is not None, shown.text
+    return _COOKS[name](shown, actions[1].split(", "), Random(f"kitchen-seat:{shown.text}"))
 
 
 _ASIDE: Final = 0.25
@@ -239,7 +252,7 @@ def _scripts(game: Callable[[str, ScriptView], ScriptDecision], names: Sequence[
 
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
     "hanabi": _scripts(_hanabi, tuple(HANABI)),
-    "overcooked": {"greedy": partial(_play, _cook)},
+    "overcooked": _scripts(_kitchen, tuple(_COOKS)),
     "collab_capture": _scripts(_capture, tuple(CAPTURE)),
     "collab_escape": _scripts(_escape, tuple(name for name in ESCAPE if name != SEES_ALL)),
 }

@@ -108,7 +108,7 @@ def test_what_scripts_do_wrong_is_planted_and_found_by_rule(store: Store) -> Non
 def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, tmp_path: Path) -> None:
     """Whatever is played is ingested whole and replays; playing again plays nothing."""
     turns: dict[str, Any] = {"turns": 60} if game == "overcooked" else {}
-    players = [f"all=script:{name}" for name in POLICIES[game]]
+    players = [f"all=script:{name}" for name in POLICIES[game] if name == "graded_50" or not name.startswith("graded")]
     report = played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns)
     assert report.played == len(report.paths)
     assert played("coordination", tmp_path / "logs", players=players, game=game, seeds=(4, 5), **turns).stored == report.played

@@ -1,0 +1,64 @@
+"""Graded scripts: the score of whoever plays with one rises with its skill, from the whole state and from the prompt alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from analytics.query import query
+from games.coordination.courses.scripts import BEFORE_ONSET, SCRIPTS, CoordinationGame
+from games.coordination.players import GRADES
+from games.experiments.plan import play
+from ingest.files.run import ingest_paths
+from schemas.store.store import Store
+from tests.games.coordination.test_coordination_seats import asked, begun
+
+
+def test_the_report_of_partners_rises_with_their_skill(tmp_path: Path) -> None:
+    """One row a skill; n is of seeds, scores are those of the games; teams without a graded script are in none."""
+    logs = tmp_path / "logs"
+    for alice, bob in [("careful", f"graded_{skill}") for skill in GRADES] + [("careful", "cautious")]:
+        play("coordination", logs, players=[f"Alice=script:{alice}", f"Bob=script:{bob}"], game="hanabi", seeds=[1], games=8)
+    for skill in (0, 100):
+        team = [f"Alice=script:graded_{skill}", "Bob=script:greedy"]
+        play("coordination", logs, players=team, game="overcooked", task=["forced_coordination"], turns=200, seeds=[1], games=1)
+    store = Store(tmp_path / "s.duckdb")
+    assert ingest_paths([logs], store, workers=1).is_clean
+    rows = query(store, "from coordination_partners order by game, skill").to_dicts()
+    found = [row for row in rows if row["game"] == "hanabi"]
+    assert [(row["player"], row["skill"], row["games"], row["seeds"]) for row in found] == [("careful", skill, 8, 8) for skill in GRADES]
+    scores = [row["score"] for row in found]
+    assert scores == sorted(set(scores))
+    assert found[0]["high"] < found[-1]["low"]
+    by_hand = query(store, "select avg(score) from coordination_games where model = 'careful+graded_50'").item()
+    assert found[2]["score"] == pytest.approx(by_hand)
+    worst, best = (row for row in rows if row["game"] == "overcooked")
+    assert (worst["player"], worst["variant"], worst["skill"], best["skill"]) == ("greedy", "forced_coordination", 0, 100)
+    assert worst["score"] < best["score"]
+
+
+@pytest.mark.parametrize(("game", "variant"), [("hanabi", ""), ("overcooked", "forced_coordination"), ("overcooked", "coordination_ring")])
+def test_from_the_prompt_alone_a_better_partner_brings_more(game: CoordinationGame, variant: str) -> None:
+    """As with a model: both read the prompt; a graded script at either side, the same words give the same replies."""
+
+    def score(skill: int, seed: int, side: str) -> int:
+        names = dict.fromkeys(("Alice", "Bob"), BEFORE_ONSET[game]) | {side: f"graded_{skill}"}
+        setup = replace(begun(game, variant, partner_information=False), seed=seed, turns=90 if game == "hanabi" else 200)
+        _, played = asked(setup, 5000, lambda each: SCRIPTS[game][names[each.agent]](each.data))
+        last = played[-1].state_after
+        return int(last["score"]) if game == "overcooked" else sum(last["fireworks"].values())
+
+    seeds = range(1, 7) if game == "hanabi" else (1,)
+    low, middle, high = (mean(score(skill, seed, side) for seed in seeds for side in ("Alice", "Bob")) for skill in (0, 50, 100))
+    assert low < high
+    assert game == "overcooked" or low < middle < high
+
+
+def test_cooks_do_not_block_each_other_with_plates() -> None:
+    """In forced coordination plates filled all shared counters, so that two greedy cooks waited from tick 60 on."""
+    setup = replace(begun("overcooked", "forced_coordination", partner_information=False), turns=400)
+    _, played = asked(setup, 5000, lambda each: SCRIPTS["overcooked"]["greedy"](each.data))
+    assert played[-1].state_after["score"] > played[199].state_after["score"] > 0
