@@ -164,6 +164,121 @@ from counted;
 create or replace view avalon_suspicion as
 select * from avalon_suspicion_by();
 
+-- avalon_accusations: accusations in messages of Avalon against the truth, as judges and people read them.
+-- What a message claims about others has to be read, so all rests on answers to `accusation_right` (rubric avalon_minds): does a message call
+-- other players evil, and are all of them? What no one read, or left undecided, is unknown and no accusation of 0.
+-- One row is a role, by a judge; messages of games that no judge was asked about are in one row without a judge.
+--   model, role, side
+--   judge  text  whose answers count: a judge of verdicts, or `label: ` and the annotator of labels; null where there are no answers
+--   messages  count  public messages of the role in the games that the judge was asked about
+--   accusing  count  messages that accuse by the judge's answer; this and all that follows is null without a judge
+--   silent  count  messages that accuse no one (not applicable)
+--   unknown  count  messages left undecided or without an answer; they can be accusations
+--   right_accusations  count  accusing messages that name evil players alone
+--   wrong_accusations  count  those that name a good one; the rest of accusing is unclear
+--   right_rate, low, high
+--   chance  0..1  the mean share of evil players among the others at the table over right and wrong ones: what naming one at random gives
+-- Report: avalon-accusations, ordered by model, judge, side, role
+create or replace view avalon_accusations as
+with given as (
+    select
+        episode_id, turn, agent, judge, unit_id,
+        case when status = 'answered' then lower(answer) end as answer, score
+    from verdicts_latest
+    where variant is null and agent is not null and rubric = 'avalon_minds' and question = 'accusation_right'
+    union all
+    select episode_id, turn, agent, 'label: ' || annotator as judge, unit_key as unit_id, lower(answer) as answer, score
+    from labels
+    where episode_id is not null and agent is not null and rubric = 'avalon_minds' and question = 'accusation_right'
+),
+
+-- repeats of one message are one answer; half yes and half no is unclear
+answers as (
+    select
+        episode_id, agent, judge,
+        bool_and(coalesce(answer in ('na', 'n/a'), false)) as is_silent,
+        avg(case when answer not in ('na', 'n/a') then coalesce(score, 0.5) end) as score
+    from given
+    group by episode_id, turn, agent, judge, unit_id
+),
+
+spoken as (
+    select episode_id, agent, count(*) as messages
+    from utterances
+    where channel = 'public' and not superseded and trim(text) <> ''
+    group by all
+),
+
+tables as (
+    select episode_id, count(*) as players, count(*) filter (side = 'evil') as evil
+    from avalon_players
+    group by all
+    having count(*) = count(side)
+),
+
+judged as (
+    select
+        episode_id, agent, judge,
+        count(*) filter (is_silent or score is not null) as known,
+        count(*) filter (is_silent) as silent,
+        count(*) filter (score > 0.5) as yes,
+        count(*) filter (score < 0.5) as no,
+        count(*) filter (score = 0.5) as unclear
+    from answers
+    group by all
+),
+
+asked as (
+    select distinct episode_id, judge
+    from answers
+),
+
+by_player as (
+    select
+        episodes.model, speakers.role, speakers.side, asked.judge, speakers.episode_id, spoken.messages,
+        case when asked.judge is not null then coalesce(judged.known, 0) end as known,
+        case when asked.judge is not null then coalesce(judged.silent, 0) end as silent,
+        case when asked.judge is not null then coalesce(judged.yes, 0) end as yes,
+        case when asked.judge is not null then coalesce(judged.no, 0) end as no,
+        case when asked.judge is not null then coalesce(judged.unclear, 0) end as unclear,
+        (tables.evil - (speakers.side = 'evil')::int) / (tables.players - 1) as share
+    from avalon_players as speakers
+    inner join episodes using (episode_id)
+    inner join tables using (episode_id)
+    inner join spoken on speakers.episode_id = spoken.episode_id and speakers.player = spoken.agent
+    left join asked on speakers.episode_id = asked.episode_id
+    left join judged on speakers.episode_id = judged.episode_id and speakers.player = judged.agent and asked.judge = judged.judge
+),
+
+by_game as (
+    select
+        model, role, side, judge,
+        sum(messages)::bigint as messages,
+        sum(known)::bigint as known,
+        sum(silent)::bigint as silent,
+        sum(yes)::bigint as yes,
+        sum(no)::bigint as no,
+        sum(unclear)::bigint as unclear,
+        sum(share * (yes + no)) as expected
+    from by_player
+    group by model, role, side, judge, episode_id
+)
+
+select
+    model, role, side, judge,
+    sum(messages)::bigint as messages,
+    case when sum(known) > 0 then sum(yes + no + unclear)::bigint end as accusing,
+    sum(silent)::bigint as silent,
+    sum(messages - known)::bigint as unknown,
+    sum(yes)::bigint as right_accusations,
+    sum(no)::bigint as wrong_accusations,
+    sum(yes) / nullif(sum(yes + no), 0) as right_rate,
+    cluster_low(yes, yes + no) as low,
+    cluster_high(yes, yes + no) as high,
+    sum(expected) / nullif(sum(yes + no), 0) as chance
+from by_game
+group by all;
+
 -- avalon_turning_points: proposals of Avalon by what the vote on them cost good: the chance of good by stated play (docs/avalon.md, a model).
 -- One row is a proposal with a vote.
 --   episode_id, turn, game, mission, proposal

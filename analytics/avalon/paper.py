@@ -36,6 +36,15 @@ _TRUST: Final = """
     SELECT model, 'by drawing', 100 * sum(evil_chance * chosen) / sum(chosen), NULL, NULL, NULL, sum(chosen)::BIGINT
     FROM avalon_trust WHERE side = 'good' GROUP BY model
 """
+_ACCUSED: Final = """
+    SELECT
+        model || ', ' || judge AS "row", role AS col, 100 * right_rate AS value, NULL AS sem, 100 * low AS low, 100 * high AS high,
+        right_accusations + wrong_accusations AS n
+    FROM avalon_accusations WHERE right_rate IS NOT NULL
+    UNION ALL
+    SELECT model || ', ' || judge, role || ', by drawing', 100 * chance, NULL, NULL, NULL, right_accusations + wrong_accusations
+    FROM avalon_accusations WHERE right_rate IS NOT NULL
+"""
 _SPLIT: Final = "CASE split WHEN 'all' THEN 'all' WHEN 'memory' THEN trim(value) ELSE split || ' ' || trim(value) END"
 _GUESSES: Final = f"""
     SELECT
@@ -77,6 +86,13 @@ ITEMS: Final = (
         title="Votes for a team that was proven bad for the voter, percent of votes on such teams, by what proves it and role",
         needs=_NEEDS,
         cells=given(_PROVEN),
+    ),
+    PaperItem(
+        kind="table",
+        number="5",
+        title="Messages that accuse evil players alone, percent of accusing messages that a judge or person decided, by role",
+        needs="answers to accusation_right of the rubric avalon_minds, by a judge or people",
+        cells=given(_ACCUSED),
     ),
     PaperItem(
         kind="figure", number="1", title="Evil players among those whom good leaders choose, percent", needs=_NEEDS, cells=given(_TRUST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import get_args
 
 import pytest
@@ -97,6 +98,28 @@ def test_mapped_taxonomies_are_mapped_whole(store: Store, taxonomy: str, categor
     """A category that a rule can give has a line, and no line is about a category that does not exist."""
     mapped = set(query(store, "select category from failure_map where taxonomy = $taxonomy", {"taxonomy": taxonomy})["category"])
     assert mapped == categories
+
+
+def test_a_play_fails_if_and_only_if_the_card_does_not_fit(store: Store) -> None:
+    """Whatever the player knew: a right play counted as a guess, so games had failures that cost nothing."""
+    mapped = dict(query(store, "select category, common from failure_map where taxonomy = 'hanabi_move'").iter_rows())
+    rng, seen = Random(1), set[str]()
+    for seed in range(20):
+        table = hanabi_moves.HanabiTable(hanabi_moves.deck_of_seed(seed))
+        clued: tuple[int, ...] = ()
+        while not table.is_over:
+            state, player = table.state, table.player_index
+            moves = hanabi_moves.legal_moves(state, player)
+            for move in (move for move in moves if move.verb == "play"):
+                category, _ = hanabi_moves.move_category(state, player, move, clued)
+                assert move.card is not None
+                assert (mapped[category] == "none") == state.fits(state.hands[player][move.card]), category
+                seen.add(category)
+            hints = [move for move in moves if move.value]
+            move = rng.choice(hints or [move for move in moves if move.verb != "play"])
+            clued = hanabi_moves.newly_named(state, player, move)
+            table.play(move)
+    assert seen >= {"lucky_play", "clued_play", "misplay"}
 
 
 def test_published_logs_have_no_unmapped_category(shared: Path, tmp_path: Path) -> None:

@@ -270,8 +270,8 @@ def test_a_right_action_is_not_called_wrong_for_what_the_other_agent_left_undone
 
 
 def test_an_action_that_cost_nothing_is_not_called_wrong() -> None:
-    """A lucky play is a failure of a rule, and a right play by its exact cost; where no cost is known the rule counts."""
-    rule = {"agent": "Alice", "taxonomy": "hanabi_move", "category": "lucky_play", "evidence": "", "meaning": "it fits"}
+    """What a rule calls a failure can be right by its exact cost; where no cost is known the rule counts."""
+    rule = {"agent": "Alice", "taxonomy": "hanabi_move", "category": "discard_last", "evidence": "", "meaning": "a last copy"}
     here = TurnFacts(turn=1, outcome="no_oracle", accepted=True, progress=0.04, cost=0.0, unit="points", failures=(rule,))
     names = [dataclasses.replace(here, cost=cost).name for cost in (0.0, 1.0, None)]
     assert names == ["accepted", "wrong", "wrong"]
