@@ -2,9 +2,9 @@
 
 A protocol gives a `Completion`: final text, thoughts, tool calls, and how the reply ended. `read_answer` decides. A finished reply
 that holds exactly one form counts, after a closed list of unwrappings. A cut or interrupted reply never counts, nor does a text in
-thoughts, nor do forms that contradict each other. Thoughts count only where the reply ended by itself, the final text is empty, and the
-thoughts as a whole are the form: some servers take all that a model writes for its thoughts. Where no form is asked for, a text that the
-model itself left empty is its answer.
+thoughts, nor do forms that contradict each other, nor one that the text after it takes back. Thoughts count only where the reply ended
+by itself, the final text is empty, and the thoughts as a whole are the form: some servers take all that a model writes for its thoughts.
+Where no form is asked for, a text that the model itself left empty is its answer.
 """
 
 from __future__ import annotations
@@ -38,6 +38,16 @@ _MARK: Final = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<objec
 _CLOSING: Final = re.compile(_CLOSES, re.IGNORECASE)
 _ASKED_FOR: Final = "<think"
 """How the games that ask for thoughts in tags write the tag."""
+
+_REVOKES: Final = re.compile(
+    r"(?:^|[.,;:!?\n`]|\b(?:but|oh|no))\s*(?:wait|hmm+)\b"
+    r"|\bon second thoughts?\b|\blet me (?:re|think|check|look)|\bnot sure (?:about|if|that|whether)\b"
+    r"|\b(?:that|this|it|which|draft|above|answer|object) (?:is|was|seems|looks)"
+    r" (?:(?:only )?a draft|incorrect|not (?:correct|right|true)|wrong)\b"
+    r"|\b(?:answer|verdict) (?:should|must|ought to) (?:actually |instead |rather |really )?be\b",
+    re.IGNORECASE,
+)
+"""What a model writes after a form that it doubts: a draft, not its answer."""
 
 _CHANNEL: Final = re.compile(
     r"(?:<\|start\|>(?P<to>[^<]*))?<\|channel\|>(?P<head>[^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>"
@@ -260,6 +270,8 @@ def _read(completion: Completion, form: _Form | None, parts: Parted, thoughts: s
     if broken or not (in_text or in_calls):
         raise _Refused("wrong form", _no_object([*broken, parts.text]))
     filled, read_as = _form_in([*chain.from_iterable(in_calls), *in_text], form)
+    if in_text and _REVOKES.search(parts.text.rpartition("}")[2]):
+        raise _Refused(CONTRADICTION, "the text after the form takes it back")
     if _holds_broken(form, parts.text):
         raise _Refused(CONTRADICTION, "it holds two objects of the form, one of which cannot be read")
     return filled, read_as
