@@ -245,7 +245,7 @@ def short_form(  # noqa: PLR0913 - as the options of the command
     given = {key: value for key, value in settings.items() if key in of_tasks}
     switches = {key: list(value) if isinstance(value, list | tuple) else [value] for key, value in settings.items() if key not in given}
     conditions = [_of(game.Condition, dict(zip(switches, values, strict=True))) for values in product(*switches.values())]
-    drawn = [game.SHORT.drawn(games, seed, given) for seed in seeds or game.SHORT.seeds]
+    drawn = [game.SHORT.drawn(games, seed, given) for seed in seeds or game.SHORT.seeds[: 1 if games else None]]
     asked = [(_of(game.Tasks, tasks), numbers) for tasks, numbers in drawn]
     setup = game.player_setup(asked[0][0])
     teams = [setup.taken(team) for team in _alternatives(players or game.SHORT.team(asked[0][0]))]

@@ -121,6 +121,13 @@ def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, t
     assert not query(store, "select * from labels").is_empty()
 
 
+def test_so_many_games_are_played_as_asked_for(tmp_path: Path) -> None:
+    """Without a seed there are three by default; each counted the games from itself on, so three were played for one, five for three."""
+    for games, expected in ((None, 3), (1, 1), (4, 4)):
+        team = ["all=script:random"]
+        assert len(played("coordination", tmp_path / str(games), players=team, game="hanabi", games=games).paths) == expected
+
+
 def test_an_interrupted_game_is_played_again_to_the_same_bytes(tmp_path: Path) -> None:
     """A cut file gives way to the whole game."""
 
