@@ -171,7 +171,8 @@ select * from avalon_suspicion_by();
 --   model, role, side
 --   judge  text  whose answers count: a judge of verdicts, or `label: ` and the annotator of labels; null where there are no answers
 --   messages  count  public messages of the role in the games that the judge was asked about
---   accusing  count  messages that accuse by the judge's answer; this and all that follows is null without a judge
+--   accusing  count  messages that accuse by the judge's answer; this and all that follows is null without a judge. It is 0 only where all
+--                    messages are decided; null where none is read as accusing and some are unknown, as are the two counts below
 --   silent  count  messages that accuse no one (not applicable)
 --   unknown  count  messages left undecided or without an answer; they can be accusations
 --   right_accusations  count  accusing messages that name evil players alone
@@ -267,11 +268,11 @@ by_game as (
 select
     model, role, side, judge,
     sum(messages)::bigint as messages,
-    case when sum(known) > 0 then sum(yes + no + unclear)::bigint end as accusing,
+    case when sum(yes + no + unclear) > 0 or sum(messages) = sum(known) then sum(yes + no + unclear)::bigint end as accusing,
     sum(silent)::bigint as silent,
     sum(messages - known)::bigint as unknown,
-    sum(yes)::bigint as right_accusations,
-    sum(no)::bigint as wrong_accusations,
+    case when accusing is not null then sum(yes)::bigint end as right_accusations,
+    case when accusing is not null then sum(no)::bigint end as wrong_accusations,
     sum(yes) / nullif(sum(yes + no), 0) as right_rate,
     cluster_low(yes, yes + no) as low,
     cluster_high(yes, yes + no) as high,
