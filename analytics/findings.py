@@ -208,7 +208,7 @@ def _who(board: _Board) -> str:
         return f"{opening}: {unlike}{_nothing_shown(board)}; {means}."
     last, pair = shown
     difference = f"{signed(pair['difference']).lstrip('+')} ({from_to(pair['low'], pair['high'])})"
-    sure = chance(pair["p"], pair["p_holm"], pair["tests"], "comparisons")
+    sure = chance(pair["p"], pair["p_holm"], pair["tests"], "comparison")
     return (
         f"{opening}: {unlike}{names[_side(last)]} is behind {names[_side(pair, '_a')]} by {difference} "
         f"on {counted(pair['tasks'], 'shared task')} ({sure})."

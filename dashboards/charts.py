@@ -202,6 +202,8 @@ class FamilyPage:
             return card(chart.title, note(chart.empty), wide=True) if chart.empty else None
         table = fold(read, self._grids[chart.table.name], is_open=chart.kind == "table") if chart.table else None
         drawn = figure(chart.name, self.draw(read, chart, rows), label=self._label(read, chart)) if chart.kind != "table" else None
+        if chart.kind == "heat" and chart.is_wide:
+            drawn = html.Div(drawn, className="wide-figure")
         links = [choice.links(read) for choice in chart.choices]
         return card(chart.title, *links, drawn, table, hint=self._filled(read, chart, chart.hint), wide=chart.is_wide)
 
@@ -334,6 +336,7 @@ def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
 
     drawn = go.Figure()
     order = rows["series"].unique(maintain_order=True).to_list()
+    is_shared_out = order != [""]
     for series in order:
         at = [place for place, name in enumerate(rows["series"]) if name == series]
         part = rows[at]
@@ -342,8 +345,8 @@ def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
             y=[plain(wording.in_words(line)) for line in part["line"]],
             orientation="h",
             name=plain(wording.in_words(series)),
-            text=[wording.count(n) for n in part["n"]] if len(order) > 1 else None,
-            marker={"color": color_of(series, order) if len(order) > 1 else OUTCOMES["not_followed"].color},
+            text=[wording.count(n) for n in part["n"]] if is_shared_out else None,
+            marker={"color": color_of(series, order) if is_shared_out else OUTCOMES["not_followed"].color},
             customdata=[
                 [links[place], f"{wording.share(value)} ({wording.counted(n, chart.n_of)})"]
                 for place, value, n in zip(at, part["value"], part["n"], strict=True)
@@ -351,9 +354,9 @@ def _bars(chart: Chart, rows: pl.DataFrame, links: Sequence[str]) -> go.Figure:
             hovertemplate="%{y}: %{customdata[1]}<extra>%{fullData.name}</extra>",
         )
     drawn.update_layout(barmode="stack")
-    drawn.update_xaxes(title=chart.axis.title, rangemode="tozero", tickformat=".0%", range=[0, 1] if len(order) > 1 else None)
+    drawn.update_xaxes(title=chart.axis.title, rangemode="tozero", tickformat=".0%", range=[0, 1] if is_shared_out else None)
     drawn.update_yaxes(title=chart.y, autorange="reversed")
-    return styled(drawn, height=130 + 26 * rows["line"].n_unique(), legend=len(order) > 1)
+    return styled(drawn, height=130 + 26 * rows["line"].n_unique(), legend=is_shared_out)
 
 
 def _steps(chart: Chart, rows: pl.DataFrame, _: Sequence[str]) -> go.Figure:

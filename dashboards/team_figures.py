@@ -38,6 +38,8 @@ _ROW: Final = 46
 _GAP: Final = 56
 """Pixels between panels one below the other: tick labels, the axis title, and the title of the next panel."""
 _MANY_TURNS: Final = 40
+_NUMBERED: Final = 6
+"""Turns that are all named on an axis; a turn has no halves."""
 _FADED: Final = 0.62
 _NAME, _DETAIL = 26, 30
 
@@ -64,6 +66,10 @@ class Process:
     is_share: bool = False
     least_is_worst: bool = False
     line_at: float | None = None
+
+    def is_faultless(self, value: float) -> bool:
+        """Whether nobody can do better, so that no team is the worst one."""
+        return value >= 1 if self.least_is_worst else value <= (self.line_at or 0)
 
     def write(self, value: float | None) -> str:
         """A value of it, as texts have it."""
@@ -643,7 +649,8 @@ def turns_figure(read: Reader, teams: Teams, *, most: int = 6) -> go.Figure | No
         drawn.add_annotation(**at_top, text=f"{plain(short(name.model, 30 if name.detail else 62))} {small}", font_size=11.5)
     drawn.update_yaxes(range=[-0.04, 1.06], tickvals=[0, 0.5, 1], tickfont_size=10.5, zeroline=False)
     drawn.update_yaxes(tickvals=[0, 1], ticktext=["0", "1"], col=1)
-    drawn.update_xaxes(nticks=6, tickfont_size=10.5, zeroline=False, showgrid=False)
+    last = max(row["turn"] for row in teams.turns)
+    drawn.update_xaxes(nticks=6, dtick=1 if last <= _NUMBERED else None, tickfont_size=10.5, zeroline=False, showgrid=False)
     drawn.update_xaxes(title={"text": "turn", "font": {"size": 11.5}, "standoff": 2}, row=len(rows))
     styled(drawn, height=100 + 92 * len(rows), legend=False)
     drawn.update_layout(margin={"l": 10, "r": 12, "t": 54, "b": 40})

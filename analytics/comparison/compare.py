@@ -477,16 +477,19 @@ def _follows(row: _Row) -> str:
         few = "" if row["is_yes_or_no"] else f", and the coverage of an interval from so few is about {_HELD_BY_FEW} instead of 95 %"
         needed = f"at least {row['tasks_needed']} are needed" if row["paired"] else "play more tasks"
         return f"fewer than {FEWEST} shared tasks cannot show a difference{few}: {needed}"
-    chance = wording.chance(row["p"], row["p_holm"], row["tests"], "comparisons")
+    chance = wording.chance(row["p"], row["p_holm"], row["tests"], "comparison")
     if not row["paired"]:
         return f"their values {'differ' if row['p_holm'] < _SURE else 'do not differ beyond chance'} ({chance})"
     if row["p_holm"] < _SURE:
         return f"a difference on tasks like these ({chance})"
     if not row["can_show"]:
-        few = f"{row['tasks']} shared tasks cannot show a difference among {row['tests']} comparisons, even if all are won"
+        few = (
+            f"{row['tasks']} shared tasks cannot show a difference among {wording.counted(row['tests'], 'comparison')}, even if all are won"
+        )
         return f"{few}: at least {row['tasks_needed']} are needed ({chance})"
     if row["p"] < _SURE:
-        return f"no difference shown: among {row['tests']} comparisons one this large comes up by chance ({chance}): play more tasks"
+        among = wording.counted(row["tests"], "comparison")
+        return f"no difference shown: among {among} one this large comes up by chance ({chance}): play more tasks"
     beyond = (
         "the interval excludes 0, the exact test does not: play more tasks"
         if (row["low"] or 0) > 0

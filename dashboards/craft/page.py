@@ -52,9 +52,9 @@ _TEAMS = """
     ORDER BY progress.progress DESC NULLS LAST, gaps.model, gaps.condition
 """
 _LIMITS = """
-    SELECT DISTINCT max_turns FROM episodes
-    SEMI JOIN (SELECT episode_id FROM games WHERE {filters} AND benchmark = 'craft') AS shown USING (episode_id)
-    ORDER BY max_turns
+    SELECT list_sort(list(DISTINCT max_turns)) AS limits
+    FROM (SELECT episode_id, model, condition, builder FROM games WHERE {filters} AND benchmark = 'craft') AS shown
+    INNER JOIN (SELECT episode_id, max_turns FROM episodes) AS played USING (episode_id) GROUP BY model, condition, builder
 """
 _PROFILES = """
     SELECT * FROM bps_profiles WHERE {filters} AND unit = 'director turn' AND decided > 0 ORDER BY model, condition, builder, judge, mode
@@ -178,9 +178,12 @@ def _turns_card(read: Reader, teams: pl.DataFrame, turns: pl.DataFrame) -> Part:
 
 
 def _pooled(read: Reader) -> str:
-    """Which turn limits a panel has together; the rows of the front page are one limit each."""
-    limits = read.rows(_LIMITS)["max_turns"].drop_nulls()
-    return f" Each panel pools games with limits of {', '.join(map(str, limits))} turns." if len(limits) > 1 else ""
+    """Which turn limits the games of one team have; the rows of the front page are one limit each."""
+    teams = read.rows(_LIMITS)["limits"].to_list()
+    pooled = [limits for limits in teams if len(limits) > 1]
+    limits = ", ".join(map(str, sorted({limit for own in pooled for limit in own})))
+    which = "Each panel pools" if len(pooled) == len(teams) else "Some panels pool"
+    return f" {which} games with limits of {limits} turns." if pooled else ""
 
 
 def report_figure(read: Reader) -> go.Figure | None:
@@ -203,7 +206,7 @@ def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
         shared_yaxes=True,
         subplot_titles=[_title(name) for name in names],
         vertical_spacing=0.32 / height,
-        horizontal_spacing=0.04,
+        horizontal_spacing=0.06,
     )
     oracle, attempted = OUTCOMES["followed"].color, OUTCOMES["not_followed"].color
     for place, (_, team) in enumerate(teams):

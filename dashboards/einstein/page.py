@@ -144,7 +144,7 @@ PAGE: Final = FamilyPage(
             title="Errors",
             kind="bars",
             sql=f"""
-                SELECT *, category AS line, 'steps' AS series, {{per}} AS value, count AS n FROM ({_ERRORS})
+                SELECT *, category AS line, '' AS series, {{per}} AS value, count AS n FROM ({_ERRORS})
                 WHERE category <> '{NO_ERROR}' AND {{per}} IS NOT NULL ORDER BY {{per}} DESC
             """,
             axis=Axis(title="share of {per}"),

@@ -454,13 +454,21 @@ def answers(read: Reader, teams: Teams) -> Part:
         detail = (
             f"{process.title.lower()} {process.write(row['process_mean'])} {_ends(row, 'process', process.write)}, n {row['process_n']}"
         )
+        if process.is_faultless(row["process_mean"]):
+            name, detail = "no team", f"{process.title.lower()} {process.write(row['process_mean'])} at worst"
         found.append((process.worst.capitalize(), str(name), detail))
     if worst := best("spiral_share"):
         name, row = worst
         detail = (
             f"{wording.share(row['spiral_share'])} of turns {_ends(row, 'spiral', wording.share)}, n {wording.count(row['spiral_turns'])}"
         )
-        found.append(("Most correction spirals", str(name), detail))
+        found.append(
+            (
+                "Most correction spirals",
+                str(name) if row["spiral_share"] else "no team",
+                detail if row["spiral_share"] else "no turn is in one",
+            )
+        )
     lost = regret_by_agent(teams)
     if lost:
         agent, cost = next(iter(lost.items()))

@@ -179,9 +179,9 @@ def p_is(value: float | None) -> str:
     return f"p {said}" if said.startswith("<") else f"p = {said}"
 
 
-def chance(p: float, corrected: float, tests: int, what: str = "rows") -> str:
+def chance(p: float, corrected: float, tests: int, what: str = "row") -> str:
     """`p = .004, .020 corrected for 25 rows`: with how many others a p-value was corrected, never one without the other."""
-    return f"{p_is(p)}, {p_value(corrected)} corrected for {count(tests)} {what}"
+    return f"{p_is(p)}, {p_value(corrected)} corrected for {counted(tests, what)}"
 
 
 def signed(value: float | None) -> str:

@@ -77,6 +77,16 @@ def addresses(figure: go.Figure) -> Iterator[str]:
             yield entry[0]
 
 
+def test_no_team_is_worst_where_none_has_a_fault(played: Store) -> None:
+    """Tiles such as "Asks worst: optimal, 100 % right" and "Most correction spirals: 0 % of turns" named a team for nothing."""
+    with reader(played, Address.parse("/", "")) as read:
+        teams = teams_of(read, "craft")
+        rows = [{**row, "spiral_share": 0.0, "process_mean": 0.0} for row in teams.rows]
+        said = to_html(answers(read, Teams(**{**vars(teams), "rows": rows})))
+    for told in ("Removes too much", "Most correction spirals"):
+        assert f"<dt>{told}</dt><dd><b>no team</b>" in said
+
+
 @pytest.mark.parametrize("only", [(), ("score", "spiral")])
 def test_panels_one_below_the_other_have_room_for_their_numbers(only: tuple[str, ...], played: Store) -> None:
     """On Spirals and Remove gap, two panels, the title of the second was drawn over the numbers of the first."""

@@ -66,14 +66,19 @@ def test_only_the_targets_of_the_chosen_tiers_count(tmp_path: Path, tier: str) -
 
 
 def test_a_panel_that_pools_turn_limits_says_so(tmp_path: Path) -> None:
-    """Panels by turn hold games of all limits, while the rows of the front page are one limit each."""
-    for turns in (3, 4):
+    """Panels by turn hold games of all limits of a team, while the rows of the front page are one limit each."""
+    for turns, persona in ((3, "clear"), (4, "clear"), (5, "vague")):
         request = PlayRequest(
-            out=tmp_path / f"logs{turns}", personas=("clear",), builders=("literal",), structures=1, turns=turns, processes=1
+            out=tmp_path / f"logs{turns}", personas=(persona,), builders=("literal",), structures=1, turns=turns, processes=1
         )
         play(request)
     store = Store(tmp_path / "s.duckdb")
-    ingest_paths([tmp_path / "logs3", tmp_path / "logs4"], store, workers=1)
+    ingest_paths([tmp_path / f"logs{turns}" for turns in (3, 4, 5)], store, workers=1)
     ensure_installed(store)
-    with reader(store, Address("/remove-gap")) as read:
-        assert "Each panel pools games with limits of 3, 4 turns." in str(page.content(read))
+    said = {}
+    for model in ("", "clear", "vague"):
+        with reader(store, Address.parse("/remove-gap", f"?model={model}" if model else "")) as read:
+            said[model] = str(page.content(read))
+    assert "Some panels pool games with limits of 3, 4 turns." in said[""]
+    assert "Each panel pools games with limits of 3, 4 turns." in said["clear"]
+    assert "turns." not in said["vague"].split("The shaded area is the gap.")[1]

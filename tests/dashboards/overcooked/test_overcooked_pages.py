@@ -8,6 +8,7 @@ import pytest
 from analytics.installation import ensure_installed
 from analytics.query import query
 from dashboards.address import Address
+from dashboards.figures import OUTCOMES
 from dashboards.overcooked import page as overcooked
 from dashboards.overcooked.board import OvercookedDrawing
 from dashboards.reader import reader
@@ -42,6 +43,16 @@ def test_every_part_is_there(store: Store) -> None:
         assert "Requests and answers" in text
         assert f"children='{words}', className='choice chosen'" in text
     assert "Decline of every team" in drawn(store, "")
+
+
+def test_bars_of_one_answer_say_which_one_it_is(store: Store) -> None:
+    """Where all requests were right the bars of "What goes wrong" were orange, as of faults, and without a name."""
+    with reader(store, Address.parse("/overcooked", "?model=optimal")) as read:
+        figure = overcooked.PAGE.figure_of("overcooked-faults", read)
+    assert figure is not None
+    (trace,) = figure.data
+    assert (trace.name, figure.layout.showlegend) == ("correct", True)
+    assert trace.marker.color != OUTCOMES["not_followed"].color
 
 
 def test_filters_leave_nothing(store: Store) -> None:
