@@ -144,14 +144,11 @@ def teams_of(read: Reader, benchmark: str, game: str | None = None, *, measure: 
         return list(read.rows(sql, asked | more, filter_on=("condition", "model")).iter_rows(named=True))
 
     teams = [row for row in rows(TEAMS_SQL, measure=measure) if game is None or row["game"] == game]
-    return Teams(
-        benchmark=benchmark,
-        rows=teams,
-        names=team_names(read, teams),
-        failures=rows(_FAILURES),
-        regrets=rows(_REGRETS),
-        turns=rows(_TURNS),
+    own = {tuple(row[key] for key in _TEAM) for row in teams}
+    failures, regrets, turns = (
+        [row for row in rows(sql) if tuple(row[key] for key in _TEAM) in own] for sql in (_FAILURES, _REGRETS, _TURNS)
     )
+    return Teams(benchmark=benchmark, rows=teams, names=team_names(read, teams), failures=failures, regrets=regrets, turns=turns)
 
 
 # -- links --------------------------------------------------------------------------------------------------------------------------------
@@ -198,6 +195,8 @@ def _measures(teams: Teams) -> list[_Measure]:
     bounded = all(row["score_max"] == 1 for row in teams.rows if row["n"])
     score = wording.score if bounded else wording.number
     title = (known.score_words or wording.in_words(known.score)) if known else "score"
+    if known and len(games := {row["game"] for row in teams.rows}) == 1:
+        title = known.game_scores.get(games.pop() or "", title)
     found = [
         _Measure(
             title=title[:1].upper() + title[1:],

@@ -469,7 +469,7 @@ def _card(read: Reader, benchmark: str) -> Part:
         )
     events = _events(read, question, benchmark)
     chart = question.draw(_drawn(read, question, rows, benchmark))
-    surest = rows.sort("p_holm", nulls_last=True, maintain_order=True) if "p_holm" in rows.columns else rows
+    surest = rows.sort("p_holm", "p", nulls_last=True, maintain_order=True) if "p_holm" in rows.columns else rows
     if "event" in surest.columns and (event := _event(read, surest)):
         surest = surest.filter(surest["event"] == event)
     sentences = surest["advice"].drop_nulls().head(_MOST_SENTENCES).to_list()

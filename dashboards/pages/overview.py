@@ -417,6 +417,8 @@ def _teams_card(read: Reader, benchmark: str) -> Part:
         if drawn := drawn_twice(name, read, teams, label=label):
             parts += [html.H3(wording.condition_in_words({"game": game})) if game else None, answers(read, teams), *drawn]
     known = _counts_of_transcripts(read) if family(benchmark) is None else None
+    if parts and games_apart(benchmark):
+        parts = [_sure(read, benchmark), *parts]
     if not parts:
         parts = [note("No score, outcome or action of these logs is known.")]
     return html.Div([known, card("Teams" if family(benchmark) else "Scores", *parts)])
@@ -454,9 +456,9 @@ def answers(read: Reader, teams: Teams) -> Part:
         detail = (
             f"{process.title.lower()} {process.write(row['process_mean'])} {_ends(row, 'process', process.write)}, n {row['process_n']}"
         )
-        if process.is_faultless(row["process_mean"]):
-            name, detail = "no team", f"{process.title.lower()} {process.write(row['process_mean'])} at worst"
-        found.append((process.worst.capitalize(), str(name), detail))
+        if is_faultless := process.is_faultless(row["process_mean"]):
+            detail = f"{process.title.lower()} {process.write(row['process_mean'])} at worst"
+        found.append((process.worst.capitalize(), "no team" if is_faultless else str(name), detail))
     if worst := best("spiral_share"):
         name, row = worst
         detail = (
@@ -477,9 +479,14 @@ def answers(read: Reader, teams: Teams) -> Part:
         detail = f"{wording.share(cost / whole)} of the regret of all teams; {wording.share(unread / whole)} is not attributed"
         found.append(("Loses most", agent, detail))
     tiles = [html.Div([html.Dt(label), html.Dd([html.B(printable(name)), html.Small(printable(detail))])]) for label, name, detail in found]
-    sentences = _behind(read, teams.benchmark)[:_IN_CARD] if family(teams.benchmark) else []  # of transcripts they repeat the figure
-    sure = [html.P(printable(sentence), className="card-lead") for sentence in sentences]
-    return html.Div([html.Dl(tiles, className="answers"), *sure])
+    sure = None if games_apart(teams.benchmark) else _sure(read, teams.benchmark)
+    return html.Div([html.Dl(tiles, className="answers"), sure])
+
+
+def _sure(read: Reader, benchmark: str) -> Part:
+    """Which differences are shown; of transcripts they would repeat the figure."""
+    sentences = _behind(read, benchmark)[:_IN_CARD] if family(benchmark) else []
+    return html.Div([html.P(printable(sentence), className="card-lead") for sentence in sentences])
 
 
 def _ends(row: Mapping[str, Any], key: str, write: Callable[[float | None], str]) -> str:

@@ -13,6 +13,8 @@ from analytics.statistics.intervals import pearson
 from dashboards.address import Address
 from dashboards.drawing import draw_page
 from dashboards.parts import compact
+from dashboards.reader import reader
+from dashboards.team_figures import overview_figure, teams_of
 from ingest.files.run import ingest_paths
 from schemas.store.store import Store
 from tests.ingest.coordination.coordination_logs import PlayRequest, play
@@ -105,3 +107,14 @@ def test_the_filters_narrow_every_card(store: Store) -> None:
     assert "collab capture" not in games
     assert "theory of mind" not in _drawn(store, "/coordination", "?level=EC&level=JP")
     assert "No LLM-Coordination game under these filters" in _drawn(store, "/coordination", "?model=nobody")
+
+
+def test_each_game_of_the_front_page_has_its_own_score_and_losses(store: Store) -> None:
+    """Points of Hanabi were called right answers to CoordinationQA, and what was lost in all games stood at each."""
+    with reader(store, Address.parse("/", "?benchmark=coordination")) as read:
+        hanabi, escape = (teams_of(read, "coordination", game) for game in ("hanabi", "collab_escape"))
+        titles = [figure.layout.annotations[0].text for teams in (hanabi, escape) if (figure := overview_figure(read, teams))]
+    assert titles == ["Points of 25", "Escaped"]
+    assert {row["team"] for row in (*hanabi.turns, *hanabi.failures)} <= {row["team"] for row in hanabi.rows}
+    assert len(hanabi.turns) + len(escape.turns) > 0
+    assert not {(row["team"], row["condition"]) for row in hanabi.turns} & {(row["team"], row["condition"]) for row in escape.turns}
