@@ -9,18 +9,21 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from scipy import stats
 
 from analytics.comparison.compare import ValueRange, unpaired
 from analytics.courses import Times, free_curve, hazard_ratio
 from analytics.estimates.effects import Sums, fisher_z, powered, slope
+from analytics.estimates.raters import rows_without_labels
 from analytics.losses.lost import losses_interval
 from analytics.mediation import mediated
 from analytics.planning import pooled_spread
 from analytics.scales import AbilityScale, ability_ends, additive_scale, bradley_terry, rasch_scale
-from analytics.statistics.intervals import ratio_interval, t_interval, wilson
+from analytics.statistics.intervals import LEVEL, ratio_interval, t_interval, wilson
 from analytics.statistics.regressions import clustered_regression, correlation, dummies, mean_by, mixed_coefficient, without
-from analytics.statistics.shifts import Cells, group_shift, paired_shift
+from analytics.statistics.shifts import Cells, confidence_sequence, group_shift, paired_shift
 from research.label_plans import labels_drawn
 from research.scenes import Drawn, Method, Scene, few_scenes, hits_of, levels_of, many, sizes_of
 
@@ -288,6 +291,35 @@ def _sums(weight: Floats, x: Floats, y: Floats, clusters: NDArray[np.int64]) -> 
     return np.column_stack([np.bincount(clusters, weights=weight * power) for power in (np.ones(len(x)), x, y, x**2, x * y, y**2)])
 
 
+def _bounded(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Means of four runs of two teams that are alike on each task."""
+    runs, levels = sizes_of(scene, 4), levels_of(scene, 1, random)[0]
+    one, other = (random.binomial(runs.astype(int), levels) / runs for _ in range(2))
+    return confidence_sequence(one - other, 1 - LEVEL)
+
+
+def _over_models(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Scene's games are models; two shares of each that do not go together."""
+    x, y = (random.binomial(20, levels_of(scene, 1, random)[0]) / 20 for _ in range(2))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    ends = stats.pearsonr(x, y).confidence_interval(LEVEL)
+    return float(ends.low), float(ends.high)
+
+
+def _without_labels(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Three judges that err independently in a fifth of the units, and the mean of the games' levels as the truth."""
+    games = _tasks(scene, 20)
+    is_yes = random.random(len(games)) < levels_of(scene, 1, random)[0][games]
+    shared = {"unit": np.arange(len(games)).astype(str), "game": games, "model": "one"}
+    judges = [
+        pl.DataFrame(shared | {"judge": str(one), "score": np.where(random.random(len(games)) < 0.2, ~is_yes, is_yes).astype(float)})
+        for one in range(3)
+    ]
+    (row,) = rows_without_labels(judges)
+    return None if row["low"] is None else (row["low"] - scene.rate, row["high"] - scene.rate)
+
+
 SLOW: Final[dict[str, Method]] = {
     "correlations, within teams": Method("correlations", _each(_within), fraction=0.2),
     "correlations, between teams": Method("correlations; games are teams here", _each(_between), fraction=0.2),
@@ -296,6 +328,9 @@ SLOW: Final[dict[str, Method]] = {
     "effects, mixed model": Method("effects", _each(_mixed), fraction=0.2, scenes=few_scenes()),
     "judged slopes": Method("judged-effects", _each(_judged(slope)), fraction=0.2, scenes=few_scenes(least=10)),
     "judged correlations": Method("judged-effects; Fisher's z", _each(_judged(fisher_z)), fraction=0.2, scenes=few_scenes(least=10)),
+    "bounded differences": Method("compare: bounded_low", _each(_bounded), fraction=0.2),
+    "correlations over models": Method("probe-skill; games are models here", _each(_over_models), fraction=0.2),
+    "rates without labels": Method("latent-rates", _each(_without_labels), fraction=0.05, scenes=few_scenes(least=10)[::3]),
     "mediation": Method("mediation; eight tasks in the place of five", _each(_mediation), fraction=0.2, scenes=few_scenes(least=8)),
     "curves": Method("survival, survival-curves: share of games without the event", _each(_free), fraction=0.2, scenes=few_scenes()),
     "hazard ratios": Method("survival", _each(_hazard), fraction=0.1, scenes=few_scenes()),

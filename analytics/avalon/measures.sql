@@ -97,23 +97,28 @@ with placed as (
 
 counted as (
     select
-        model, mission, side,
+        model, mission, side, episode_id,
         count(*) as proposals,
         count(*) filter (team_evil = 0) as clean,
         sum(others)::bigint as chosen,
         sum(others_evil)::bigint as chosen_evil,
-        avg((evil - (side = 'evil')::int) / (players - 1)) as evil_chance
+        sum((evil - (side = 'evil')::int) / (players - 1)) as evil_chances
     from placed
     group by all
 )
 
 select
-    model, mission, side, proposals, clean, chosen, chosen_evil,
-    chosen_evil / nullif(chosen, 0) as evil_rate,
-    wilson_low(chosen_evil, chosen) as low,
-    wilson_high(chosen_evil, chosen) as high,
-    evil_chance
-from counted;
+    model, mission, side,
+    sum(proposals)::bigint as proposals,
+    sum(clean)::bigint as clean,
+    sum(chosen)::bigint as chosen,
+    sum(chosen_evil)::bigint as chosen_evil,
+    sum(chosen_evil) / nullif(sum(chosen), 0) as evil_rate,
+    cluster_low(chosen_evil, chosen) as low,
+    cluster_high(chosen_evil, chosen) as high,
+    sum(evil_chances) / sum(proposals) as evil_chance
+from counted
+group by model, mission, side;
 
 -- avalon_trust: whom leaders of Avalon put on their teams, mission by mission; the leader itself is left out.
 -- One row is a mission number and a side of leaders.
@@ -136,7 +141,7 @@ select * from avalon_trust_by();
 create or replace macro avalon_suspicion_by(episodes_counted := null) as table
 with counted as (
     select
-        played.model, votes.role, votes.side, votes.mission,
+        played.model, votes.role, votes.side, votes.mission, votes.episode_id,
         count(*) as votes,
         sum(votes.vote_right)::bigint as right_votes,
         count(*) filter (votes.team_has_evil = 1 and votes.vote = 'approve') as approved_bad,
@@ -150,12 +155,18 @@ with counted as (
 )
 
 select
-    model, role, side, mission, votes, right_votes,
-    right_votes / votes as right_rate,
-    wilson_low(right_votes, votes) as low,
-    wilson_high(right_votes, votes) as high,
-    approved_bad, on_bad, approved_clean, on_clean
-from counted;
+    model, role, side, mission,
+    sum(votes)::bigint as votes,
+    sum(right_votes)::bigint as right_votes,
+    sum(right_votes) / sum(votes) as right_rate,
+    cluster_low(right_votes, votes) as low,
+    cluster_high(right_votes, votes) as high,
+    sum(approved_bad)::bigint as approved_bad,
+    sum(on_bad)::bigint as on_bad,
+    sum(approved_clean)::bigint as approved_clean,
+    sum(on_clean)::bigint as on_clean
+from counted
+group by model, role, side, mission;
 
 -- avalon_suspicion: votes of Avalon against the truth, mission by mission and role by role.
 -- One row is a role and a mission number.

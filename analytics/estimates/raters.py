@@ -90,14 +90,15 @@ def latent_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     found: dict[tuple[str, str], list[pl.DataFrame]] = {}
     for asked in asked_units(store, rubric):
         found.setdefault((asked.rubric, asked.question), []).append(asked.units)
-    rows = [{"rubric": name, "question": question} | row for (name, question), units in found.items() for row in _rows(units)]
+    rows = [{"rubric": name, "question": question} | row for (name, question), units in found.items() for row in rows_without_labels(units)]
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "model", "judges"), pl.String())
     schema |= dict.fromkeys(("units", "games"), pl.Int64()) | dict.fromkeys(("rate", "low", "high"), pl.Float64())
     schema |= dict.fromkeys(("sensitivity", "specificity", "advice"), pl.String())
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _rows(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any]]:
+def rows_without_labels(of_judges: list[pl.DataFrame]) -> Iterator[dict[str, Any]]:
+    """Rows of `latent_rates` for one question; each frame has the columns unit, game, model, judge and score of one judge."""
     both = pl.concat(of_judges).filter(pl.col("score").is_not_null() & (pl.col("score") != 0.5))  # noqa: PLR2004 - unclear
     about = ["unit", "game", "model"]
     table = both.with_columns(pl.col("score").round()).pivot(on="judge", index=about, values="score", maintain_order=True)
