@@ -201,9 +201,12 @@ class FamilyPage:
         if rows.is_empty():
             return card(chart.title, note(chart.empty), wide=True) if chart.empty else None
         table = fold(read, self._grids[chart.table.name], is_open=chart.kind == "table") if chart.table else None
-        drawn = figure(chart.name, self.draw(read, chart, rows), label=self._label(read, chart)) if chart.kind != "table" else None
-        if chart.kind == "heat" and chart.is_wide:
-            drawn = html.Div(drawn, className="wide-figure")
+        drawn = None
+        if chart.kind != "table":
+            found = self.draw(read, chart, rows)
+            drawn = figure(chart.name, found, label=self._label(read, chart))
+            if chart.is_wide and found.data[0].type == "heatmap":  # whose texts touch where it is narrow
+                drawn = html.Div(drawn, className="wide-figure")
         links = [choice.links(read) for choice in chart.choices]
         return card(chart.title, *links, drawn, table, hint=self._filled(read, chart, chart.hint), wide=chart.is_wide)
 
