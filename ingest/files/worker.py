@@ -427,8 +427,8 @@ def unless_known(result: FileResult, known: KnownPath | None) -> FileResult:
 
 _OWN_FORMAT: Final = "cotrace"
 """cotrace's own log of any family: messages of players are all in it, and counted. Published logs of families are checked by replay."""
-_RAW_OF_OWN: Final = ("replies", "raw")
-"""Its keys for a model's reply before it was taken apart into thought, message and action."""
+_RAW_OF_OWN: Final = ("replies", "raw", "goal")
+"""Its keys for a model's reply before it was taken apart into thought, message and action, and for the score that a game could reach."""
 
 
 def _is_same_file(result: FileResult, known: KnownPath | None) -> bool:
