@@ -193,6 +193,7 @@ GROUPS: dict[str, dict[str, Listed]] = {
         "probes": Listed("how changed texts and planted defects change verdicts", "verdicts, probe"),
         "drift": Listed("whether a judge changed over time", "verdicts of models"),
         "self-preference": Listed("whether a model favours its own texts", "verdicts of models"),
+        "probe-skill": Listed("whether models that answer questions about states well play well", "answers to probes, games"),
         "flagged": Listed("texts that try to speak to the judge", "verdicts"),
         "readers": Listed("precision and recall of readers of messages", "claims"),
     },

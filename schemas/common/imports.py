@@ -44,7 +44,8 @@ def pandera_without_pandas() -> None:
         import pandera.polars as pa_polars
         import polars as pl
 
-        pa_polars.DataFrameSchema({"a": pa_polars.Column(checks=pa_polars.Check.ge(0))}).validate(pl.DataFrame({"a": [0]}))
+        columns, rows = {"a": pa_polars.Column(checks=pa_polars.Check.ge(0))}, pl.DataFrame({"a": [0]})
+        pa_polars.DataFrameSchema(columns, checks=pa_polars.Check(lambda data: data.lazyframe.select(pl.lit(value=True)))).validate(rows)
 
 
 class _Hiding:

@@ -124,6 +124,7 @@ def test_planted_truth_becomes_labels(store: Store, log: Path, played: bytes) ->
             label["basis"],
             label["planted"],
             None,  # `imported_at` is of labels out of files
+            None,  # `sampling_probability` is of drawn labels
         )
         for turn in lines(played)[1:-1]
         for label in turn["labels"]
