@@ -188,12 +188,13 @@ def faults(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.DataFrame]
 
 
 def _passes(frame: pl.DataFrame, spec: Table, known: Mapping[str, pl.DataFrame]) -> bool:
-    from pandera.errors import SchemaError
-
     if list(frame.schema.items()) != list(spec.types().items()):
         return False
+    schema = spec.quick_schema(known)
+    from pandera.errors import SchemaError  # after the schema: the first import of Pandera is to go without pandas
+
     try:
-        spec.quick_schema(known).validate(frame)
+        schema.validate(frame)
     except SchemaError:
         return False
     return True
