@@ -135,7 +135,7 @@ def _print_grid(console: Console, columns: Sequence[str], cells: Sequence[Sequen
     table = Table(box=SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
     table.padding = (0, 1 if _width(least, _GAP) <= console.width else 0)
     for name, right, width in zip(columns, numeric, least, strict=True):
-        heading = Text(printable(strike(name.replace("_", between if right else " "))))
+        heading = Text(printable(strike(name)).replace("_", between if right else " "))
         table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=right, min_width=width)
     for line in cells:
         table.add_row(*map(Text, line))

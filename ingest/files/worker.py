@@ -11,7 +11,7 @@ import stat
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -453,7 +453,8 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
     reading = _guarded(data, reader, place)
     is_own = reader.FORMAT == _OWN_FORMAT
     if reading.messages or is_own:
-        result.receipt = receipts(utf8(data), reading, result.source_id, place.path, _RAW_OF_OWN if is_own else ())
+        with suppress(BadInputError):  # the bytes do not decode: the reject of the file tells that
+            result.receipt = receipts(utf8(data), reading, result.source_id, place.path, _RAW_OF_OWN if is_own else ())
         is_known = is_own and bool(reading.rejects)  # what a damaged line of our own log held is lost with it
         reading.rejects += [*_unread_messages(reading)] or ([] if is_known else [*losses(result.receipt)])
     result.turns, result.rejects, result.note, result.notes = reading.turns, reading.rejects, reading.note, reading.notes
