@@ -453,8 +453,11 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
     reading = _guarded(data, reader, place)
     is_own = reader.FORMAT == _OWN_FORMAT
     if reading.messages or is_own:
-        with suppress(BadInputError):  # the bytes do not decode: the reject of the file tells that
-            result.receipt = receipts(utf8(data), reading, result.source_id, place.path, _RAW_OF_OWN if is_own else ())
+        text = b""
+        with suppress(BadInputError):  # bytes that do not decode: the reject of the file tells that
+            text = utf8(data)
+        if text:
+            result.receipt = receipts(text, reading, result.source_id, place.path, _RAW_OF_OWN if is_own else ())
         is_known = is_own and bool(reading.rejects)  # what a damaged line of our own log held is lost with it
         reading.rejects += [*_unread_messages(reading)] or ([] if is_known else [*losses(result.receipt)])
     result.turns, result.rejects, result.note, result.notes = reading.turns, reading.rejects, reading.note, reading.notes
