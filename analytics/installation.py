@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from analytics.views import BASIS, VIEWS, materialize
+from analytics.views import BASIS, VIEWS, Meaning, files_of, materialize
 from schemas.common.errors import StoreError
 from schemas.store.store import SCHEMA_VERSION, Store
 from schemas.tables import TABLES
@@ -40,19 +40,43 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
             raise StoreError(f"{spec.kind} {spec.name} cannot be made ({first_line}): correct {spec.file}") from error
         if spec.kind == "view":
             connection.execute(f"comment on view {spec.name} is {_quoted(spec.summary)}")
-    connection.execute(_comments())
+    connection.execute(_comments(connection))
     connection.execute("delete from store_info where name = ?", [_FINGERPRINT])
     connection.execute("insert into store_info (name, value) values (?, ?)", [_FINGERPRINT, _fingerprint()])
 
 
-@cache
-def _comments() -> str:
+def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Meaning]]:
+    """View or table macro -> column -> meaning, in the order of its columns, in the store of this connection, which has the views.
+
+    Raises:
+        StoreError: a column has no meaning.
+    """
+    found: dict[str, dict[str, Meaning]] = {spec.name: {} for spec in VIEWS if spec.kind != "macros"}
+    here = "database_name = current_database() and schema_name = 'main'"
+    rows = connection.execute(f"select table_name, column_name from duckdb_columns() where {here} order by column_index").fetchall()
+    for spec in VIEWS:
+        if spec.kind == "table macro":
+            parameters = spec.sql.partition(f"create or replace macro {spec.name}(")[2].partition(")")[0]
+            call = f"{spec.name}({', '.join('null' for name in parameters.split(',') if name and ':=' not in name)})"
+            rows += [(spec.name, row[0]) for row in connection.execute(f"describe select * from {call}").fetchall()]
+    known = {spec.name: spec for spec in VIEWS}
+    for name, column in rows:
+        if name in found:
+            if column not in known[name].meanings:
+                raise StoreError(
+                    f"{name}: column {column} has no meaning: add it to columns.csv beside {known[name].file}, or to its header"
+                )
+            found[name][column] = known[name].meanings[column]
+    return found
+
+
+def _comments(connection: duckdb.DuckDBPyConnection) -> str:
     """What each column of every table and view is."""
-    views = [spec for spec in VIEWS if spec.kind == "view"]
-    columns = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
-    columns += [(spec.name, column.name, column.doc, column.unit) for spec in views for column in spec.columns]
+    views = {spec.name for spec in VIEWS if spec.kind == "view"}
+    said = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
+    said += [(name, column, doc, unit) for name, of in columns(connection).items() if name in views for column, (unit, doc) in of.items()]
     return ";".join(
-        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in columns
+        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in said
     )
 
 
@@ -93,7 +117,8 @@ def blank() -> Path | None:
 
     Ninety views and the comments on two thousand columns take DuckDB one to two seconds, a copy some milliseconds.
     """
-    key = hashlib.sha256(f"{_fingerprint()}{_comments()}{SCHEMA_VERSION}{version('duckdb')}".encode()).hexdigest()[:16]
+    meanings = [(spec.summary, spec.special) for spec in VIEWS], [path.read_text("utf-8") for path in files_of("columns.csv")]
+    key = hashlib.sha256(f"{_fingerprint()}{meanings}{SCHEMA_VERSION}{version('duckdb')}".encode()).hexdigest()[:16]
     cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cotrace" / f"blank-{key}.duckdb"
     try:
         if not _is_whole(cached):

@@ -367,7 +367,8 @@ def identifies(column: str, kind: pl.DataType) -> bool:
 
 def units_of(name: str) -> dict[str, str]:
     """Column -> unit, of a report that is a view; empty for others."""
-    return {column.name: column.unit for spec in VIEWS if spec.report and spec.report[0] == name for column in spec.columns}
+    found = (spec.meanings for spec in VIEWS if spec.report and spec.report[0] == name)
+    return {column: meaning.unit for of_view in found for column, meaning in of_view.items()}
 
 
 def _compute(name: str) -> Any:

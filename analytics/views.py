@@ -4,8 +4,9 @@ What a family adds to a view of all benchmarks is a view of its own, `<family>_<
 the rows of all families that have one, `list_of_families()` the list itself, `rows_of('<name>.csv')` the rows of a file next to it.
 Families from other distributions bring their views in `<package>/analytics`.
 
-A file has one or more views. The header of each view is its documentation, and data: ``docs/views.md`` and the checks are made from it.
-Its grammar::
+A file has one or more views. The header of each view says what it is, and is data: ``docs/views.md`` and the checks are made from it.
+What its columns mean is in `columns.csv` of its folder or of `common` (name, unit, meaning); the header has only the columns that mean
+something else in this view. Its grammar::
 
     -- <name>: <what it is>
     -- One row is <grain>
@@ -13,8 +14,7 @@ Its grammar::
     -- Parameters: <name: what it is>            (table macros)
     --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning;
                                                   several columns with one meaning have commas between them)
-    --   <column>, <column>, ...                  (their units and meanings are in `columns.csv` of this folder, or of `common`)
-    -- Columns as in: <view or table>.           (instead, or for those that are not listed)
+    -- Columns as in: <view or table>.           (what they mean there, before `columns.csv` is looked into)
     -- Report: <name>, ordered by <columns>      (of one that `cotrace report` prints)
     -- Shows: <columns>                          (those of a report that fit a terminal)
 
@@ -119,19 +119,15 @@ _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _FROM = re.compile(r"\b(?:from|join)\s+(\w+)|unmaterialized\('(\w+)'\)")
 _COMMENT = re.compile(r"--[^\n]*")
 _NAME = re.compile(r"-- ([a-z]\w*): ")
-_COLUMNS = "columns.csv"
 _ROWS = re.compile(r"rows_of\('([\w.]+)'\)")
 _LIST = "list_of_families()"
-_LISTED = re.compile(r"^-- {3}(\w+(?:, \w+)*)$")
 _NEXT_VIEW = re.compile(r"(?m)(?<=;\n)\n+(?=-- [a-z]\w*: )")
 _MORE = re.compile(r"^-- {4,}(\S.*)$")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ViewColumn:
-    """One documented column (or, of ``intervals``, one scalar macro)."""
+class Meaning(NamedTuple):
+    """What a column (or a scalar macro of ``intervals``) is."""
 
-    name: str
     unit: str
     """Unit, range or type: ``count``, ``0..1``, ``-1..1``, ``turns``, ``flag``, ``text``, ``number``, ..."""
     doc: str
@@ -149,8 +145,10 @@ class ViewFile:
     """``view``, ``table macro`` or ``macros``."""
     summary: str
     """What it is and what one row is."""
-    columns: tuple[ViewColumn, ...]
-    """Documented in its header, or inherited from where the header points to."""
+    special: Mapping[str, Meaning]
+    """What the header says: of columns with a meaning of their own, or of macros."""
+    meanings: Mapping[str, Meaning]
+    """Column -> meaning, of all its columns and more: the header, where that points to, and the dictionaries."""
     shows: tuple[str, ...]
     """Columns of the report that fit a terminal; empty: all do."""
     parameters: str
@@ -165,18 +163,18 @@ class _Statement(NamedTuple):
     sql: str
 
 
-def _load(name: str, statement: _Statement, known: dict[str, tuple[ViewColumn, ...]]) -> ViewFile:
+def _load(name: str, statement: _Statement, known: Mapping[str, Mapping[str, Meaning]]) -> ViewFile:
     file, sql = statement
-    sections, columns = _parse(_header(sql), _shared_columns(file.parent))
-    documented = {column.name for column in columns}
-    inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else ()
+    sections, special = _parse(_header(sql))
+    inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else {}
     grain = f"One row is {sections['One row is']}" if "One row is" in sections else ""
     return ViewFile(
         name=name,
         file=f"{file.parent.name}/{file.name}",
         kind=_kind(sql, grain),
         summary=f"{sections['summary']} {grain}".strip(),
-        columns=(*(column for column in inherited if column.name not in documented and _selected(sql, column.name)), *columns),
+        special=special,
+        meanings={**dictionary(file.parent), **inherited, **special},
         parameters=sections.get("Parameters:", ""),
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
@@ -184,39 +182,35 @@ def _load(name: str, statement: _Statement, known: dict[str, tuple[ViewColumn, .
     )
 
 
-def _parse(header: list[str], shared: Mapping[str, ViewColumn]) -> tuple[dict[str, str], tuple[ViewColumn, ...]]:
-    """Sections by their first words, and the columns, of a header's lines."""
+def _parse(header: list[str]) -> tuple[dict[str, str], dict[str, Meaning]]:
+    """Sections by their first words, and what columns mean, of a header's lines."""
     sections: dict[str, str] = {"summary": header[0].partition(": ")[2]}
-    columns: list[ViewColumn] = []
+    columns: dict[str, Meaning] = {}
+    names: list[str] = []
     current = "summary"
     for line in header[1:]:
         if found := _SECTION.match(line):
             current = found[1]
             sections[current] = found[2]
-        elif found := _LISTED.match(line):
-            listed = found[1].split(", ")
-            if unknown := [name for name in listed if name not in shared]:
-                raise ValueError(f"{header[0]}: {', '.join(unknown)} needs a unit and a meaning here or in {_COLUMNS}")
-            columns += [shared[name] for name in listed]
         elif found := _COLUMN.match(line):
             names = [found[1]] if "(" in found[1] else found[1].split(", ")
-            columns += [ViewColumn(name=name, unit=found[2], doc=found[3]) for name in names]
+            columns |= dict.fromkeys(names, Meaning(found[2], found[3]))
         elif found := _MORE.match(line):
-            last = columns.pop()
-            columns.append(ViewColumn(name=last.name, unit=last.unit, doc=f"{last.doc} {found[1]}"))
+            unit, doc = columns[names[0]]
+            columns |= dict.fromkeys(names, Meaning(unit, f"{doc} {found[1]}"))
         else:
             sections[current] += " " + line.removeprefix("-- ")
-    return sections, tuple(columns)
+    return sections, columns
 
 
 @cache
-def _shared_columns(folder: Path) -> Mapping[str, ViewColumn]:
-    """Columns that several views have: those of all views, and those of this folder's."""
-    found: dict[str, ViewColumn] = {}
-    for path in (Path(__file__).parent / "common" / _COLUMNS, folder / _COLUMNS):
+def dictionary(folder: Path) -> Mapping[str, Meaning]:
+    """Column -> meaning, of the views of a folder: those of all folders, and its own."""
+    found: dict[str, Meaning] = {}
+    for path in (Path(__file__).parent / "common" / "columns.csv", folder / "columns.csv"):
         if path.exists():
             with path.open(encoding="utf-8", newline="") as lines:
-                found |= {name: ViewColumn(name=name, unit=unit, doc=doc) for name, unit, doc in csv.reader(lines)}
+                found |= {name: Meaning(unit, doc) for name, unit, doc in csv.reader(lines)}
     return found
 
 
@@ -224,12 +218,6 @@ def _kind(sql: str, grain: str) -> str:
     if not grain:
         return "macros"
     return "table macro" if "\ncreate or replace macro " in sql else "view"
-
-
-def _selected(sql: str, column: str) -> bool:
-    """Whether a view that inherits its columns lets this one through: all but those named after ``exclude``."""
-    excluded = re.search(r"exclude \(([^)]*)\)", sql)
-    return excluded is None or column not in re.findall(r"\w+", excluded[1])
 
 
 def _header(sql: str) -> list[str]:
@@ -260,7 +248,7 @@ def _statements() -> dict[str, _Statement]:
         ValueError: two views have one name, or a header does not begin with the name.
     """
     found: dict[str, _Statement] = {}
-    for path in (path for folder in _folders() for path in sorted(folder.rglob("*.sql"))):
+    for path in files_of("*.sql"):
         for sql in _NEXT_VIEW.split(path.read_text(encoding="utf-8")):
             name = _NAME.match(sql)
             if name is None:
@@ -283,11 +271,10 @@ def _with_rows(sql: str, folder: Path) -> str:
     return _ROWS.sub(values, sql)
 
 
-def _folders() -> Iterator[Path]:
-    yield Path(__file__).parent
-    for known in families():
-        if known.package:
-            yield Path(str(files(known.package))) / "analytics"
+def files_of(pattern: str) -> list[Path]:
+    """Files of that name in all folders with views: ours, and those of families from other distributions."""
+    others = (Path(str(files(known.package))) / "analytics" for known in families() if known.package)
+    return [path for folder in (Path(__file__).parent, *others) for path in sorted(folder.rglob(pattern))]
 
 
 def _united(sql: str, names: Collection[str]) -> str:
@@ -308,7 +295,7 @@ def _read_by(sql: str) -> Iterator[str]:
 
 def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
     """Names in such an order that each is after the macros and after what it reads."""
-    sections = {name: _parse(_header(found.sql), _shared_columns(found.file.parent))[0] for name, found in statements.items()}
+    sections = {name: _parse(_header(found.sql))[0] for name, found in statements.items()}
     macros = [name for name, found in sections.items() if "One row is" not in found]
     after = {
         name: {*macros, *_read_by(statements[name].sql), found.get("Columns as in:", "").rstrip(".")} & statements.keys() - {name}
@@ -318,12 +305,12 @@ def _in_order(statements: Mapping[str, _Statement]) -> list[str]:
 
 
 def _load_all() -> tuple[ViewFile, ...]:
-    known = {spec.name: tuple(ViewColumn(name=c.name, unit=c.unit, doc=c.doc) for c in spec.columns) for spec in TABLES}
+    known: dict[str, Mapping[str, Meaning]] = {spec.name: {c.name: Meaning(c.unit, c.doc) for c in spec.columns} for spec in TABLES}
     statements = _statements()
     loaded: list[ViewFile] = []
     for name in _in_order(statements):
         loaded.append(_load(name, statements[name], known))
-        known[name] = loaded[-1].columns
+        known[name] = loaded[-1].meanings
     return tuple(loaded)
 
 

@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import get_type_hints
 
 import click
@@ -58,8 +59,16 @@ def _allowed(column: Column) -> str:
 
 def views_page() -> str:
     """Every view, from its header in a .sql file."""
+    from analytics.installation import columns, ensure_installed
     from analytics.views import VIEWS
+    from schemas.store.store import Store
 
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "blank.duckdb")
+        store.create()
+        ensure_installed(store)
+        with store.reading() as connection:
+            meanings = columns(connection)
     lines = [
         "# The views",
         "",
@@ -70,7 +79,7 @@ def views_page() -> str:
     ]
     for view in VIEWS:
         lines += [f"## {view.name}", "", view.summary, "", "| column | unit | meaning |", "|---|---|---|"]
-        lines += [f"| {column.name} | {column.unit} | {column.doc} |" for column in view.columns]
+        lines += [f"| {name} | {unit} | {doc} |" for name, (unit, doc) in meanings.get(view.name, view.special).items()]
         lines.append("")
     return "\n".join(lines)
 

@@ -1,12 +1,8 @@
 -- asympuzl_solo: the control experiment of AsymPuzl: one agent with the clues of both, one attempt.
 -- One row is a configuration: model, size and tokenizer. Games without an end are left out.
 --   model  text  the agent's model
---   size
 --   tokenizer  text  who counted tokens
---   games
---   games_cut  count  games without an end; in no other number
 --   solved  count  games in which the one answer made the hypothesis right
---   success_pct, ci95_low, ci95_high
 --   progress  0..1  mean share of right entries
 --   output_tokens  tokens  mean length of the answer
 create or replace view asympuzl_solo as
@@ -45,29 +41,9 @@ from counted;
 
 -- asympuzl_games: AsymPuzl games of two; those of one agent with all clues are in asympuzl_solo.
 -- One row is a game.
---   benchmark, condition, model, level, file, episode_id
 --   model_a  text  model of A (Alice, who knows the order of the shapes)
 --   model_b  text  model of B (Bob, who knows the color of each shape)
---   size, feedback_mode, seed, history_length, max_turns
---   turns  turns  turns recorded
---   complete  flag  the log has the end of the game; false while it runs, if it was cut, or if turns of it are lost
---   solved  flag  both hypotheses were right at the end; null if the game is not complete, as the numbers of the whole game
---   solved_turn  turns  turn on which the game was solved; null if it was not
---   solved_turn_a  turns  first turn after which A's part was right and stayed right; null if it is not right at the end
---   solved_turn_b  turns  the same of B
 --   progress  0..1  share of right entries of both agents at the end
---   writes_per_position_a  number  valid actions of A on a position, mean over positions (the paper's actions per position)
---   writes_per_position_b, writes_per_position
---   changes_per_position_a  number  valid actions of A that changed a value, mean over positions
---   changes_per_position_b
---   optimal_changes_per_position_b  number  the fewest B can do with: displaced positions / size (A's are 1)
---   overcorrections, undoing_actions, invalid_actions, answers, no_json, repeated_messages
---   output_tokens_a  tokens  mean length of A's answers; null if the log does not count
---   output_tokens_b
---   message_tokens_a  tokens  mean length of A's messages; null if the log does not count
---   message_tokens_b
---   message_share_a  percent  message_tokens_a / output_tokens_a; null if the log does not count
---   message_share_b, tokenizer
 create or replace view asympuzl_games as
 with facts as (
     select
@@ -133,30 +109,17 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 
 -- asympuzl_configurations: AsymPuzl results, as in the paper's tables.
 -- One row is a configuration: both models, size, feedback mode, history length and tokenizer. Games that are not complete are left out.
---   model_a, model_b, size, feedback_mode, history_length
---   tokenizer  text  who counted tokens; null if the log does not record it
---   games, games_cut
---   solved  count  games solved within the limit
---   success_pct, ci95_low, ci95_high
---   mean_solved_turn  turns  mean over the solved games alone; null without one
---   writes_per_position_a  number  valid actions of A on a position, mean over positions and games
---   writes_per_position_b, writes_per_position
---   changes_per_position_a  number  valid actions of A that changed a value, mean over positions and games; the optimum is 1
---   changes_per_position_b
---   optimal_changes_per_position_b  number  the fewest B can do with, mean over games
---   overcorrections, undoing_actions, invalid_actions, answers, no_json, repeated_messages
---   output_tokens_a  tokens  mean over all turns of A (long games weigh more, as in the paper); null if the logs do not count
---   output_tokens_b
---   message_tokens_a  tokens  mean over all turns of A; null if the logs do not count
---   message_tokens_b
---   message_share_a  percent  message_tokens_a / output_tokens_a, ratio of the means; null if the logs do not count
---   message_share_b
---   output_tokens_per_game_a  tokens  mean over games of each game's mean; null if the logs do not count
---   output_tokens_per_game_b  tokens  the same of B
---   message_tokens_per_game_a  tokens  mean over games of each game's mean; null if the logs do not count
---   message_tokens_per_game_b  tokens  the same of B
 -- Report: asympuzl, ordered by model_a, model_b, size, feedback_mode, history_length
 -- Shows: model_a, model_b, size, feedback_mode, games, solved, success_pct
+--   tokenizer  text  who counted tokens; null if the log does not record it
+--   games_cut  count  games without an end, or with lost turns; in no other number
+--   solved  count  games solved within the limit
+--   writes_per_position_a  number  valid actions of A on a position, mean over positions and games
+--   changes_per_position_a  number  valid actions of A that changed a value, mean over positions and games; the optimum is 1
+--   optimal_changes_per_position_b  number  the fewest B can do with, mean over games
+--   output_tokens_a  tokens  mean over all turns of A (long games weigh more, as in the paper); null if the logs do not count
+--   message_tokens_a  tokens  mean over all turns of A; null if the logs do not count
+--   message_share_a  percent  message_tokens_a / output_tokens_a, ratio of the means; null if the logs do not count
 create or replace view asympuzl_configurations as
 with tokens as (
     select
@@ -211,11 +174,8 @@ from grouped;
 -- asympuzl_success_by_turn: share of AsymPuzl games that are solved in at most k turns.
 -- One row is a configuration (both models, size, feedback mode, history length) and a turn k, from 1 to the longest limit of its games. Games
 -- that were never solved stay in the denominator; games that are not complete are left out.
---   model_a, model_b, size, feedback_mode, history_length
---   k  turns  from 1
 --   games  count  complete games
 --   solved  count  games solved in at most k turns
---   success_pct, ci95_low, ci95_high
 create or replace view asympuzl_success_by_turn as
 with finished as (
     select *

@@ -1,11 +1,5 @@
 -- asympuzl_process: how a puzzle of AsymPuzl was played, as the front page shows it: messages that repeat an earlier one.
 -- One row is a game.
---   episode_id
---   process  text  repeated_messages
---   is_default  flag  true: the family has one such measure
---   value  0..1  repeated messages over answers; null without an answer
---   least  number  lower bound of the value
---   most  number  upper bound of the value
 create or replace view asympuzl_process as
 select
     episode_id,

@@ -1,14 +1,10 @@
 -- asympuzl_failure_map: the part of failure_map that is about AsymPuzl; a table of data, one line a category.
 -- One row is (taxonomy, category).
---   taxonomy, category, common, meaning, source
 create or replace view asympuzl_failure_map as
 select * from rows_of('failure_map.csv');
 
 -- asympuzl_turn_costs: the part of turn_costs that is about AsymPuzl.
 -- One row is a turn.
---   episode_id, turn, measure, value_before, value_after, cost
---   unit  text  turns
---   kind, lost_before, lost
 create or replace view asympuzl_turn_costs as
 select
     turn_values.*,
@@ -20,20 +16,6 @@ where turn_values.measure = 'asympuzl.know';
 
 -- asympuzl_turns: AsymPuzl turns, agent by agent.
 -- One row is an agent's turn.
---   benchmark, condition, model, level, file, episode_id, size, feedback_mode, seed, turn, agent, agent_model
---   parse_ok  flag  the answer has a JSON object; as read if the log does not record it
---   parse_strict  flag  the answer ends with it; null if the log does not record it
---   message  text  what the partner got; may be empty
---   repeated_message  flag  the same as this agent's message before, apart from case, blanks and punctuation
---   sufficient_message  flag  the message gives all that this agent knows, as far as a rule can read it
---   writes
---   changes  count  valid actions that changed a value
---   invalid_actions, overcorrections, undoing_actions
---   wrong_positions  count  wrong positions of this agent after the turn
---   output_tokens  tokens  length of the raw answer; null if the log does not count
---   message_tokens  tokens  length of the message; null if the log does not count
---   tokenizer
---   progress  0..1  share of right entries of both agents after the turn
 create or replace view asympuzl_turns as
 -- a metric of an agent's turn is called asympuzl.<name>_a or asympuzl.<name>_b
 with named as (
@@ -102,19 +84,7 @@ where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'f
 
 -- values_asympuzl: what each turn of AsymPuzl games cost (docs/values.md).
 -- One row is a turn of both agents, or of A alone where the log ends in the middle.
---   condition, model, size, feedback_mode, seed, episode_id, turn
---   turns_left  turns  turns left before it, its own included; null if the log does not record the limit
---   hands_before  turns  fewest turns to the end for players who know everything
---   hands_after  turns  the same after the turn
 --   cost  turns  1 + hands_after - hands_before: turns lost against perfect hands
---   know_before  turns  fewest turns to the end for players who know what they received
---   know_after  turns  the same after the turn
---   know_cost  turns  1 + know_after - know_before: turns lost against the best the team could do; less than 0 only by luck
---   known_a_before  count  positions that A has right or could set right by what it received
---   known_a_after  count  the same after the turn
---   known_b_before  count  positions that B has right or could set right by what it received
---   known_b_after  count  the same after the turn
---   lost_after  flag  what is left takes longer than the game lasts; null if the log does not record the limit
 create or replace view values_asympuzl as
 with measured as (
     from (select episode_id, turn, measure[10:] as measure, value_before, value_after, cost from turn_values where starts_with(measure, 'asympuzl.'))
@@ -140,9 +110,6 @@ inner join run_conditions using (run_id);
 
 -- asympuzl_positions: how often AsymPuzl agents wrote each position on each turn.
 -- One row is (game, agent, turn, position) with at least one valid action.
---   benchmark, condition, model, level, episode_id, size, feedback_mode, agent, agent_model, turn
---   position  number  from 1
---   writes, undoing_actions
 create or replace view asympuzl_positions as
 select
     asympuzl_games.benchmark, asympuzl_games.condition, asympuzl_games.model, asympuzl_games.level, actions.episode_id,

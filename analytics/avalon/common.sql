@@ -1,14 +1,10 @@
 -- avalon_failure_map: the part of failure_map that is about Avalon; a table of data, one line a category.
 -- One row is (taxonomy, category).
---   taxonomy, category, common, meaning, source
 create or replace view avalon_failure_map as
 select * from rows_of('failure_map.csv');
 
 -- avalon_turn_costs: the part of turn_costs that is about Avalon: what proposals, quests and guesses cost good, by a model (docs/avalon.md).
 -- One row is a turn.
---   episode_id, turn, measure, value_before, value_after, cost
---   unit  text  probability
---   kind, lost_before, lost
 create or replace view avalon_turn_costs as
 select
     *,
@@ -19,12 +15,6 @@ where measure = 'avalon.good_wins';
 
 -- avalon_process: how Avalon was played, as the front page shows it: votes of good players that the record proves wrong.
 -- One row is a game.
---   episode_id
---   process  text  proven_mistakes
---   is_default  flag  true: the family has one such measure
---   value  0..1  proven mistakes over votes of good players on teams that were proven bad for them; null without any
---   least  number  lower bound of the value
---   most  number  upper bound of the value
 create or replace view avalon_process as
 select
     episode_id,

@@ -1,21 +1,7 @@
 -- avalon_win_rates_by: how often good wins Avalon, and how often the assassin names Merlin, by number of players, reasoning effort and memory.
 -- One row is a value of one of these. Intervals are over games; games of one session are not independent.
 -- Parameters: episodes_counted: list of the episodes that count, null for all.
---   model
---   split  text  all, players, reasoning, memory, or players and memory
 --   value  text  the value; not known where the log does not say it
---   games  count  games with a known winner
---   games_cut  count  games without one; in no other number
---   good_wins  count  games that good won
---   good_win_rate, low, high
---   missions  count  finished missions
---   missions_succeeded  count  those that succeeded
---   guesses  count  games in which the assassin named a player
---   guesses_right  count  those in which it was Merlin
---   guess_rate  0..1  guesses_right / guesses; null without any
---   guess_low  0..1  lower end of its 95 % Wilson interval
---   guess_high  0..1  upper end
---   guess_chance  0..1  the mean of 1 / good players: what naming a random good player gives
 create or replace macro avalon_win_rates_by(episodes_counted := null) as table
 with known as (
     select
@@ -73,14 +59,7 @@ select * from avalon_win_rates_by();
 -- avalon_trust_by: whom leaders of Avalon put on their teams, mission by mission; the leader itself is left out.
 -- One row is a mission number and a side of leaders.
 -- Parameters: episodes_counted: list of the episodes that count, null for all.
---   model, mission
 --   side  text  the leaders' side
---   proposals  count  proposals
---   clean  count  those without evil on the team, the leader included
---   chosen  count  places on teams but the leader's
---   chosen_evil  count  those that went to evil players
---   evil_rate, low, high
---   evil_chance  0..1  the mean share of evil players among all but the leader: what drawing gives
 create or replace macro avalon_trust_by(episodes_counted := null) as table
 with placed as (
     select
@@ -130,14 +109,6 @@ select * from avalon_trust_by();
 -- avalon_suspicion_by: votes of Avalon against the truth, mission by mission and role by role.
 -- One row is a role and a mission number.
 -- Parameters: episodes_counted: list of the episodes that count, null for all.
---   model, role, side, mission
---   votes  count  votes that could be read
---   right_votes  count  good: for a team without evil or against one with evil; evil: the reverse
---   right_rate, low, high
---   approved_bad  count  votes for teams with evil
---   on_bad  count  votes on them
---   approved_clean  count  votes for teams without evil
---   on_clean  count  votes on them
 create or replace macro avalon_suspicion_by(episodes_counted := null) as table
 with counted as (
     select
@@ -179,17 +150,6 @@ select * from avalon_suspicion_by();
 -- What a message claims about others has to be read, so all rests on answers to `accusation_right` (rubric avalon_minds): does a message call
 -- other players evil, and are all of them? What no one read, or left undecided, is unknown and no accusation of 0.
 -- One row is a role, by a judge; messages of games that no judge was asked about are in one row without a judge.
---   model, role, side
---   judge  text  whose answers count: a judge of verdicts, or `label: ` and the annotator of labels; null where there are no answers
---   messages  count  public messages of the role in the games that the judge was asked about
---   accusing  count  messages that accuse by the judge's answer; this and all that follows is null without a judge. It is 0 only where all
---                    messages are decided; null where none is read as accusing and some are unknown, as are the two counts below
---   silent  count  messages that accuse no one (not applicable)
---   unknown  count  messages left undecided or without an answer; they can be accusations
---   right_accusations  count  accusing messages that name evil players alone
---   wrong_accusations  count  those that name a good one; the rest of accusing is unclear
---   right_rate, low, high
---   chance  0..1  the mean share of evil players among the others at the table over right and wrong ones: what naming one at random gives
 -- Report: avalon-accusations, ordered by model, judge, side, role
 create or replace view avalon_accusations as
 with given as (
@@ -293,19 +253,10 @@ group by all;
 
 -- avalon_turning_points: proposals of Avalon by what the vote on them cost good: the chance of good by stated play (docs/avalon.md, a model).
 -- One row is a proposal with a vote.
---   episode_id, turn, game, mission, proposal
---   leader  text  who proposed
---   side  text  the leader's side
---   team, team_evil
---   result  text  approved or rejected
---   chance_before  0..1  chance of good before the proposal
---   chance_after  0..1  chance after the vote
---   chance_best  0..1  the higher of the chances after approving and after rejecting
---   regret  0..1  chance_best - chance_after
---   wrong  text  good players who voted against chance_best, joined by |
---   proven_wrong  text  those of them who could prove it, likewise
 -- Report: avalon-turning-points, ordered by regret desc, game, turn
 -- Shows: game, mission, proposal, leader, team, team_evil, chance_before, chance_after, regret, wrong, proven_wrong
+--   side  text  the leader's side
+--   result  text  approved or rejected
 create or replace view avalon_turning_points as
 with voted as (
     select

@@ -1,13 +1,5 @@
 -- avalon_turns: the stages of Avalon games.
 -- One row is a turn.
---   episode_id, turn
---   game  text  the game's file below the folder that was read, without its suffix
---   stage  text  discussion, proposal, quest, assassination or reflection
---   mission, proposal
---   done  text  JSON of what the turn was about: the proposal, the finished mission, or the guess; null of talk
---   public  text  JSON of what everybody could prove before the turn
---   public_after  text  the same after it
---   knowledge_after  text  JSON object player -> what the player could prove after the turn
 create or replace view avalon_turns as
 with staged as (
     select
@@ -33,9 +25,6 @@ from staged;
 
 -- avalon_players: who sat at the tables of Avalon.
 -- One row is a player of a game.
---   episode_id, player
---   position  number  from 0, in the order of speaking, voting and leading
---   role, side, model
 create or replace view avalon_players as
 with players_of as (
     select
@@ -56,16 +45,6 @@ inner join agents on players_of.episode_id = agents.episode_id and players_of.pl
 
 -- avalon_votes: votes on teams of Avalon, against what the voter could prove.
 -- One row is a vote; the fifth proposal of a mission has none.
---   episode_id, turn, game, mission, proposal, player
---   vote  text  approve or reject; null where the answer could not be read
---   role, side
---   team_has_evil  flag  somebody of the team is evil; null where a role is not known
---   vote_right  flag  good approves a team without evil, evil one with evil, and both reject the others
---   evil_worlds, role_worlds, evil_worlds_bad, proven_bad, basis
---   proven_clean  flag  no one of the team is evil in any world of the voter
---   proven_mistake  flag  a good player approves a team that is proven bad, while some team of its size is not
---   proven_mistake_as_told, proven_mistake_documented
---   clean_rejected  flag  a good player rejects a team that is proven clean
 create or replace view avalon_votes as
 with cast_votes as (
     select
@@ -109,28 +88,8 @@ order by game, turn, position;
 
 -- avalon_proposals: teams that leaders proposed, against what leader and public could prove.
 -- One row is a proposal.
---   episode_id, turn, game, mission, proposal
---   leader  text  who proposed
---   leader_role  text  the leader's role; null where it is not known
 --   side  text  the leader's side
---   team, team_evil
---   leader_in_team  flag  the leader is on the team
---   approve  count  votes for the team
---   reject  count  votes against it
---   auto  flag  the fifth proposal, which goes through unvoted
---   result  text  approved or rejected; null where the log breaks off before it
---   public_evil_worlds  count  evil sets that were possible for everybody
---   public_evil_worlds_bad  count  those of them with somebody of the team
---   public_proven_bad  flag  that is all of them
---   leader_evil_worlds  count  evil sets that were possible for the leader
---   leader_evil_worlds_bad  count  those of them with somebody of the team
---   leader_proven_bad  flag  that is all of them
---   basis
---   leader_proven_clean  flag  that is none of them
---   teams_not_proven_bad  count  teams of that size that the leader could not prove bad
 --   proven_mistake  flag  a good leader proposes a team that is proven bad, while some team of its size is not
---   proven_mistake_as_told, proven_mistake_documented
---   merlin_sole_reject  flag  Merlin alone of the good rejects: a team with evil in Merlin's sight, which no other good player could prove
 create or replace view avalon_proposals as
 with placed as (
     select
@@ -180,22 +139,9 @@ order by game, turn;
 
 -- avalon_missions: finished missions of Avalon, and what everybody could prove before and after.
 -- One row is a mission with a result.
---   episode_id, turn, game, mission
---   team_size  count  players on the team
---   fails_needed_documented  count  fails that a mission needs by the printed rules; as played, one is enough
 --   leader  text  who proposed the team
---   team, team_evil
---   fails  count  fail cards; null where the log does not say
 --   result  text  success or fail
---   excess_fails  count  fails beyond the first
---   rejected  count  proposals that were rejected before
 --   auto  flag  the team went through unvoted
---   public_evil_worlds_before  count  evil sets that were possible for everybody before
---   public_role_worlds_before  count  the ways to deal the roles over them
---   public_evil_worlds_after  count  the first after the mission
---   public_role_worlds_after  count  the second after it
---   public_certain_good  text  players who are good in all of them, joined by |
---   public_certain_evil  text  players who are evil in all of them, likewise
 create or replace view avalon_missions as
 with players_of as (
     select episode_id, count(*) as players, list(player) filter (side = 'evil') as evil, bool_and(side is not null) as known
@@ -233,12 +179,6 @@ order by game, turn;
 
 -- avalon_knowledge: what each player of Avalon could prove.
 -- One row is a player after a mission, or before the first.
---   episode_id, game
---   after_mission  count  finished missions; 0 before the first
---   player, role, side, evil_worlds, role_worlds
---   evil_worlds_own_card  count  evil sets if an evil player uses the own cards too
---   certain_good  text  players who are good in all worlds of the player, who is one of them, joined by |
---   certain_evil  text  players who are evil in all of them, likewise
 create or replace view avalon_knowledge as
 with known as (
     select episode_id, game, 0 as after_mission, knowledge_after as knowledge

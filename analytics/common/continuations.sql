@@ -1,20 +1,11 @@
 -- continuations: counterfactual continuations from a turn of another game, against the original game.
 -- One row is (game, turn, what was changed, measure): all repeats together.
---   benchmark
---   episode_id  text  the game that was taken up
---   task_id
---   turn  number  the first turn with changes
---   changed  text  what was changed: the player, the message or the action
---   turns  count  how many turns were played on; null: to the end
---   measure  text  success, progress, or a measure of turn_values: of the last turn that was played
---   games  count  continuations that have the measure
---   happened  number  the same measure of the game that was taken up, at the turn where the continuation stopped, or else at its end
---   mean  number  mean over the continuations
---   low  number  lower end of its 95 % interval: Wilson's of success, clustered_low of progress, Student's t of others; null below two games
---   high  number  upper end
---   difference  number  mean - happened
 -- Report: continuations, ordered by benchmark, episode_id, turn, changed, measure
 -- Shows: episode_id, turn, changed, measure, games, happened, mean, low, high
+--   episode_id  text  the game that was taken up
+--   turn  number  the first turn with changes
+--   turns  count  how many turns were played on; null: to the end
+--   games  count  continuations that have the measure
 create or replace view continuations as
 with continued as (
     select

@@ -1,13 +1,6 @@
 -- dialogue_messages: the messages of games whose logs have no states, but for those of tools and system prompts.
 -- One row is a public message that has words, of an agent.
---   episode_id, turn
---   seq  number  its place in the turn
 --   agent  text  its author
---   text  text  as logged
---   plain  text  its words in order, in small letters
---   words  list  its distinct words in small letters
---   place  number  how many messages of its author it is in the game, from 1
---   next_agent  text  the author of the message after it; null at the end
 create or replace view dialogue_messages as
 with without_states as (
     select episode_id
@@ -36,7 +29,6 @@ where plain <> '';
 
 -- dialogue_games: the games without states in whose messages and calls repetitions and open questions can be seen.
 -- One row is a game in which an agent speaks or calls a tool more than once; of any other nothing is known of these, which is not none.
---   episode_id
 create or replace view dialogue_games as
 select distinct episode_id
 from dialogue_messages
@@ -50,13 +42,10 @@ having count(turns.state_before) + count(turns.state_after) = 0 and count(*) > 1
 
 -- dialogue_failures: what went wrong in games without states, as far as the words and calls show it by themselves.
 -- One row is (episode_id, turn, agent, category).
---   episode_id, turn
 --   agent  text  who repeats or is not answered
 --   category  text  repeated_message: the words of one of its last three messages again; similar_message: nearly so (nine tenths of the
---                   words of both, six words or more); repeated_call: its last tool call again, with equal arguments;
---                   unanswered_question: the message ends with a question mark, and no other agent speaks before the agent does again or
---                   the log ends
---   since  turn  the turn of what is repeated, or of the question
+--     words of both, six words or more); repeated_call: its last tool call again, with equal arguments; unanswered_question: the message
+--     ends with a question mark, and no other agent speaks before the agent does again or the log ends
 --   evidence  text  turn and beginning of what is repeated or asked
 create or replace view dialogue_failures as
 with repeats as (
@@ -111,12 +100,9 @@ group by episode_id, turn, agent;
 
 -- dialogue_spirals: stretches in which an agent repeats itself, in games without states.
 -- One row is a maximal stretch of one kind of one agent in one game.
---   episode_id
 --   agent  text  who repeats itself
 --   kind  text  repeated_message (similar ones too) or repeated_call
---   start_turn, end_turn
 --   turns_wasted  turns  turns of the stretch that repeat something
---   evidence
 create or replace view dialogue_spirals as
 with repeats as (
     select
@@ -147,11 +133,7 @@ group by episode_id, agent, kind, stretch;
 -- contradictions_read: the messages of games without states of which it is known whether they contradict an earlier statement of their author.
 -- One row is (episode_id, turn, agent) with answers yes or no to a question `contradicts_itself`, of whatever rubric. People's labels count
 -- before judges, then the majority; a message whose answers are split is left out. Of any other message nothing is known, which is not a no.
---   episode_id, turn
 --   agent  text  author of the message
---   basis  text  labels or judges
---   raters  count  answers that were counted
---   contradicts  flag  a message of the turn contradicts an earlier statement of its author
 --   evidence  text  reason of a judge who says so, where there is one
 --   place  number  how many of the known messages of its author it is in the game, from 1
 create or replace view contradictions_read as
@@ -196,9 +178,7 @@ from messages;
 -- contradiction_spirals: stretches in which an agent contradicts itself again and again, in games without states.
 -- One row is a maximal stretch of messages of one agent in one game, in which two contradictions lie at most three known messages apart.
 -- These are no part of correction_spirals, since they can be seen in games with labels or verdicts alone.
---   episode_id
 --   agent  text  who contradicts itself
---   start_turn, end_turn
 --   turns_wasted  turns  turns of the stretch that contradict; two or more
 create or replace view contradiction_spirals as
 with marked as (
@@ -220,18 +200,11 @@ having count(*) > 1;
 
 -- contradictions: how often agents contradict their own earlier statements, by labels or judges, in games without states.
 -- One row is (benchmark, condition, model, basis). Games without such labels or verdicts are counted as unknown and are in no other number.
---   benchmark, condition, model
---   basis  text  labels or judges; null where no message of the group is known
---   messages  count  messages of which it is known
---   contradictions  count  those that contradict an earlier statement of their author; null where none is known
---   share  0..1  contradictions / messages; null where none is known
---   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
---   share_high  0..1  upper end
---   games  count  games with such messages
---   games_with_spirals  count  games in which an agent contradicts itself again and again (contradiction_spirals); null where none is known
---   games_unknown  count  games without states of the same group in which no message is known
 -- Report: contradictions, ordered by benchmark, model, condition, basis
 -- Shows: benchmark, model, basis, messages, contradictions, share, games, games_unknown
+--   basis  text  labels or judges; null where no message of the group is known
+--   share  0..1  contradictions / messages; null where none is known
+--   games  count  games with such messages
 create or replace view contradictions as
 with by_game as (
     select episode_id, basis, count(*) as messages, count(*) filter (contradicts) as contradictions

@@ -1,8 +1,11 @@
 -- failure_map: which categories of the benchmarks' taxonomies are the same kind of failure; a table of data, each family has its part.
 -- One row is (taxonomy, category).
---   taxonomy, category, common, meaning, source
---   common_before  text  the name that `common` had until version 0.1 (limited_search, inefficient_inference, flawed_pragmatics), for queries
---                        written with it; these are CRAFT's names of other failures, so the column goes with version 0.2
+--   common  text  none: nothing went wrong; format: the output is not in the required form; infeasible_action: what the engine must
+--     refuse; wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
+--     unanswered_request: a partner's request or question comes to nothing; unhelpful_message: a message that does not help the partner
+--     now; wrong_inference: acts against what follows from what the agent knows; unsupported_guess: acts on what the agent cannot know;
+--     no_progress: an action that does not advance the goal, too early, repeated or idle; harness: the game program dropped or misread
+--     what the agent wrote
 create or replace view failure_map as
 -- a family from another package may still use the former names
 select
@@ -38,10 +41,9 @@ from (
 -- game_failures: on how many turns of each game each kind of failure occurs, in the same words for every benchmark.
 -- One row is (episode_id, common).
 -- Materialized: by game
---   episode_id
---   common  text  kind of failure, as in failure_map, `none` too; `unmapped` for categories of mapped taxonomies that failure_map does not list
+--   common  text  kind of failure, as in failure_map, `none` too; `unmapped` for categories of mapped taxonomies that failure_map does not
+--     list
 --   turns  count  turns with at least one category of this kind
---   classified_turns  count  turns of the game that a mapped taxonomy classifies and that count (failure_turns.counted)
 create or replace view game_failures as
 with mapped_taxonomies as (
     select distinct taxonomy from failure_map
@@ -69,10 +71,6 @@ group by all;
 -- failure_turns: the category each turn has in each taxonomy.
 -- One row is a row of `failures`: (turn, agent, taxonomy, category). Games without states have the taxonomy `dialogue` (dialogue_failures), in
 -- which a turn without any of its categories is `none`; where labels or judges tell of contradictions, also `contradictions`.
---   episode_id, turn
---   agent  text  whose failure; null for the team
---   benchmark, condition, model, level, task_id, taxonomy, category
---   counted  flag  the turn belongs to the denominator of shares; false where there was no candidate or no attempt to classify
 --   evidence  text  what the rule saw; null where the category is enough
 create or replace view failure_turns as
 select
@@ -97,16 +95,10 @@ inner join games using (episode_id);
 
 -- failures_common: how often each kind of failure occurs, in the same words for every benchmark.
 -- One row is (benchmark, condition, model, common).
---   benchmark, condition, model
---   common  text  kind of failure, as in failure_map; `unmapped` for categories of mapped taxonomies that failure_map does not list
---   turns  count  turns with at least one category of this kind
---   denominator  count  turns that a mapped taxonomy classifies and that count (failure_turns.counted)
---   games  count  games with such turns
---   share  0..1  turns / denominator; shares of one group may add up to more than 1, a turn can fail in several ways
---   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
---   share_high  0..1  upper end
 -- Report: failures-common, ordered by benchmark, model, condition, turns desc, common
 -- Shows: benchmark, model, common, turns, share
+--   common  text  kind of failure, as in failure_map; `unmapped` for categories of mapped taxonomies that failure_map does not list
+--   turns  count  turns with at least one category of this kind
 create or replace view failures_common as
 with counted as (
     select games.benchmark, games.condition, games.model, game_failures.*
@@ -154,7 +146,6 @@ inner join groups using (benchmark, condition, model);
 -- How replies were read (names that end in _read or _grounding) comes last: that is about the game program. So do contradictions, which are
 -- known only where people or judges have looked.
 -- One row is a benchmark with classified turns.
---   benchmark, taxonomy
 create or replace view default_taxonomies as
 select benchmark, taxonomy
 from failure_turns
@@ -168,18 +159,15 @@ qualify
 -- failure_breakdown: how often each failure category occurs.
 -- One row is (taxonomy, benchmark, condition, model, level, category). Every category that a taxonomy has anywhere in the store has a row in
 -- each of its groups, so that a zero is seen as a zero.
---   taxonomy, benchmark, condition, model, level
+-- Report: failures, ordered by taxonomy, model, condition, level, category
+-- Shows: taxonomy, model, category, turns, share
 --   category  text  category inside the taxonomy, the one of turns that went right included
---   turns  count  turns (of an agent, where agents are distinguished) with this category; a turn can have several; null where no turn counts,
---                 so that nothing is known
+--   turns  count  turns (of an agent, where agents are distinguished) with this category; a turn can have several; null where no turn
+--     counts, so that nothing is known
 --   denominator  count  such turns with any category that counts (CRAFT: turns with candidates and a recorded move)
---   games  count  games with such turns
 --   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
 --   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null where share is, and below two games
 --   share_high  0..1  upper end; null where share is
---   is_default  flag  it is the taxonomy that is shown where none is asked for (default_taxonomies)
--- Report: failures, ordered by taxonomy, model, condition, level, category
--- Shows: taxonomy, model, category, turns, share
 create or replace view failure_breakdown as
 with game_counts as (
     select taxonomy, benchmark, condition, model, level, category, counted, episode_id, count(*) as turns

@@ -1,30 +1,21 @@
 -- families: the benchmark families side by side.
 -- One row is a benchmark.
+-- Report: families, ordered by benchmark
+-- Shows: benchmark, games, success_rate, main_metric, score_mean, commonest_failure
 --   benchmark  text  its name
 --   games  count  games in the store; one that it has twice counts once
 --   tasks  count  tasks of the games with an end
---   broken
 --   cut  count  games whose end is not known (see `games`); in no number of success or score
 --   successes  count  games that reached the goal, of those neither broken nor cut
 --   success_n  count  games neither crashed nor truncated whose log records whether the goal was reached
---   success_rate  0..1  successes / success_n; null if it is 0
---   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low), as in the leaderboard; null
---                      where nothing ended
---   success_high  0..1  upper end
---   main_metric  text  what the score is: the metric's name
---   n  count  games with a score; of LLM-Coordination, whose games have scores of different units, the answers to CoordinationQA, each once
+--   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low), as in the
+--     leaderboard; null where nothing ended
+--   n  count  games with a score; of LLM-Coordination, whose games have scores of different units, the answers to CoordinationQA, each
+--     once
 --   score_mean  number  mean of the main metric over the n games; null if n is 0
---   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard: playing a task again does not make it narrower; null
---                      below two games
---   score_high
---   score_max  number  upper bound of the score, whose lower one is 0; null where none is known
---   commonest_failure  text  the kind of failure on most turns, as in failure_map; null if no turn failed or none is classified
---   failing_turns  count  turns with that kind of failure; null with it
+--   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard: playing a task again does not make it narrower;
+--     null below two games
 --   turns  count  turns of all games
---   turns_in_spirals  count  turns inside at least one correction spiral; null if no game records states or actions
---   spiral_share  0..1  turns_in_spirals / turns of the games that record states or actions (spiral_games); null if there are none
--- Report: families, ordered by benchmark
--- Shows: benchmark, games, success_rate, main_metric, score_mean, commonest_failure
 create or replace view families as
 with metric_names as (
     select benchmark, score as main_metric

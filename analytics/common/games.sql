@@ -1,9 +1,6 @@
 -- turn_outcomes: what became of the oracle's candidates on each turn, as the log tells it; `outcomes` adds what game it is.
 -- One row is a turn, of any benchmark.
 -- Materialized: by game
---   episode_id, turn, outcome, followed_full, followed_physical, followed_action_position_layer
---   accepted  flag  the engine carried out every action of the turn; null without one
---   undoes, progress
 create or replace view turn_outcomes as
 with acted as (
     select
@@ -54,7 +51,6 @@ left join adherence using (episode_id, turn);
 
 -- repeated_episodes: episodes that tell again what another episode of the store tells: they are in no count, rate or mean.
 -- One row is an episode that does not count.
---   episode_id
 -- A sample of Inspect is one by its uuid, whatever logs it is in: an `.eval` and its `.json`, a log and its retry.
 create or replace view repeated_episodes as
 select episode_id
@@ -67,18 +63,6 @@ qualify row_number() over (partition by details ->> 'sample_uuid' order by episo
 
 -- games: each game with its condition: what reports and pages filter on.
 -- One row is a game, of any benchmark; a game that several logs hold is listed once (repeated_episodes).
---   episode_id, benchmark, condition, model
---   builder  text  the builder's model; null where the team has no builder
---   team, task_id, level
---   seed  number  seed or run index; null if the log has none
---   turns_taken  turns  turns recorded
---   ending  text  ended; not_set_up: it crashed before its first turn; cut: its end is not known, because it runs, was truncated, turns of it are
---                 lost, or the log does not record it. Only games that ended are in rates of success and means of scores
---   score  number  the benchmark's main end-to-end metric; null unless the game ended, and where the log has none
---   success  flag  the goal was reached; null unless the game ended, and where the log does not record it
---   stop_reason  text  why the game ended, as logged; null if not logged
---   error  text  what crashed the game; null if nothing did
---   file
 create or replace view games as
 select
     episodes.episode_id, episodes.benchmark, run_conditions.condition, episodes.model,
@@ -95,10 +79,6 @@ inner join run_conditions using (run_id);
 
 -- outcomes: what became of the oracle's candidates on each turn.
 -- One row is a turn, of any benchmark.
---   episode_id, turn, benchmark, condition, model, team, task_id, level, outcome, followed_full, followed_physical
---   followed_action_position_layer
---   accepted  flag  the engine carried out every action of the turn; null without one
---   undoes, progress
 -- Report: outcomes, ordered by model, condition, task_id, episode_id, turn
 -- Shows: benchmark, model, task_id, turn, outcome, accepted, progress
 create or replace view outcomes as
@@ -112,15 +92,9 @@ inner join run_conditions using (run_id);
 
 -- turn_notes: what people wrote about turns, on the page of a game.
 -- One row is a note.
---   note_id  text  its id
---   episode_id, turn
---   benchmark  text  its benchmark; null, as all about the game, while the game is not in the store
---   condition, model, level, task_id
---   author  text  who wrote it
---   note  text  as written
---   written_at  UTC  when
 -- Report: notes, ordered by written_at, note_id
 -- Shows: author, written_at, model, task_id, turn, note
+--   benchmark  text  its benchmark; null, as all about the game, while the game is not in the store
 create or replace view turn_notes as
 select
     notes.note_id, notes.episode_id, notes.turn, games.benchmark, games.condition, games.model, games.level,
@@ -134,36 +108,15 @@ left join games using (episode_id);
 -- cost, and what judges and people answered. Most questions need no other view.
 -- One row is (episode_id, turn, agent); a turn on which no agent spoke or acted has one row without an agent. What describes the whole turn
 -- (outcome, progress, cost, answers about a group) is in each row of the turn: count turns with count(distinct episode_id || '/' || turn).
---   episode_id, turn
 --   agent  text  who; null where no agent spoke or acted
---   role  text  what it does
---   agent_model  text  the model behind the agent; null if the log does not record it
---   benchmark, condition
 --   model  text  the evaluated model of the game
---   team_name, task_id, level
 --   seed  number  tells repetitions apart; null if the log has none
 --   turns_taken  turns  length of the game
---   ending, game_success, game_score
---   message  text  the agent's messages to others on this turn; null if nothing
---   thought  text  its private reasoning on this turn; null if none is logged
---   verbs  list  what it tried, in order; empty if nothing
+--   ending  text  ended, cut or not_set_up, as in games
 --   accepted  flag  the engine carried out every action of the agent; null where there was nothing to carry out
---   error_code  text  rule that refused the first refused action; null if none was
 --   outcome  text  what became of the candidates on this turn, as in outcomes
 --   followed  flag  strict: what was tried on this turn is literally a candidate (followed_full of outcomes); null as there
---   progress_before  0..1  before the turn; null on the first turn, and if it cannot be computed
 --   progress  0..1  after the turn; null if it cannot be computed
---   progress_gain  number  the difference; null where either is
---   cost  number  what the turn lost, in `cost_unit`, as in turn_costs; null where the game has no values
---   cost_unit  text  progress (0 to 1), steps, turns, points or probability; null with `cost`
---   lost  flag  success can no more be reached after the turn; null as in turn_costs
---   failures  list  categories that a rule gave the turn or the agent on it, as taxonomy.category
---   engine  map  rubric.question -> the engine's answer about the agent, or about the turn as a whole
---   judged  map  rubric.question -> mean score, 0 to 1, of all answers of model judges about the agent or the turn (repeats and judges together)
---   labelled  map  rubric.question -> mean score of people's labels likewise
---   tokens_in  tokens  prompt tokens of the agent's own requests on this turn; null if the log has no requests, or does not count their tokens
---   tokens_out
---   cost_usd  USD  what these requests cost; null if that of one of them is not known
 create or replace view scored_turns as
 with messages as (
     select

@@ -3,44 +3,15 @@
 -- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
 -- once (compared_games).
 -- Parameters: levels: list of the tiers that count, null for all.
---   benchmark, condition, model, team, team_name
 --   max_turns  turns  turn limit; null if the logs do not record it
---   game
---   tasks  count  tasks of the games that ended
 --   games  count  games, those that could not be set up included
---   broken
---   cut  count  games whose end is not known (see `games`); in no other number of the row
---   n  count  games that ended with a score (a native log may record success alone)
---   score_mean  number  mean over the n games of the benchmark's main end-to-end metric (CRAFT: overall_progress, 0..1); null if n is 0
---   score_sem  number  its standard error over tasks (clustered_sem; with one game a task sample standard deviation, ddof 1, / sqrt(n)); null
---                      below two tasks or games
---   score_low  number  lower end of its 95 % interval over tasks: clustered_low where the score has an upper bound (score_max of compared_games), else
---                      Student's t, cut to no bounds and null where all are alike; null below two games
---   score_high
 --   score_max  number  upper bound of the score, whose lower one is 0; null where none is known (score_max of compared_games)
---   successes  count  games that reached the goal, of those that ended
---   success_n  count  games that ended whose log records whether they reached it (a foreign log may give a score alone)
 --   success_rate  0..1  successes / success_n; null if that is 0
---   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low); null as the rate
 --   success_high  0..1  upper end; null as the rate
---   ceiling_n  count  games whose reachable score is known
---   ceiling_share_mean  number  mean over them of score over what verified actions can reach; null if there are none
---   ceiling_share_sem  number  its standard error over tasks, as score_sem; null below two games
 --   turns  count  turns of the games that ended
---   attempted  count  actions that the engine had to accept or refuse
---   failed  count  actions among them that it refused; without those that the harness chose or tried too early (failure_map: harness); null
---                  if attempted is 0
---   failed_rate  0..1  failed / attempted; null if attempted is 0
---   clarify  count  turns on which an agent asked and no agent acted; null if no game records states or actions (spiral_games)
---   clarify_rate  0..1  clarify / turns of the games that do; null if there are none
---   oracle_turns  count  turns with listed candidates and an attempt
 --   followed  count  turns among them on which what was tried is one of the candidates in every part (`outcomes`)
---   adherence  0..1  followed / oracle_turns; null if that is 0
 --   followed_action_position_layer  count  CRAFT: turns among them with a candidate of the same action, position and layer, whatever the
---                                          block: what published logs call followed; null elsewhere
---   adherence_action_position_layer  0..1  that over oracle_turns; null if that is 0, and elsewhere
---   undoing  count  attempted moves that take back earlier work, at most one a turn
---   undoing_rate  0..1  undoing / turns with a move; null if there are none
+--     block: what published logs call followed; null elsewhere
 create or replace macro leaderboard_by(levels := null) as table
 with ceilings as (
     select episode_id, value as ceiling_share

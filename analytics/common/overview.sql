@@ -1,32 +1,14 @@
 -- team_overview_by: how far each team got, next to how it worked: the front page's figure, a row a team; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns).
 -- Parameters: levels: list of the levels whose games count, null for all; measure: which process measure, null for the one that is shown first.
---   benchmark, condition, model, team, team_name, max_turns, game
 --   games  count  games neither crashed nor truncated
 --   n  count  games with a score
 --   score_mean  number  mean score of the n games; null if n is 0
 --   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard; null below two
---   score_high
---   score_max  number  upper bound of the score, whose lower one is 0; null where none is known
 --   successes  count  games that reached the goal
 --   success_n  count  games whose log records whether the goal was reached
---   success_rate  0..1  successes / success_n; null if it is 0
 --   success_low  0..1  lower end of its 95 % interval, as in the leaderboard
---   success_high  0..1  upper end
---   process  text  name of the family's own measure of how a game was played (`<family>_process`); null where it has none
---   process_n  count  games where it is known
---   process_mean  number  its mean over these games; null if there are none
---   process_low  number  lower end of its 95 % interval over tasks; null below two
---   process_high  number  upper end
---   spiral_games  count  games whose logs show whether turns are in correction spirals
---   spiral_turns  count  turns of these games
---   spiral_inside  count  turns among them inside at least one correction spiral
 --   spiral_share  0..1  spiral_inside / spiral_turns; null if that is 0
---   spiral_low  0..1  lower end of its 95 % interval over games; null below two
---   spiral_high  0..1  upper end
---   regret_n  count  games whose turns have values
---   regret  number  what such a game lost on average, in `unit`; null without one
---   unit  text  progress (0 to 1), steps, turns, points or probability
 create or replace macro team_overview_by(levels := null, measure := null) as table
 with games_of_teams as (
     select
@@ -155,11 +137,6 @@ select * from team_overview_by();
 
 -- shown_failures: the categories of the turns that count, in the taxonomy that is shown where none is asked for (default_taxonomies).
 -- One row is a row of `failures`: (turn, agent, category).
---   episode_id, turn
---   agent  text  whose failure; null for the team
---   benchmark, taxonomy, category
---   common  text  the kind of failure that the category is of, as in failure_map; `none` of turns that went right; null where it lists none
---   wrong  flag  it is a failure; false of the category of turns that went right
 create or replace view shown_failures as
 select
     failure_turns.episode_id, failure_turns.turn, failure_turns.agent, failure_turns.benchmark, failure_turns.taxonomy,
@@ -176,12 +153,8 @@ where failure_turns.counted;
 -- team_failures_by: on how many turns of each team each category of failure occurs, in the taxonomy that is shown first; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, category).
 -- Parameters: levels: list of the levels whose games count, null for all.
---   benchmark, condition, model, team, team_name, max_turns, taxonomy, category
---   common  text  the kind of failure that the category is of, as in failure_map; `none` of turns that went right; null where it lists none
---   wrong  flag  it is a failure; false of the category of turns that went right
 --   turns  count  turns (of an agent, where agents are distinguished) with this category
 --   denominator  count  such turns with any category that counts
---   games  count  games with such turns
 --   share  0..1  turns / denominator; shares of a team add up to more than 1 where turns fail in several ways
 create or replace macro team_failures_by(levels := null) as table
 with counted as (
@@ -223,15 +196,11 @@ inner join sizes using (team_key);
 -- team_regret_by: what each agent of a team lost per game, by attribution; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, agent, link, status).
 -- Parameters: levels: list of the levels whose games count, null for all.
---   benchmark, condition, model, team, team_name, max_turns
 --   agent  text  whose loss; null: no agent's, or not attributed
 --   link  text  the failure point: seeing, saying, understanding, acting (docs/attribution.md)
---   status  text  answered; harness; unattributed: a message was not understood; undecided: nothing can be proven
 --   turns  count  turns with such a loss
 --   cost  number  what they lost together, in `unit`
 --   games  count  games of the team that have values
---   cost_a_game  number  cost / games
---   unit  text  progress (0 to 1), steps, turns, points or probability
 create or replace macro team_regret_by(levels := null) as table
 with games_of_teams as (
     select
@@ -266,18 +235,8 @@ group by all;
 -- team_turns_by: how each team's games go turn by turn: the small multiples of the front page; a table macro.
 -- One row is (benchmark, condition, model, team, team_name, max_turns, turn).
 -- Parameters: levels: list of the levels whose games count, null for all.
---   benchmark, condition, model, team, team_name, max_turns, turn
 --   games  count  games of the team that reached the turn
---   score_n  count  games whose progress is known then; one that ended before counts with its last
 --   score  0..1  their mean progress after the turn; null without one
---   removed_n  count  games that had a recorded move on this turn, in families whose moves can take back earlier work
---   removed  0..1  share of them that take back; null without one
---   verified_n  count  games that had verified actions listed on this turn
---   verified  0..1  mean share of the listed actions that take back; null without one
---   spiral_n  count  games that reached the turn and show whether it is in a spiral
---   in_spiral  0..1  share of them whose turn is inside a correction spiral; null without one
---   failing_n  count  games whose turn the shown taxonomy classifies
---   failing  0..1  share of them with a failure on the turn; null without one
 create or replace macro team_turns_by(levels := null) as table
 with games_of_teams as (
     select
@@ -384,9 +343,8 @@ left join scores using (team_key, turn);
 
 -- failure_steps: which step each failure point of an attribution is of: seeing, saying, understanding, acting; a table of data.
 -- One row is a failure point.
---   link  text  the failure point, as in attributions
 --   step  text  seeing: no agent could see it; saying: no message, or a wrong one; understanding: the message was misread; acting: the
---               action was wrong; harness: the game program lost it; not_understood: the message could not be read; undecided: nothing can be proven
+--     action was wrong; harness: the game program lost it; not_understood: the message could not be read; undecided: nothing can be proven
 create or replace view failure_steps as
 select link, step
 from (

@@ -1,7 +1,6 @@
 -- spiral_games: the games whose logs record states or judged actions, or messages in which repetitions can be seen (dialogue_games), so that
 -- correction spirals can be seen in them.
 -- One row is a game; of any other game nothing is known of these, which is not the same as none.
---   episode_id
 create or replace view spiral_games as
 select distinct episode_id
 from turns
@@ -17,9 +16,6 @@ from dialogue_games;
 -- game_spirals: the correction spirals of each game, as its log shows them; `correction_spirals` adds the columns of the game.
 -- One row is a maximal stretch of one kind in one game; stretches of different kinds may overlap.
 -- Materialized: by game
---   episode_id, start_turn, end_turn
---   kind  text  repeated_failure, undo_loop, over_removal or stall
---   turns_wasted, evidence, turns, progress_start, progress_end
 create or replace view game_spirals as
 with thresholds as (
     select
@@ -233,9 +229,6 @@ select * from measured;
 
 -- turn_states: the state before and after each turn, in a form in which equal states are equal texts.
 -- One row is a turn.
---   episode_id, turn
---   before_state  text  as the turn's family writes it (craft_turn_states), else the state as logged; null where the log has no states
---   after_state
 --   changed  flag  the two differ; null where either is
 create or replace view turn_states as
 with states as (
@@ -251,14 +244,11 @@ select *, before_state <> after_state as changed from states;
 
 -- correction_spirals: stretches of turns spent on correcting without getting anywhere (definition and examples: docs/spirals.md).
 -- One row is a maximal stretch of one kind in one game; stretches of different kinds may overlap.
---   episode_id, start_turn, end_turn
---   kind  text  repeated_failure, undo_loop, over_removal or stall; of a game without states repeated_message or repeated_call
---                (dialogue_spirals), whose turns_wasted are those that repeat something
---   turns_wasted, evidence, turns, progress_start, progress_end, benchmark, condition
---   model  text  the evaluated model of the game
---   level, task_id
 -- Report: spirals, ordered by turns_wasted desc, model, task_id, episode_id, start_turn, kind
 -- Shows: model, task_id, start_turn, end_turn, kind, turns_wasted, evidence
+--   kind  text  repeated_failure, undo_loop, over_removal or stall; of a game without states repeated_message or repeated_call
+--     (dialogue_spirals), whose turns_wasted are those that repeat something
+--   model  text  the evaluated model of the game
 create or replace view correction_spirals as
 with every_stretch as (
     select * from game_spirals

@@ -1,26 +1,7 @@
 -- coordqa_answers: answers to CoordinationQA, with what was read out of each response, and how.
 -- One row is an answer; one that several files have (same question, respondent and trial) counts once, as in coordination_repeated_episodes.
 --   episode_id  text  the answer, which is an episode of its own
---   respondent
---   trial  number  repetition; null if the log does not record it
---   scenario  number  from 0
---   type  text  EC, TOM or JP: environment comprehension, theory of mind, joint planning
 --   game  text  Hanabi, Overcooked, CollabCapture or CollabEscape, by content, as the paper counts
---   game_upstream  text  Hanabi, Overcooked or CollabGames, as the question file names it; five Overcooked scenarios are called CollabGames
---   published_letter  text  the letter that the published scoring takes out of the response
---   published_way  text  marker_letter, letter, fuzzy or failed: how it finds it
---   published_similarity  0..100  of the most similar option; null unless the way is fuzzy
---   read_letter  text  the letter that careful reading finds; null where the response names none
---   read_kind  text  letter, bare_letter, text, several, not_an_option, refusal, truncated, failed_call or no_answer
---   correct  flag  published letter in the published key: the paper's verdict
---   correct_read  flag  read letter in the published key
---   correct_corrected  flag  read option right by the corrected key
---   chance  0..1  probability that a uniform guess among the options is right
---   chance_upstream  0..1  the same for the published random model, which also draws letters that no option has
---   chance_corrected  0..1  chance with the corrected key
---   intended_correct  flag  the letter that a scripted respondent meant is in the key; null where it is not known what was meant
---   extraction_agrees  flag  the published letter is the one that was meant; null where that is not known
---   reading_agrees  flag  the read letter is the one that was meant; null where that is not known
 create or replace view coordqa_answers as
 with metrics as (
     select
@@ -62,27 +43,12 @@ where episodes.benchmark = 'coordination';
 
 -- coordqa_accuracy: accuracy in CoordinationQA by respondent, grouping of the games and type of question, with the rate of chance.
 -- One row is a respondent, a group of scenarios and a type.
---   respondent
---   grouping  text  upstream (column Game of the question file, and all) or paper (by content)
+-- Report: coordination-qa, ordered by respondent, grouping, game, type
 --   game  text  a game of that grouping; all; or CollabGames13: both collab games of the paper
 --   type  text  EC, TOM or JP
---   trials  count  trials with answers in the group
---   questions  count  answers of a trial, on average
---   accuracy  0..1  mean over trials of the share that the published scoring counts as right
---   accuracy_se  0..1  standard error over trials as published: ddof 0, over sqrt(trials)
---   accuracy_se_sample  0..1  the same with ddof 1; null below two trials
---   accuracy_low  0..1  lower end of the 95 % interval of accuracy over questions (clustered_low): asking the same ones again does not make it narrower
---   accuracy_high  0..1  upper end
---   accuracy_read  0..1  with careful reading and the published key
---   accuracy_corrected  0..1  with careful reading and the corrected key
---   accuracy_corrected_se  0..1  standard error over trials, ddof 0
---   intended_accuracy  0..1  what a perfect reader would score; null where it is not known what was meant
---   extraction_agreement  0..1  share of answers whose published letter is the one that was meant; null likewise
---   reading_agreement  0..1  share of answers whose read letter is the one that was meant; null likewise
 --   chance  0..1  expected accuracy of a uniform guess among the options, published key
 --   chance_corrected  0..1  the same with the corrected key
 --   chance_upstream  0..1  expected accuracy of the published random model
--- Report: coordination-qa, ordered by respondent, grouping, game, type
 create or replace view coordqa_accuracy as
 with grouped as (
     select

@@ -2,7 +2,6 @@
 -- One row is an episode of which another one counts: an answer to a question that the same respondent answered in the same trial in another
 -- file (where no trial is logged: in a trial with the same responses), or a console text or players' files of a game that has a step log.
 -- Of equal answers the one counts whose meaning is known, else one whose call did not fail, else the first by id.
---   episode_id
 create or replace view coordination_repeated_episodes as
 with answers as (
     select
@@ -38,9 +37,6 @@ where texts.is_text and texts.fingerprint in (select fingerprint from played whe
 
 -- coordination_score_bounds: how high the score of a game of LLM-Coordination can be; it differs from game to game.
 -- One row is a run.
---   run_id
---   score_max  number  Hanabi 25; CollabCapture, CollabEscape and CoordinationQA 1; null of a kitchen, whose soups are as many as time allows
---   game  text  the game, since a score of one is none of another
 create or replace view coordination_score_bounds as
 select
     run_id, case
@@ -55,18 +51,9 @@ where benchmark = 'coordination';
 -- coordination_games: the games of LLM-Coordination, without CoordinationQA.
 -- One row is a game; a console text or players' files that tell a game again of which there is a step log are left out, and so are
 -- the records of one player alone, which have no score.
---   episode_id
---   game  text  hanabi, overcooked, collab_capture or collab_escape
---   episode
---   model  text  the evaluated model or policy, or both players' joined by +
---   variant  text  layout of the kitchen or scenario of the capture; `episode` in the other two
---   complete  flag  the log has its last turn
---   turns  turns  turns recorded; ticks in the kitchen
---   score  number  Hanabi: sum of the stacks, lives or not; Overcooked: points; the others: 1 or 0
---   bombed  flag  Hanabi: all lives lost; null elsewhere
---   success  flag  captured, or escaped; null in Hanabi and Overcooked, whose measure in the paper is the score
 -- Report: coordination, ordered by game, model, variant, episode_id
 -- Shows: game, model, variant, turns, score, success
+--   game  text  hanabi, overcooked, collab_capture or collab_escape
 create or replace view coordination_games as
 select
     episodes.episode_id,
@@ -92,16 +79,11 @@ where
 -- One row is a player, a game or layout, and a skill. Graded scripts stand in for the papers' trained partners (BC, OBL), which are not
 -- published: they show how a score depends on a partner's skill, not how one plays with a learned convention (docs/coordination.md).
 -- Games with one seed count as one value, their mean, since they share cards or start.
+-- Report: coordination-partners, ordered by game, variant, player, skill
 --   game  text  hanabi or overcooked
 --   variant  text  layout of the kitchen; `episode` in Hanabi
 --   player  text  the model or script that has the graded partner
---   skill  percent  share of the partner's decisions that the best script made; the others were random legal actions
---   games  count  games
---   seeds  count  different seeds, the n of the interval
 --   score  number  the mean over seeds, as in coordination_games
---   low  number  lower end of its 95 % interval by Student's t, not below 0; null with one seed or where all scores are equal
---   high  number  upper end
--- Report: coordination-partners, ordered by game, variant, player, skill
 create or replace view coordination_partners as
 with pairs as (
     select
@@ -142,16 +124,6 @@ from means;
 
 -- coordination_scores: the scores of LLM-Coordination in one long table: CoordinationQA, its chance levels, and the four games.
 -- One row is a number.
---   section  text  coordqa, hanabi, overcooked, collab_capture or collab_escape
---   item  text  respondent or game; RANDOM: exact expectation of guessing; ALL: over all games of the section, whoever played; else, in the
---               group `all`, over those of one team: a model that plays with itself, or Alice's and Bob's joined by + (`unknown` where
---               the log names only the other)
---   group  text  `upstream:<game>` or `paper:<game>`, in the two groupings of coordqa_accuracy; layout, scenario or episode; all
---   metric  text  name; one that ends in `_upstream` follows the published code where that differs from the paper
---   value  number  the score
---   stderr  number  standard error, ddof 0 over sqrt(n), as the published code; of RANDOM the standard deviation of one trial; null where
---                   there is nothing to average. `score_stderr_ddof1` is the other formula that the paper mixes in
---   n  text  number of values: trials x questions, questions, or games
 create or replace view coordination_scores as
 with qa as (
     select

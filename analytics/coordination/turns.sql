@@ -1,15 +1,10 @@
 -- coordination_failure_map: the part of failure_map that is about LLM-Coordination; a table of data, one line a category.
 -- One row is (taxonomy, category).
---   taxonomy, category, common, meaning, source
 create or replace view coordination_failure_map as
 select * from rows_of('failure_map.csv');
 
 -- coordination_turn_costs: the part of turn_costs that is about LLM-Coordination.
 -- One row is a turn.
---   episode_id, turn, measure, value_before, value_after, cost
---   unit  text  points, turns or probability
---   kind, lost_before
---   lost  flag  success can no more be reached after the turn: all lives gone, no time left for the capture, or dead
 create or replace view coordination_turn_costs as
 with ends as (
     select episode_id, turn, false as over_before, value = 0 as over
@@ -36,13 +31,8 @@ where turn_values.measure in ('coordination.hanabi_bound', 'coordination.capture
 
 -- values_capture: what each turn of CollabCapture games cost, with the columns of the reference table.
 -- One row is a turn of a CollabCapture game.
---   episode
 --   scenario  text  state of door 1-2, then of door 3-4, at the start
---   turn, policy_alice, policy_bob
---   d_before  turns  fewest turns to the capture, both players steered freely; inf if it cannot be reached
---   d_after  turns  the same after the turn; 0 after the capture
 --   cost  turns  1 + d_after - d_before; null where there was no way before
---   lost_after
 create or replace view values_capture as
 select
     episodes.details ->> 'episode' as episode,
@@ -61,22 +51,7 @@ where turn_values.measure = 'coordination.capture_turns';
 
 -- values_escape: what each turn of CollabEscape games cost, with the columns of the reference table.
 -- One row is a turn of a CollabEscape game.
---   episode, turn, policy_alice, policy_bob
---   killer_known  flag  the players knew where the killer would go
---   p_before  0..1  largest probability of escape within 40 turns of the game
---   p_action  0..1  the same after the players' choice, before the killer's draw
---   p_after  0..1  the same after the draw
---   loss  0..1  p_before - p_action: what the choice lost
---   luck  -1..1  p_after - p_action: what the draw brought
---   e_before  turns  least expected turns to the escape among plans that escape surely
---   e_action  turns  the same after the choice, the turn itself included; inf if a draw is death
---   e_after  turns  the same after the draw
 --   cost  turns  e_action - e_before
---   d_best_before  turns  least turns with luck
---   d_best_after  turns  the same after the turn
---   d_sure_before  turns  least turns against the worst draws
---   d_sure_after  turns  the same after the turn
---   mark  text  exact; two_readings where the two readings of whom the killer has seen differ in value
 create or replace view values_escape as
 with measured as (
     select
@@ -117,23 +92,7 @@ anti join coordination_repeated_episodes using (episode_id);
 
 -- values_hanabi: what each turn of Hanabi games cost at least, with the columns of the reference table.
 -- One row is a turn of a Hanabi game.
---   episode, turn
---   player  text  who moved
---   policy  text  the model or script of the player; null if the log does not record it
---   action_type  text  PLAY, DISCARD, REVEAL_COLOR or REVEAL_RANK
---   score_before  points  sum of the stacks before the turn
---   score_after  points  sum of the stacks after the turn
---   lives_after  count  lives left
---   deck_before  count  cards in the deck
---   deck_after  count  cards in the deck after the turn
---   reach_before  points  sum over the colours of the highest rank that lost cards still allow
---   reach_after  points  the same after the turn
---   pace_before  points  score and the plays that are still possible
---   pace_after  points  the same after the turn
---   ub_before  points  the lower of reach and pace: the final score is at most this
---   ub_after  points  the same after the turn; the score once all lives are lost
 --   loss  points  ub_before - ub_after
---   reason  text  out_of_lives, pace, bomb (a play that failed) or last_copy (a discard); null without a loss
 create or replace view values_hanabi as
 with measured as (
     select

@@ -1,8 +1,6 @@
 -- craft_model_groups: which published models are frontier, which are open-weight, and which reason before they answer; a table of data.
 -- One row is a model of the paper.
 --   model  text  name in small letters and digits alone, without a provider in front
---   model_group  text  frontier or open-weight, as the paper's Table 6 has it
---   reasoning  flag  it reasons before it answers by default; our reading of the vendors' pages, the paper gives no list
 create or replace view craft_model_groups as
 select model, model_group, reasoning::boolean as reasoning from rows_of('model_groups.csv');
 
@@ -15,17 +13,6 @@ create or replace macro model_key(name) as regexp_replace(lower(split_part(name,
 -- The truth table (docs/remove_gap.md): a reasoning without ground is limited_search (F1); grounded and not transferred is inefficient_inference
 -- (F3); grounded, transferred and not modelled is flawed_pragmatics (F2); all three hold is none. What an unknown part leaves open is undecided.
 -- One row is (episode_id, turn, agent, judge): a turn of a director, by a judge who was asked about it in both rubrics.
---   episode_id, turn
---   agent  text  the director
---   judge  text  whose answers count: a judge of verdicts, or `label: ` and the annotator of labels
---   condition, model, builder, structure_id
---   grounded  flag  spatial grounding: SG1, the reasoning names a block that is missing on its wall; null if not answered with yes or no
---   transferred  flag  MM4: the message asks for what the reasoning comes to; null likewise
---   modelled  flag  mind modeling: at least half of the other MM questions that apply are yes (unclear counts half); null if none applies, or
---                   the answers that are missing could turn it
---   possible  text  the modes that the known parts leave, as a list
---   mode  text  limited_search (F1), flawed_pragmatics (F2), inefficient_inference (F3), none, or undecided where more than one is possible
---   divergence  flag  the released code's other reading of F3: SG4 yes, MM6 no; null where either is not answered
 create or replace view bps_failures as
 with given as (
     select episode_id, turn, agent, judge, rubric, question, answer, score, status = 'answered' as is_answered
@@ -93,13 +80,7 @@ where episodes.benchmark = 'craft';
 
 -- bps_turns: the turns of CRAFT by its Definition 4.1: an action of the oracle was available and not taken, and whether messages sufficed.
 -- One row is (episode_id, turn, judge): a turn, by a judge of pragmatic sufficiency; a turn without verdicts has one row without a judge.
---   episode_id, turn
 --   judge  text  whose answers count, as in bps_failures; null if no one judged the turn
---   condition, model, builder, structure_id
---   communication_failure  flag  candidates were listed and the builder selected none of them (the log's flag: action, position and layer); null
---                                without listed candidates
---   sufficient  flag  PS3, a sensible builder could choose a candidate from the messages; null if not answered with yes or no
---   cause  text  followed; of a communication failure messages (they did not suffice), builder (they did) or undecided; null without candidates
 create or replace view bps_turns as
 with given as (
     select episode_id, turn, judge, rubric, question, case when status = 'answered' then answer end as answer, score
@@ -130,24 +111,17 @@ left join sufficiency using (episode_id, turn);
 
 -- bps_profiles: the profile of failures of each team of CRAFT: how often each part of the pragmatic speaker fails, and each cause of its turns.
 -- One row is (condition, model, builder, judge, unit, mode): every team has all modes, so that a zero is seen as a zero.
---   condition, model, builder
+-- Report: bps, ordered by unit, model, condition, builder, judge, mode
+-- Shows: model, judge, unit, mode, decided, undecided, share, share_low, share_high, least, most
 --   model_group  text  frontier or open-weight, of models that the paper played; null of others
 --   reasoning  flag  likewise
 --   judge  text  whose answers count, as in bps_failures
 --   unit  text  director turn (modes of bps_failures) or turn (causes of bps_turns, of turns with candidates)
 --   mode  text  limited_search, flawed_pragmatics, inefficient_inference, none; messages, builder, followed
 --   turns  count  director turns, or turns, of this mode
---   decided  count  those whose mode is decided: the denominator
---   undecided  count  those whose mode is not
---   structures  count  targets of the decided ones
---   share  0..1  turns / decided; null if that is 0
---   share_low  0..1  lower end of its 95 % interval over targets (cluster_low); null below two targets
---   share_high  0..1  upper end
---   least  0..1  share of all, decided or not, if no undecided one is of this mode; modes are not decided equally often, so only least and most
---                hold for all turns
+--   least  0..1  share of all, decided or not, if no undecided one is of this mode; modes are not decided equally often, so only least and
+--     most hold for all turns
 --   most  0..1  the same if all undecided ones are that can be
--- Report: bps, ordered by unit, model, condition, builder, judge, mode
--- Shows: model, judge, unit, mode, decided, undecided, share, share_low, share_high, least, most
 create or replace view bps_profiles as
 with units as (
     select condition, model, builder, judge, structure_id, 'director turn' as unit, possible from bps_failures

@@ -1,9 +1,8 @@
 -- craft_run_conditions: the condition of each CRAFT run as one short text, written as the published folders are.
 -- One row is a run of CRAFT; counterfactual continuations (`cotrace replay`) have none; they are under the name of their run.
---   run_id
---   condition  text  provider group (if the folder names it), oracle size and tools (`api/oracle5_no_tools`), and the start board after it unless it
---                    was empty; the number of the run is not in it, so that the runs of one condition are pooled as in the paper; null where
---                    the log does not record its condition
+--   condition  text  provider group (if the folder names it), oracle size and tools (`api/oracle5_no_tools`), and the start board after it
+--     unless it was empty; the number of the run is not in it, so that the runs of one condition are pooled as in the paper; null where
+--     the log does not record its condition
 create or replace view craft_run_conditions as
 with parts as (
     select
@@ -24,25 +23,6 @@ from parts;
 
 -- craft_structures: what is fixed about each CRAFT target before anybody plays, for the targets that were played.
 -- One row is (structure_id, the facts below): two targets of one name, out of two datasets, have a row each.
---   structure_id
---   complexity  text  simple (at most 22 entries), medium (23, 24) or complex (25), as logged
---   blocks_total  count  entries; a large block counts twice
---   height_1_1  blocks  height of the hidden cell (1,1), 0 to 2
---   height_2_1  blocks  height of the hidden cell (2,1), 0 to 2
---   n_dominoes  count  large blocks
---   n_physical_blocks  count  blocks, a large one counted once
---   n_forbidden_dominoes  count  large blocks over a hidden cell: the engine never accepts them
---   completable  flag  the target can be reached at all
---   wall_cells_large_seen_as_small  count  wall entries, over the three views, where a large block looks small
---   initial_oracle_moves  count  candidates on the empty board, before sampling
---   oracle_only_moves  count  moves until candidates run out, if only candidates are played from an empty board
---   progress_empty  0..1  overall_progress of the empty board
---   distance_empty  0..1  distance_score of the empty board
---   ceiling_overall_progress  0..1  overall_progress where candidates run out
---   ceiling_completion  0..1  completion_percentage there
---   ceiling_iou  0..1  iou_score there
---   ceiling_position_accuracy  0..1  position_accuracy there
---   ceiling_distance  0..1  distance_score there
 create or replace view craft_structures as
 with facts as (
     from (select episode_id, metric[17:] as metric, value from episode_metrics where starts_with(metric, 'craft.structure.'))
@@ -65,58 +45,13 @@ inner join episodes using (episode_id);
 
 -- craft_game_facts: everything countable about a CRAFT game; craft_games, craft_models and leaderboard are made from it.
 -- One row is a CRAFT game. A game that could not be set up has nulls from n_turns on, and in its scores.
---   episode_id, run_id, condition, model, builder, structure_id, run
 --   complexity  text  simple, medium or complex; null if the log does not record it
---   turns_taken  count  turns as recorded
---   stopping_reason  text  as logged; null if the game could not be set up
---   completed  flag  as logged: progress reached 0.95
---   game_error  text  why the game could not be set up; null if it could
---   final_progress_logged  0..1  progress after the last accepted move, as logged; null if the game could not be set up
 --   overall_progress  0..1  mean of iou_score, completion_percentage and position_accuracy at the end
 --   completion_percentage  0..1  right blocks at the right cell and layer, of the target's entries, at the end
 --   iou_score  0..1  intersection over union of the cells' block sets at the end
 --   position_accuracy  0..1  cells whose block set equals the target's, of nine, at the end
 --   distance_score  0..1  Soerensen-Dice of the cells' block sets at the end; higher is better
---   overall_progress_t0  0..1  overall_progress before the first turn
---   blocks_total_target  count  entries of the target; a large block counts twice
---   n_turns  count  turns
---   n_clarify, n_attempted
---   n_executed  count  moves the engine carried out
---   n_failed  count  moves the engine refused
---   failed_rate_attempted  0..1  n_failed / n_attempted; null without attempts
---   failed_rate_all_turns  0..1  n_failed / n_turns; null without turns
---   failed_last_turn  flag  the last turn's move was refused; null if it has no move
---   failed_turn_20  flag  turn 20's move was refused (the paper's "Failed"); null without a move at turn 20
---   n_oracle_turns
---   n_no_oracle_turns  count  the other turns, clarifications included
---   n_followed_logged  count  turns with the logged flag that a candidate was followed
---   adherence_logged  0..1  n_followed_logged / n_oracle_turns; null without such turns
---   adherence_full  0..1  share of turns with candidates on which one was literally carried out; null without such turns
---   adherence_physical  0..1  share of turns with candidates on which one was carried out in effect; null without such turns
---   communication_failures  count  turns with candidates, none of them followed by the logged flag
---   attempted_remove_rate  0..1  removals / n_attempted; null without attempts
---   attempted_remove_rate_all_turns  0..1  removals / n_turns; null without turns
---   oracle_remove_rate_any  0..1  share of turns with candidates that list a removal; null without such turns
---   oracle_remove_rate_first  0..1  share of turns with candidates whose first one is a removal; null without such turns
---   oracle_remove_rate_share  0..1  mean share of removals among a turn's candidates; null without such turns
---   remove_gap_any  -1..1  attempted_remove_rate - oracle_remove_rate_any; null where either is
---   remove_gap_first  -1..1  attempted_remove_rate - oracle_remove_rate_first; null where either is
---   remove_gap_share  -1..1  attempted_remove_rate - oracle_remove_rate_share; null where either is
---   longest_unchanged_run  turns  longest run of turns without a change of the board
---   n_repeated_failed_moves  count  refused moves with the action, position and layer of the move refused on the turn before
---   tax_correct  count  turns of this category of the published taxonomy
---   tax_engine_layer_error, tax_engine_span_error, tax_engine_other_error, tax_wrong_position, tax_wrong_block_color, tax_wrong_span  count  likewise
---   tax_no_oracle_or_attempt  count  likewise; outside the denominator of n_oracle_turns
---   file, max_turns
---   n_followed_full  count  turns with candidates on which one was literally carried out
 --   n_attempted_remove  count  removals attempted
---   n_attempted_remove_oracle_turns  count  removals attempted on turns with candidates
---   n_oracle_remove_any  count  turns with candidates that list a removal
---   n_oracle_remove_first  count  turns with candidates whose first one is a removal
---   sum_oracle_remove_share  number  sum over those turns of the share of removals among the candidates; null without such turns
---   n_listed  count  candidates listed, over all turns
---   n_listed_remove  count  removals among them
---   progress_share_of_ceiling  number  overall_progress over what verified moves can reach on this target; above 1 where fillers helped
 create or replace view craft_game_facts as
 with facts as materialized (  -- read twice below
     select * from craft_turn_facts
@@ -243,40 +178,10 @@ from craft_game_facts;
 -- One row is (condition, model, builder, run). Conditions are never pooled; turn limits inside one condition are, because the published
 -- folders do not tell them apart (leaderboard does). Standard errors are over games (sample standard deviation, ddof 1, / sqrt(n)) and null
 -- below two games.
---   condition, model, builder, run
---   n_games  count  games that could be set up
 --   n_turns  count  their turns
---   n_attempted, n_oracle_turns, n_clarify
---   overall_progress_mean  0..1  mean over games of overall_progress at the end
---   overall_progress_sem  number  its standard error
---   completion_percentage_mean  0..1  mean over games of completion_percentage at the end
---   completion_percentage_sem  number  its standard error
---   iou_score_mean  0..1  mean over games of iou_score at the end
---   iou_score_sem  number  its standard error
---   position_accuracy_mean  0..1  mean over games of position_accuracy at the end
---   position_accuracy_sem  number  its standard error
---   distance_score_mean  0..1  mean over games of distance_score at the end
---   distance_score_sem  number  its standard error
---   failed_turn20_n  count  games that had a move at turn 20
---   failed_turn20_mean  0..1  share of them whose move at turn 20 was refused; null if there are none
---   failed_turn20_sem  number  its standard error
---   failed_rate_pooled  0..1  refused moves / n_attempted; null without attempts
---   attempted_remove_rate_pooled  0..1  removals / n_attempted; null without attempts
---   attempted_remove_rate_oracle_turns  0..1  removals on turns with candidates / n_oracle_turns; null without such turns
---   oracle_remove_rate_any_pooled  0..1  share of turns with candidates that list a removal; null without such turns
---   oracle_remove_rate_first_pooled  0..1  share of turns with candidates whose first one is a removal; null without such turns
---   oracle_remove_rate_share_pooled  0..1  mean over turns with candidates of the share of removals; null without such turns
---   oracle_remove_fraction_of_all_listed_moves  0..1  removals among all candidates listed; null if none was
---   remove_gap_any_pooled  -1..1  attempted_remove_rate_pooled - oracle_remove_rate_any_pooled; null where either is
---   remove_gap_any_mean_of_games  -1..1  mean of the games' remove_gap_any; null if no game has one
---   remove_gap_first_pooled  -1..1  attempted_remove_rate_pooled - oracle_remove_rate_first_pooled; null where either is
---   remove_gap_first_mean_of_games  -1..1  mean of the games' remove_gap_first; null if no game has one
---   remove_gap_share_pooled  -1..1  attempted_remove_rate_pooled - oracle_remove_rate_share_pooled; null where either is
---   remove_gap_share_mean_of_games  -1..1  mean of the games' remove_gap_share; null if no game has one
---   adherence_logged_pooled  0..1  turns with the logged followed flag / n_oracle_turns; null without such turns
---   adherence_full_pooled  0..1  turns on which a candidate was literally carried out / n_oracle_turns; null without such turns
 --   tax_correct  0..1  share of this category of the published taxonomy, of n_oracle_turns; null without such turns
---   tax_engine_layer_error, tax_engine_span_error, tax_engine_other_error, tax_wrong_position, tax_wrong_block_color, tax_wrong_span  0..1  likewise
+--   tax_engine_layer_error, tax_engine_span_error, tax_engine_other_error  0..1  likewise
+--   tax_wrong_position, tax_wrong_block_color, tax_wrong_span  0..1  likewise
 create or replace view craft_models as
 select
     condition, model, builder, run,

@@ -1,12 +1,5 @@
 -- craft_process: how a game of CRAFT was played, as the front page shows it: its remove gap, in each reading (docs/dev/remove_gap.md).
 -- One row is a game and a reading.
---   episode_id
---   process  text  remove_gap (the reading share), remove_gap_any or remove_gap_first
---   is_default  flag  it is shown where none is asked for
---   value  -1..1  share of its moves that are removals, less the mean of the reading over its turns with listed actions; null where either is
---                 not known
---   least  number  lower bound of the value
---   most  number  upper bound of the value
 create or replace view craft_process as
 with counted as (
     select

@@ -1,12 +1,5 @@
 -- craft_removals: who took away, and whether that would have helped, turn by turn: the part of craft_turn_facts that the remove gap asks for.
 -- One row is a turn of a CRAFT game.
---   episode_id, level, condition, model, builder, turn
---   attempted_remove  flag  the recorded move is a removal; null without one
---   oracle_available  flag  candidates were listed with a move; false on clarifications
---   n_oracle  count  how many
---   oracle_remove_any  flag  one of them is a removal; null if none was listed
---   oracle_remove_first  flag  the first of them is one; null if none was listed
---   oracle_remove_share  0..1  share of them that are; null if none was listed
 create or replace view craft_removals as
 with moves as (
     select episode_id, turn, verb = 'remove' as attempted_remove
@@ -44,14 +37,7 @@ where episodes.benchmark = 'craft';
 -- remove_gap_by: attempted against oracle removal, turn by turn, in a chosen reading, over the targets of some tiers; a table macro: `from remove_gap_by('any')`.
 -- One row is (condition, model, builder, turn).
 -- Parameters: reading: any, first or share, what counts as the oracle's removal rate on a turn (docs/dev/remove_gap.md); levels: list of the tiers that count, null for all.
---   condition, model, builder, turn
---   n  count  games that had listed candidates on this turn
 --   n_attempted  count  games that had a recorded move on this turn
---   n_attempted_remove
---   oracle_rate  0..1  mean over the n games of the chosen reading; null if n is 0
---   attempted_rate  0..1  n_attempted_remove / n_attempted; null if n_attempted is 0
---   gap  -1..1  attempted_rate - oracle_rate; null where either is
---   paired_gap  -1..1  the same with both rates over the n games alone; null if n is 0
 create or replace macro remove_gap_by(reading, levels := null) as table
 with readings as (
     select
@@ -84,19 +70,11 @@ select * exclude (paired_rate), attempted_rate - oracle_rate as gap, paired_rate
 
 -- remove_gap_instructed: the remove gap of what directors ask for, team by team, out of the claims that a reader has stored.
 -- One row is (condition, model, builder, reader).
---   condition, model, builder
---   reader  text  whose claims count, as in claims: `cotrace claims` stores those on which verdicts and attribution by that reader rest
---   games  count  games with a turn that counts
---   turns  count  turns that count: candidates are listed, the reader understood every message that the builder received, and they ask for something
---   silent_turns  count  turns with candidates whose messages, all understood, ask for nothing to be done now; they have no rate
---   unread_turns  count  turns with candidates in which a message was not read, or what it asks for was not understood; they have no rate
---   instructed_rate  0..1  mean over the turns of the share of removals and replacements among what the messages want done now; null if turns is 0
+-- Report: remove-gap-instructed, ordered by gap desc nulls last, model, condition, builder, reader
+-- Shows: model, condition, reader, turns, unread_turns, instructed_rate, oracle_rate, gap, gap_low, gap_high
 --   oracle_rate  0..1  mean over the same turns of the share of removals among the candidates (the reading `share`); null if turns is 0
 --   attempted_rate  0..1  share of removals among the moves of the same turns; null if turns is 0
 --   gap  -1..1  instructed_rate - oracle_rate; null if turns is 0
---   gap_low, gap_high
--- Report: remove-gap-instructed, ordered by gap desc nulls last, model, condition, builder, reader
--- Shows: model, condition, reader, turns, unread_turns, instructed_rate, oracle_rate, gap, gap_low, gap_high
 create or replace view remove_gap_instructed as
 with received as (
     select utterances.episode_id, turn, seq, md5(text) as text_hash
@@ -205,17 +183,11 @@ group by all;
 -- remove_gap_models_by: attempted against oracle removal for each team, in every reading, over the targets of some tiers; a table macro.
 -- One row is (condition, model, builder, reading).
 -- Parameters: levels: list of the tiers that count, null for all.
---   condition, model, builder
---   reading  text  any, first or share (docs/dev/remove_gap.md)
 --   is_default  flag  the reading that the view remove_gap uses
 --   games  count  games that have a gap (a recorded move, and a turn with candidates)
---   n_attempted, n_attempted_remove, n_oracle_turns
 --   attempted_rate  0..1  n_attempted_remove / n_attempted; null if that is 0
 --   oracle_rate  0..1  mean of the reading over the turns with candidates; null if there is none
 --   gap  -1..1  attempted_rate - oracle_rate, turns pooled; null where either is
---   gap_mean_of_games  -1..1  mean of the games' own gaps; null if games is 0
---   gap_sem  number  its standard error over targets (clustered_sem; with one game a target it is that of the sample); null below two games
---   gap_low, gap_high
 create or replace macro remove_gap_models_by(levels := null) as table
 with counted as (
     select

@@ -1,15 +1,10 @@
 -- craft_failure_map: the part of failure_map that is about CRAFT; a table of data, one line a category.
 -- One row is (taxonomy, category).
---   taxonomy, category, common, meaning, source
 create or replace view craft_failure_map as
 select * from rows_of('failure_map.csv');
 
 -- craft_turn_costs: the part of turn_costs that is about CRAFT.
 -- One row is a turn.
---   episode_id, turn, measure, value_before, value_after, cost
---   unit  text  progress
---   kind, lost_before
---   lost  flag  success can no more be reached after the turn: what is within reach is less than 0.95, at which games are completed
 create or replace view craft_turn_costs as
 select *, value_before < 0.95 as lost_before, value_after < 0.95 as lost
 from turn_values
@@ -17,10 +12,6 @@ where measure = 'craft.reachable';
 
 -- craft_turn_states: the boards before and after each turn of CRAFT, in a form in which equal boards are equal texts.
 -- One row is a turn of CRAFT.
---   episode_id, turn
---   before_state  text  the stacks of the nine cells as JSON, without span records (they follow from the moves) and without cells
---                         whose name has a blank (the engine never looks at them)
---   after_state
 create or replace view craft_turn_states as
 with stacks as (
     select
@@ -41,43 +32,12 @@ from stacks;
 
 -- craft_turn_facts: everything countable about a CRAFT turn; craft_turns, craft_games and craft_models are made from it.
 -- One row is a turn of a CRAFT game.
---   episode_id, run_id, level, condition, model, builder, structure_id, run, turn
---   n_directors  count  different directors who spoke
---   clarify  flag  the builder asked instead of moving; published logs store a reply that could not be read as a question
---   turn_error  text  exception that ended the game on this turn; null if none
---   action
---   block  text  block code as the engine understood it; null without an attempt and on removals from an empty cell
---   position  text  cell, such as (0,1); null without an attempt
---   layer  number  from 0; null without an attempt
---   span_to  text  second cell as written; null if none was given
---   move_executed  flag  the engine carried the move out; false on clarifications; null if the turn crashed
---   failed_move  flag  the engine refused the move; null without an attempt
---   error_category  text  layer, span or other, read from the message as the published code does; null if not refused
---   error  text  the engine's message; null if not refused
 --   oracle_available  flag  the log lists candidates with the move of this turn; false on clarifications
 --   n_oracle  count  candidates that it lists; 0 on clarifications
---   n_oracle_replayed  count  all candidates by replay, before sampling
 --   oracle_remove_any  flag  a listed candidate is a removal; null without listed candidates
 --   oracle_remove_first  flag  the first listed candidate is a removal; null without listed candidates
 --   oracle_remove_share  0..1  removals among the listed candidates; null without listed candidates
 --   attempted_remove  flag  the attempted move is a removal; null without an attempt
---   followed_logged  flag  a listed candidate has the move's action, position and layer (the log's flag); null without listed candidates
---   followed_full  flag  accepted, and literally a listed candidate; null without listed candidates
---   followed_physical  flag  accepted, and doing what a listed candidate does; null without listed candidates
---   taxonomy_code  text  category of the published taxonomy
---   taxonomy_paper  text  its name in the paper's table; null outside the table's denominator
---   correct_structure_placement  flag  as logged: the target has this block there, or a removed block did not belong; null if not executed
---   correct_side_placement  flag  as logged: the same test over the directors who see the cell; null if not executed
---   overall_structure_correctness  flag  as logged: no block on the board is wrong; null if not executed
---   target_achieved  flag  as logged: the game was won on this turn; null if the turn crashed
---   board_changed  flag  the stacks after the turn differ from those before, stray cells included
---   repeats_previous_failed_move  flag  refused, with the action, position and layer of the move refused on the turn before
---   overall_progress  0..1  mean of iou_score, completion_percentage and position_accuracy after the turn
---   completion_percentage  0..1  right blocks at the right cell and layer, of the target's entries, after the turn
---   iou_score  0..1  intersection over union of the cells' block sets after the turn
---   position_accuracy  0..1  cells whose block set equals the target's, of nine, after the turn
---   distance_score  0..1  Soerensen-Dice of the cells' block sets after the turn; higher is better
---   n_oracle_remove  count  listed candidates that are removals
 create or replace view craft_turn_facts as
 with craft_episodes as (
     select
@@ -231,16 +191,11 @@ left join parsed as previous
 
 -- missed_turns: the turns on which verified actions were listed and none was taken: messages, attempts, possible actions, and verdicts.
 -- One row is a turn.
---   episode_id, turn, benchmark, condition
---   model  text  the evaluated model
---   level  text  the task's tier; null if the log does not record it
---   task_id
---   said  text  the public messages in order, a line each, `agent: text`
---   tried  text  the attempted actions in order, with the engine's message where it refused
---   possible  text  the listed actions, a line each
---   verdicts  text  every judge's answers about the turn or its messages, `question agent judge: answer (reason)`; null without any
 -- Report: missed, ordered by model, condition, task_id, episode_id, turn
 -- Shows: model, task_id, turn, said, tried, possible
+--   model  text  the evaluated model
+--   level  text  the task's tier; null if the log does not record it
+--   possible  text  the listed actions, a line each
 create or replace view missed_turns as
 with missed as (
     select episode_id, turn, benchmark, condition, model, level, task_id
@@ -306,20 +261,7 @@ from craft_turn_facts;
 -- values_craft: what each turn of CRAFT games cost, with the columns of the reference tables.
 -- One row is a turn of a CRAFT game with a turn limit.
 --   condition  text  the condition and run, as in craft_turns
---   model, builder, structure_id, run, turn
---   turns_left  turns  turns left before it, its own included
 --   kind  text  accepted, rejected, clarify, or error where the turn crashed
---   action
---   p_before  0..1  overall progress before the turn
---   p_after  0..1  overall progress after the turn
---   v_before  0..1  highest overall progress that the turns left can reach
---   v_after  0..1  the same after the turn
---   regret  0..1  v_before - v_after: what the turn cost
---   v_stay  0..1  v_after if the turn had been wasted
---   harm  0..1  what the turn did worse than wasting it
---   v_before_hi  0..1  v_before if half dominoes could be removed with one move
---   v_after_hi  0..1  v_after if half dominoes could be removed with one move
---   mark  text  exact; half_domino: there is one, and both readings agree; bounded: they do not, the truth lies between
 create or replace view values_craft as
 with measured as (
     select

@@ -1,47 +1,8 @@
 -- einstein_game_facts: everything countable about an Einstein game; einstein_games, einstein_runs and einstein_errors are made from it.
 -- One row is an Einstein game. Flags are 1 and 0, as the reference tables write them.
---   episode_id, run_id
---   benchmark  text  einstein
---   condition
---   model  text  the evaluated model; `unknown` where neither log nor manifest names it
---   level  text  number of objects in words, as in `episodes`
---   solved_at_limit  flag  solved in the very last step: a failure by the published rules, distinguished from the others
---   run, game_id
---   base_game_id  text  the puzzle
---   action_mode, use_cot, verifier
---   policy_p1  text  name of the first player: its script, its model, or human; null if it is not known
---   policy_p2  text  name of the second player likewise
---   num_objects  count  objects of the puzzle
---   step_count  count  steps
 --   terminated  flag  all objects were in their goal bins at the end; null if the end is not known, as the other numbers of the end
 --   truncated  flag  the step limit was reached
---   success  flag  solved in time
 --   correct_objects  count  objects in their goal bins at the end
---   sub_r  0..1  correct_objects / num_objects
---   optimal_steps  count  length of a shortest solution in this action space (provide_seek for mixed pairs)
---   optimal_first_player  number  who begins it: 1 or 2
---   optimal_checked  flag  the published planner confirms it; null: neither logs nor manifest record it
---   step_ratio  number  step_count / optimal_steps; null for failures
---   total_used_trials  count  answers thrown away; null without verifier
---   avg_used_trials  number  the same per step; null without verifier
---   total_sum_err  number  cost of the answers; null without verifier
---   avg_sum_err  number  the same per step; null without verifier
---   avg_corrected  0..1  share of steps in which a later answer replaced the first; null without verifier
---   n_move, n_share, n_ask, n_pass, n_invalid
---   n_accepted  count  steps that were accepted
---   n_state_changed  count  steps after which objects lay elsewhere
---   format_following  count  steps of this category of the paper
---   object_not_in_source_bin  count  steps of this category of the paper
---   source_bin_not_reachable  count  steps of this category of the paper
---   dest_bin_not_reachable  count  steps of this category of the paper
---   same_source_dest  count  steps of this category of the paper
---   redundant_sharing  count  steps of this category of the paper
---   no_share_after_seek, wrong_share_after_seek, seek_known_object, wrong_rule, wrong_guess  count  steps of this category of the paper
---   no_error_steps  count  steps of none of these categories
---   ext_unanswerable_seek  count  steps with this additional label
---   ext_refused_seek_pending  count  steps with this additional label
---   ext_share_not_owned  count  steps with this additional label
---   ext_obsolete_share, ext_out_of_mode, ext_unknown_object, ext_repeated_refused_move, ext_lucky_guess  count  steps with this additional label
 create or replace view einstein_game_facts as
 with measured as (
     from (select episode_id, metric[10:] as metric, value from episode_metrics where starts_with(metric, 'einstein.'))
@@ -144,20 +105,6 @@ select * exclude (episode_id, run_id, benchmark, condition, model, level, solved
 
 -- einstein_runs: success, subgoals, steps and corrections of each Einstein run, with standard errors.
 -- One row is a run. Games whose end is not known (see `games`) are in no number; `leaderboard` counts them. Standard errors have the population form (sd with divisor m, over sqrt(m)): all printed errors of the paper have it.
---   run, action_mode, use_cot, verifier
---   games  count  games that ended
---   successes  count  games that were solved in time
---   sr_pct  percent  successes / games (SR)
---   sr_se  percent  its standard error
---   subr_pct  percent  mean share of objects in their goal bins at the end (Sub.R)
---   subr_se  percent  its standard error
---   stepr  number  mean of steps over optimum, successful games only (StepR); null without success
---   stepr_se  number  its standard error
---   corrr_pct  percent  mean over games of the share of corrected steps (Corr.R); null without verifier
---   corrr_se  percent  its standard error
---   total_steps  count  steps of all games
---   n_move, n_share, n_ask, n_pass, n_invalid
---   mean_steps_success  steps  mean steps of successful games; null without success
 -- Report: einstein, ordered by action_mode, use_cot, verifier, run
 -- Shows: run, action_mode, verifier, games, sr_pct, subr_pct, stepr
 create or replace view einstein_runs as

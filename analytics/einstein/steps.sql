@@ -1,29 +1,10 @@
 -- einstein_failure_map: the part of failure_map that is about Einstein Puzzles; a table of data, one line a category.
 -- One row is (taxonomy, category).
---   taxonomy, category, common, meaning, source
 create or replace view einstein_failure_map as
 select * from rows_of('failure_map.csv');
 
 -- einstein_step_facts: everything countable about a step of an Einstein game; the einstein views are made from it.
 -- One row is a step, that is a turn, of an Einstein game. Flags are 1 and 0, as the reference tables write them.
---   episode_id, run_id, run, game_id
---   step  number  from 0, as published logs count; the turn is one more
---   player, action_type
---   action  text  the action in canonical spelling; null for an answer that the grammar does not read
---   accepted
---   state_changed  flag  objects lie elsewhere after the step; a lucky guess can be refused and change them all the same
---   history_ok  flag  the players are shown the step as successful
---   terminated  flag  all objects are in their goal bins
---   truncated  flag  the step limit is reached
---   correct_objects  count  objects in their goal bins after the step
---   deducible_move_available  flag  the player could infer a useful move
---   labels  text  the paper's error categories in the order of its Table 2, joined by bars; null for none
---   ext_labels  text  the additional labels likewise
---   executed_sample  number  which answer was executed, from 0
---   used_trials  count  answers thrown away before it; null without verifier
---   sum_err  number  cost of the answers; null without verifier
---   actions_err  text  cost of each answer, joined by bars; null without verifier
---   corrected  flag  a later answer replaced the first; null without verifier
 create or replace view einstein_step_facts as
 with played as (
     select
@@ -108,10 +89,6 @@ inner join labelled on turns.episode_id = labelled.episode_id and turns.turn = l
 
 -- einstein_turn_costs: the part of turn_costs that is about Einstein Puzzles.
 -- One row is a turn.
---   episode_id, turn, measure, value_before, value_after, cost
---   unit  text  steps
---   kind, lost_before
---   lost  flag  success can no more be reached after the turn: what is left takes longer than the game lasts, even for players who know everything
 create or replace view einstein_turn_costs as
 with limits as (
     -- by the published rules a game that is solved in its last step counts as failed
@@ -138,23 +115,10 @@ select * exclude (episode_id, run_id) from einstein_step_facts;
 
 -- values_einstein: what each step of Einstein games cost, with the columns of the reference table.
 -- One row is a step, that is a turn, of an Einstein game. Flags are 1 and 0, as the reference table writes them.
---   run
 --   game_id  text  the game's key inside the run, as in einstein_games
 --   step  number  from 0; the turn is one more
---   player, action_type, accepted
 --   state_changed  flag  objects lie elsewhere after the step
---   d_before  steps  fewest steps to the goal for two players who know everything
---   d_after  steps  the same after the step
 --   cost  steps  1 + d_after - d_before: steps lost against perfect hands
---   plan_before  steps  fewest steps by the published planner, which passes only where it can do nothing else
---   plan_after  steps  the same after the step
---   plan_cost  steps  1 + plan_after - plan_before; can be less than 0
---   know_before  steps  fewest steps with what the players know and can tell each other
---   know_after  steps  the same after the step
---   know_cost  steps  1 + know_after - know_before: steps lost against the best the team could do; less than 0 only by luck
---   lucky  flag  a guess that the rules refuse, and that changed the table all the same
---   steps_spent  steps  always 1
---   lost_after
 create or replace view values_einstein as
 with measured as (
     from (select episode_id, turn, measure[10:] as measure, value_before, value_after, cost from turn_values where starts_with(measure, 'einstein.'))
@@ -186,19 +150,12 @@ inner join limits on facts.episode_id = limits.episode_id;
 
 -- einstein_errors: how often each error category of the paper's Table 2 occurs, over both of its denominators.
 -- One row is (scope, category). Scopes are the runs, and all games of one verifier and action mode together.
---   scope  text  `run:<name>`, or pooled
---   verifier  text  none, affordance_verifier, communication_verifier or reasoning_verifier; null for published logs without manifest,
---                   which are in no pool
---   action_mode
---   category  text  the category; no_error for steps of none
---   count  count  steps of the category; a step can have several
---   total_steps  count  steps of the scope
---   pct_of_total  percent  count / total_steps
---   relevant_action_type  text  the actions that the second rate is taken over; null for categories that concern every step
---   relevant_count  count  such actions, refused ones included; null without a second rate
---   pct_of_relevant  percent  count / relevant_count; null if that is 0, and without a second rate
 -- Report: einstein-errors, ordered by scope, verifier, action_mode, count desc, category
 -- Shows: action_mode, verifier, category, count, pct_of_total
+--   verifier  text  none, affordance_verifier, communication_verifier or reasoning_verifier; null for published logs without manifest,
+--     which are in no pool
+--   category  text  the category; no_error for steps of none
+--   total_steps  count  steps of the scope
 create or replace view einstein_errors as
 with categories (category, relevant_action_type) as (
     values

@@ -1,14 +1,8 @@
 -- answer_pairs: two raters' answers to one question about one thing, side by side.
 -- One row is a pair: a label and a verdict, or two verdicts. Every answer of one rater meets every answer of the other. Judges are paired with
 -- themselves too, over repeats.
---   rubric, question
 --   kind  text  label_judge, judge_judge or self (one judge, two repeats)
 --   rater_a  text  the labels' source, or the judge whose name comes first
---   variant_a, rater_b, variant_b, episode_id, turn, agent
---   answer_a  text  lower case, without slashes (`N/A` is `na`); null unless answered
---   answer_b
---   status_a  text  answered, undecided, failed or skipped; labels are answered
---   status_b  text  likewise
 create or replace view answer_pairs as
 with verdict_answers as (
     select
@@ -82,16 +76,6 @@ select * from with_judges;
 
 -- pair_preferences: which of two games a judge prefers, asked in both orders.
 -- One row is (rubric, question, judge, variant, repeat, episode_a, episode_b), the episode whose id comes first being a.
---   rubric, question, judge, variant, repeat
---   episode_a  text  one game
---   episode_b  text  the other
---   model_a  text  evaluated model of a
---   model_b  text  evaluated model of b
---   score_a_first  0..1  the score of a when a was shown first; null if there is none
---   score_a_second  0..1  the score of a when b was shown first: 1 minus the score of b; null if there is none
---   score_a  0..1  mean of both orders, free of a liking for a place; null unless both are there
---   consistent  flag  both orders prefer the same game, or neither prefers one; null unless both are there
---   leans_first  number  (score of whoever was shown first, mean over both orders) - 0.5: above 0, the first place is liked; null likewise
 -- Report: pairs, ordered by rubric, question, judge, variant, episode_a, episode_b, repeat
 -- Shows: question, judge, episode_a, episode_b, score_a, consistent
 create or replace view pair_preferences as
@@ -130,15 +114,6 @@ inner join episodes as b on both_orders.episode_b = b.episode_id;
 -- panel: the answers of all model judges about a unit: majority, mean, and how much they differ.
 -- One row is (rubric, question, variant, unit_id) with at least one answer of a model. Every model has one vote, which its repeats share: asking
 -- one model oftener gives it no more weight. The engine has none.
---   rubric, question, variant, unit_id, episode_id, turn, agent
---   judges  count  models that answered
---   answers  count  answers of all models and repeats
---   votes  text  each answer with its votes, the most frequent first
---   majority  text  the answer with the most votes, lower case, without slashes; null if two have equally many
---   majority_share  0..1  its votes / judges; of the leading answers if they tie
---   score_mean  0..1  mean over models of the mean of their scored answers; null if there is none
---   entropy  number  bits of the votes' distribution (Shannon 1948): 0 if all agree, log2 of the number of answers at most
---   split  text  none; judges: each model agrees with itself over its repeats but not with the others; repeats: a model disagrees with itself
 -- Report: panel, ordered by rubric, question, variant, unit_id
 -- Shows: question, unit_id, judges, votes, majority, entropy
 create or replace view panel as
@@ -217,19 +192,10 @@ inner join voted as v
 
 -- agreement: how far a judge agrees with labels, with another judge, and with itself.
 -- One row is (rubric, question, kind, rater_a, variant_a, rater_b, variant_b). The counts of single answers: agreement_confusion.
---   rubric, question, kind, rater_a, variant_a, rater_b, variant_b
---   pairs  count  pairs of answers asked for
 --   n  count  pairs in which both answered (N/A is an answer)
 --   undecided  count  other pairs in which one could not tell; in no rate
 --   failed  count  other pairs in which no usable reply came from one; in no rate
 --   skipped  count  other pairs in which the rubric did not apply for one; in no rate
---   coverage  0..1  n / pairs
---   agreed  count  pairs of equal answers
---   agreement  0..1  agreed / n; null if n is 0
---   agreement_low  0..1  lower end of its 95 % interval over games (clustered_low); null if n is 0, and below two games
---   agreement_high  0..1  upper end; null if n is 0
---   expected  0..1  agreement by chance, from both raters' own shares of each answer; null if n is 0
---   kappa  -1..1  unweighted Cohen kappa over all answers, N/A included; null if n is 0 or both always gave one and the same answer
 create or replace view agreement as
 with counted as materialized (
     select
@@ -334,12 +300,10 @@ from rated;
 
 -- agreement_confusion: how often each pair of answers occurs between two raters.
 -- One row is (rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, answer_b) that occurs.
---   rubric, question, kind, rater_a, variant_a, rater_b, variant_b
---   answer_a  text  lower case, without slashes
---   answer_b
---   n  count  pairs
 -- Report: confusion, ordered by rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, n desc, answer_b
 -- Shows: question, rater_a, rater_b, answer_a, answer_b, n
+--   answer_a  text  lower case, without slashes
+--   n  count  pairs
 create or replace view agreement_confusion as
 select rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, answer_b, count(*) as n
 from answer_pairs
@@ -349,7 +313,6 @@ group by all;
 -- panel_disagreements: units on which the model judges differ, with the answers of each.
 -- One row is (rubric, question, variant, unit_id) whose votes are not all the same.
 -- Columns as in: panel.
---   said  text  each model with its answers over the repeats, such as `llm:a: yes yes | llm:b: no yes`
 -- Report: panel-disagreements, ordered by entropy desc, rubric, question, variant, unit_id
 -- Shows: question, unit_id, judges, votes, entropy
 create or replace view panel_disagreements as

@@ -1,16 +1,5 @@
 -- answer_rates: which share of its answers each scoring job gave to each answer; probes left out.
 -- One row is (judge_run_id, question, answer), also with a count of 0 where another job of the same rubric, wording and judge gave that answer.
---   rubric
---   rubric_hash  text  hash of its content: another wording is another question
---   question, judge, variant, judge_run_id
---   started_at  UTC  when it began
---   answer  text  lower case, without slashes (`N/A` is `na`)
---   n  count  verdicts with this answer
---   answered  count  verdicts with an answer to this question
---   games  count  games they are about
---   rate  0..1  n / answered
---   rate_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
---   rate_high  0..1  upper end
 create or replace view answer_rates as
 with given as (
     select
@@ -92,16 +81,10 @@ inner join judge_runs using (judge_run_id);
 
 -- flagged_units: units whose text tries to speak to the judge, and what the judges answered about them.
 -- One row is (unit_id, flagged): a unit and what was found in the text that judges were shown.
---   unit_id
---   flagged  text  kinds of attempt, joined by |: order, verdict, frame, hidden, markup, sql, formula
---   episode_id, turn, agent
---   model  text  the evaluated model, which may have written it
---   rubrics  count  rubrics under which the unit was shown
---   verdicts  count  verdicts on it
---   score_mean  0..1  mean of the scored ones; null if there is none
---   score_mean_others  0..1  mean score of the same rubrics' verdicts on units of the same model without such text; null if there is none
 -- Report: flagged, ordered by unit_id, flagged
 -- Shows: unit_id, flagged, model, verdicts, score_mean, score_mean_others
+--   model  text  the evaluated model, which may have written it
+--   score_mean  0..1  mean of the scored ones; null if there is none
 create or replace view flagged_units as
 with scored as (
     select
@@ -149,18 +132,9 @@ from found;
 
 -- judged_units: the valid verdicts, each with its game; columns that both have are named after their owner.
 -- One row is (rubric, question, judge, variant, unit_id, repeat), as in verdicts_latest.
---   rubric, question
 --   judge  text  `engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`
---   variant, unit_id
 --   repeat  number  which of several askings of the same question, from 1
---   episode_id, turn, agent
 --   answer  text  one of the rubric's answers; null unless answered
---   verdict_score  0..1  the rubric's number for the answer; null for N/A and without an answer
---   verdict_status  text  answered, undecided, failed or skipped
---   verdict_reason  text  the judge's reason, or what failed; null if it gave none
---   benchmark, team_name, condition
---   game_model  text  the evaluated model of the game; that of the judge is `judge`
---   task_id, level, ending, game_score, game_success
 create or replace view judged_units as
 select
     verdicts_latest.rubric, verdicts_latest.question, verdicts_latest.judge, verdicts_latest.variant,
@@ -181,27 +155,10 @@ left join team_names on games.episode_id = team_names.episode_id;
 -- judge_scores_by: how each judge answered each question; over the tasks of some tiers; a table macro: `from judge_scores_by(true)`.
 -- One row is (rubric, question, judge, variant, benchmark, condition, model) and, if split, outcome.
 -- Parameters: split: true for one row an outcome of the turn, false for all turns together; levels: list of the tiers that count, null for all.
---   rubric, question, judge, variant, benchmark, condition, model
---   outcome  text  of the turn, as in outcomes; `episode` for units larger than a turn; `all` if not split
---   wordings  count  versions of the rubric (hashes of its content) among the verdicts: above 1, answers to different wordings may be mixed
---   episodes  count  games with a scored answer: the clusters of score_sem
 --   units  count  units put to the judge
 --   verdicts  count  answers asked for: units times repeats; the sum of scored and the five numbers from categorised on
---   scored  count  answers with a number
---   scored_units  count  units with at least one of them
---   categorised  count  answered with a category, which has no number; not in score_mean
---   na  count  answered not applicable: `na`, or any answer without a number to a wording whose other answers have one; not in score_mean
---   na_by_rule  count  those of `na` that the log itself shows, so that no judge was asked (`verdicts.rule`)
---   reasons  count  reasons that a model gave, but for those in rows of older versions
---   bare_reasons  count  those of one or two words
---   contradicting_reasons  count  those that state another answer than the one given (`verdicts.reason_contradicts`)
---   undecided  count  the judge could not tell; not in score_mean
---   failed  count  no usable reply came; not in score_mean
---   skipped  count  the rubric does not apply to the unit; not in score_mean
---   score_mean  0..1  mean over units of the mean of their scored answers, so that a unit that was asked oftener weighs no more; null if none
---   score_sem  number  its standard error, clustered by game (clustered_sem); null below two games
---   score_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
---   score_high  0..1  upper end
+--   score_mean  0..1  mean over units of the mean of their scored answers, so that a unit that was asked oftener weighs no more; null if
+--     none
 create or replace macro judge_scores_by(split, levels := null) as table
 -- each version of a rubric with a bit of its own: bits are put together far faster than lists of hashes
 with numbered as (

@@ -1,23 +1,9 @@
 -- cost: what scoring has cost.
 -- One row is (rubric, judge, model, variant).
---   rubric, judge
---   model  text  provider/model; null for the engine
---   variant
---   runs  count  scoring jobs
---   unfinished  count  jobs among them that did not finish: running, stopped by the budget, or interrupted
---   units  count  units put to the judge, over all jobs
---   calls  count  requests sent, retries included
---   tokens_in  tokens  prompt tokens as billed; null if the server has not counted those of all jobs
---   tokens_out  tokens  completion tokens likewise
---   runs_priced  count  jobs whose model has a price
---   calls_unpriced  count  calls of the other jobs, whose cost is not known: where there are any, cost_usd is a lower bound
---   cost_usd  USD  cost of the priced jobs; null if there is none
---   cost_per_unit_usd  USD  cost of the priced jobs / their units; null if there is none
---   wall_s  s  time from start to finish, summed over jobs that ended; null if none did
---   first_started_at  UTC  start of the first job
---   last_started_at  UTC  start of the last job
 -- Report: cost, ordered by last_started_at
 -- Shows: rubric, judge, units, calls, tokens_in, tokens_out, cost_usd, calls_unpriced
+--   model  text  provider/model; null for the engine
+--   tokens_out  tokens  completion tokens likewise
 create or replace view cost as
 select
     rubric, judge, model, variant,
@@ -39,20 +25,13 @@ group by rubric, judge, model, variant;
 
 -- verdict_costs: what each verdict took: a request that answers several questions is shared among its answers.
 -- One row is a verdict that came from a request to a model.
---   judge_run_id, rubric, question
---   judge  text  `llm:<model>`
---   variant, unit_id, episode_id, turn
---   agent  text  whose turn or utterance; null for a group
---   repeat
---   status  text  answered, undecided or failed
---   answers_of_call  count  verdicts that the request gave
---   calls  number  requests sent for it, retries included: those of the call over its verdicts
---   tokens_in  tokens  prompt tokens likewise
---   tokens_out
---   cost_usd  USD  cost likewise; null if no price is known
---   latency_s  s  of the request as a whole
 -- Report: verdict-costs, ordered by cost_usd desc nulls last, tokens_out desc, rubric, question, unit_id, repeat
 -- Shows: rubric, question, judge, unit_id, status, tokens_in, tokens_out, cost_usd
+--   judge  text  `llm:<model>`
+--   agent  text  whose turn or utterance; null for a group
+--   calls  number  requests sent for it, retries included: those of the call over its verdicts
+--   tokens_in  tokens  prompt tokens likewise
+--   cost_usd  USD  cost likewise; null if no price is known
 create or replace view verdict_costs as
 with shared as (
     select *, count(*) over (partition by call_id) as answers_of_call

@@ -1,15 +1,5 @@
 -- action_follows: which message each action fulfilled: everything that was asked for, and what became of it in the turn.
 -- One row is a request of a message, as far as it was understood; `cotrace attribute` works it out.
---   episode_id, turn, benchmark, condition, model, task_id
---   seq  number  the message, as in utterances
---   agent  text  who asked
---   role  text  the role of who asked
---   archetype  text  the character or script of who asked; null if the log names none
---   actor  text  who acted
---   request  text  what was asked for, in words
---   followed  text  fully; partly: the action fits what was left open; differs: but for a block, place or order; no
---   right  flag  whether the author's own view asks for it; null if that is not known
---   accepted  flag  whether the turn's action was carried out; null where there was none
 -- Report: action-follows, ordered by benchmark, model, task_id, episode_id, turn, seq
 -- Shows: model, task_id, turn, agent, request, followed, right, accepted
 create or replace view action_follows as
@@ -32,11 +22,6 @@ left join (
 
 -- turn_costs: what each turn cost, by its benchmark's main measure (docs/values.md).
 -- One row is a turn of a game that has values.
---   episode_id, turn, benchmark, condition, model, builder, team_name, task_id, level, measure, value_before
---   value_after
---   cost  number  what the turn lost, in `unit`; less than 0 where it gained, null where nothing was left to lose
---   unit, kind
---   lost_before  flag  success could not be reached before the turn either; null as `lost`
 --   lost  flag  success can no more be reached after the turn; null if the log does not record how long the game lasts
 create or replace view turn_costs as
 select
@@ -49,20 +34,14 @@ inner join team_names using (episode_id);
 
 -- attributed_costs: the agent and the failure point that each turn's cost is attributed to (docs/attribution.md), by `cotrace attribute`.
 -- One row is a part of a turn's cost, or a fault without consequence (cost 0).
---   episode_id, turn, benchmark, condition, model, builder, team_name, task_id, level
---   agent  text  whose; null: no agent's, or status is not answered
---   role  text  the agent's role; null where no agent is at fault
---   agent_model  text  the agent's model; null where no agent is at fault, or the log does not record it
---   archetype  text  the agent's character or script; null where no agent is at fault or the log names none
---   link  text  the failure point; not_understood where a message was not, undecided where nothing can be proven
---   cost  number  part of the turn's cost, in `unit`
---   unit  text  progress (0 to 1), steps, turns, points or probability; null in games without values
---   regained  number  what the ideal action would have retained, in `unit`; null where that is not known
---   evidence  text  words, places and rules that show it
---   judge  text  the judge of the attribution
---   status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
 -- Report: attributions, ordered by benchmark, cost desc, episode_id, turn, agent
 -- Shows: model, task_id, turn, agent, link, status, cost, evidence
+--   agent  text  whose; null: no agent's, or status is not answered
+--   role  text  the agent's role; null where no agent is at fault
+--   archetype  text  the agent's character or script; null where no agent is at fault or the log names none
+--   cost  number  part of the turn's cost, in `unit`
+--   unit  text  progress (0 to 1), steps, turns, points or probability; null in games without values
+--   judge  text  the judge of the attribution
 create or replace view attributed_costs as
 select
     found.episode_id, found.turn, games.benchmark, games.condition, games.model, games.builder, team_names.team_name,
@@ -78,18 +57,9 @@ left join turn_costs on found.episode_id = turn_costs.episode_id and found.turn 
 
 -- attributed_faults: the failure points that costs are attributed to, each with its turn; columns that both have are named after their owner.
 -- One row is a failure point of a turn, as in attributions.
---   episode_id, turn
 --   agent  text  who is at fault; null: no agent
 --   link  text  the failure point, docs/attribution.md; not_understood where a message was not, undecided where nothing can be proven
---   fault_cost  number  part of the turn's cost, in `cost_unit`; 0 of a fault without consequence
 --   regained  number  how much the ideal action retains by the rules of the game; null where that is not known
---   fault_evidence  text  words, places and rules that show it
---   fault_judge  text  `engine`, or `engine:<reader>` where others than the rules read the messages
---   fault_status  text  answered; harness: it lost or misread the answer; unattributed: a message was not understood; undecided: nothing can be proven
---   benchmark, team_name, condition, task_id, level
---   turn_cost  number  what the turn lost, in `cost_unit`; less than 0 where it gained, null where nothing was left to lose
---   cost_unit  text  progress (0 to 1), steps, turns, points or probability
---   lost  flag  success can no more be reached after the turn; null as in turn_costs
 create or replace view attributed_faults as
 select
     attributions.episode_id, attributions.turn, attributions.agent, attributions.link,
@@ -108,13 +78,9 @@ left join team_names on attributions.episode_id = team_names.episode_id;
 
 -- cost_by_category: which failure categories carry the cost: what the turns of each category lost together.
 -- One row is a category of a taxonomy in the games of one team under one condition.
---   benchmark, model, team_name, condition, taxonomy, category
---   turns  count  turns with the category
---   cost  number  what they lost together, in `unit`
---   cost_a_turn  number  what one of them lost on the average, in `unit`
---   share  0..1  of all that the team's games lost under the condition; null where they lost nothing
---   unit
 -- Report: cost-by-category, ordered by benchmark, team_name, condition, taxonomy, cost desc, category
+--   cost  number  what they lost together, in `unit`
+--   share  0..1  of all that the team's games lost under the condition; null where they lost nothing
 create or replace view cost_by_category as
 with lost as (
     select benchmark, model, team_name, condition, unit, sum(greatest(cost, 0)) as cost
@@ -151,7 +117,6 @@ inner join lost using (benchmark, model, team_name, condition, unit);
 
 -- cost_curve: what each game had lost up to each turn.
 -- One row is a turn of a game that has values.
---   lost_so_far  number  what the turns up to this one cost together, in `unit`; null where the cost of one is not known
 -- Columns as in: turn_costs.
 create or replace view cost_curve as
 select *, case when not bool_or(kind = 'none') over so_far then sum(cost) over so_far end as lost_so_far
@@ -160,13 +125,6 @@ window so_far as (partition by episode_id order by turn);
 
 -- cost_in_spirals: what a turn inside a correction spiral loses, against a turn outside, within the same team.
 -- One row is a team under one condition with games that have values.
---   benchmark, model, team_name, condition
---   turns_inside  count  turns inside a spiral of any kind
---   turns_outside  count  the other turns
---   cost_inside  number  what a turn inside lost on the average, in `unit`; null without one
---   cost_outside  number  what a turn outside lost on the average, in `unit`; null without one
---   share_inside  0..1  part of the team's losses that lies inside; null where nothing was lost
---   unit
 -- Report: cost-in-spirals, ordered by benchmark, team_name, condition
 create or replace view cost_in_spirals as
 with inside as (
@@ -192,7 +150,6 @@ group by benchmark, model, team_name, condition, unit;
 
 -- costly_turns: the turns that lost something, and what share of their game's losses.
 -- One row is a turn that cost more than 0.
---   lost_in_game, share
 -- Columns as in: turn_costs.
 -- Report: costly-turns, ordered by benchmark, cost desc, episode_id, turn
 create or replace view costly_turns as
@@ -207,9 +164,6 @@ window game as (partition by episode_id);
 -- decisive_turns: the turn that decided each game.
 -- One row is a game with a turn that cost something: the turn after which success could no more be reached or, where there is none
 -- because success was out of reach from the start or is within it still, the turn that cost most, the first of equals.
---   why  text  out_of_reach: success could no more be reached after it; largest_cost: it lost most
---   lost_in_game, share
---   equal_turns  text  the list of turns that decided it equally: of largest_cost all that lost as much, this one included
 -- Columns as in: turn_costs.
 -- Report: decisive-turns, ordered by benchmark, model, task_id, episode_id
 create or replace view decisive_turns as
@@ -236,14 +190,11 @@ qualify row_number() over (partition by episode_id order by out_of_reach desc, r
 
 -- blamed_agents: whose mistake decided each game, by people, by rules and by judges.
 -- One row is a game and one that names an agent: an annotator, the rules, or a judge in one manner of asking.
---   episode_id, benchmark, condition, model, team_name, task_id
---   source  text  people, rules or judge; planted truth is not people's and is left out
---   judge  text  the annotator's name, or the judge
+-- Report: blamed-agents, ordered by benchmark, task_id, episode_id, source, judge, agent
+-- Shows: task_id, source, judge, agent, turn
 --   agent  text  who is named
 --   role  text  the agent's role; null where the game has no such agent
 --   turn  turn  of the mistake; null where none is named
--- Report: blamed-agents, ordered by benchmark, task_id, episode_id, source, judge, agent
--- Shows: task_id, source, judge, agent, turn
 create or replace view blamed_agents as
 with labelled as (
     select

@@ -1,46 +1,5 @@
 -- overcooked_games: Collab-Overcooked games with the columns of the reference tables.
 -- One row is a game as logged (variant raw), and once more as cut to its time limit where that changes anything (truncated_1_5).
---   policy  text  the team as the log names it, as `episodes.model` (published logs: the folder above the order's); then rule set, form of the
---                 recipe and of the prompt where they are not the usual ones or the game has players of its own: they are not averaged over
---   order
---   level  number  1 to 6
---   file
---   variant  text  raw, or truncated_1_5: cut to the time limit, failed
---   horizon  steps  after how many steps the engine stops. Published logs do not record it: the time limit, or the engine's default of 120 where
---                   the game is longer
---   time_limit_1_5  steps  the whole part of 1.5 times the level's optimal time
---   n_timesteps  steps  executed
---   last_timestamp  steps  index of the last step, from 0
---   success  number  1: the order was delivered, however late (the code's success), else 0
---   total_score  points  as logged; cutting does not reset it
---   within_limit  number  1: delivered within the time limit (the paper's success), else 0
---   n_actions_agent_0  count  the Chef's recorded actions that count
---   n_actions_agent_1  count  the Assistant's
---   tes_agent_0  0..1  trajectory efficiency of the Chef against the best of its published references
---   similarity_agent_0  0..1  share of that reference that was followed
---   redundancy_agent_0  0..1  what the code calls so: the share of actions that follow it (1 is none redundant)
---   tes_agent_1, similarity_agent_1, redundancy_agent_1  0..1  the same of the Assistant
---   pc  0..1  progress completeness: mean of both tes
---   overall_mean_f1  0..1  the code's `overall.mean_f1`, which is 0 for a perfect game; not to be used
---   time_avg  steps  the code's mean time of successful games: last_timestamp, 0 if the order was not delivered
---   success_rate  0..1  the code's: 1 if the order was delivered
---   n_communications  count  conversations opened by the Chef on its own turn
---   n_initiate_ok  count  those whose request raises the Assistant's tes
---   n_respond_ok  count  those whose answer raises it
---   initiate_collaboration  0..1  the paper's (Eq. 5): the share of the required collaborations that was rightly asked for
---   respond_collaboration  0..1  the paper's: the share of them that was rightly responded to
---   initiate_collaboration_upstream  0..1  the code's: n_initiate_ok / n_communications; 0 without any. Reference files call it
---                                          initiate_collaboration
---   respond_collaboration_upstream  0..1  the code's: n_respond_ok / n_communications; 0 without any
---   confusion_matrix  text  3 x 2 x 2 counts as the code prints them (docs/overcooked.md)
---   process_result  text  codes of the conversations as the code prints them: 0 both right, 1 only the request, 2 only the answer, 3 none
---   calls_agent_0  count  conversations that the Chef opened
---   calls_agent_1  count  conversations that the Assistant opened
---   validator_errors_agent_0  count  refused actions of the Chef
---   validator_errors_agent_1  count  of the Assistant
---   format_errors_agent_0  count  unreadable answers of the Chef
---   format_errors_agent_1  count  of the Assistant
---   encoding_warnings  count  recorded actions that the code does not know and drops, of both
 create or replace view overcooked_games as
 with spans as (
     select
@@ -138,26 +97,11 @@ where episodes.benchmark = 'overcooked';
 -- overcooked_statistics: what the published summary script gives for each folder of logs: means over the games of an order.
 -- One row is (policy, order), over games as logged.
 --   model  text  the policy of overcooked_games
---   order
 --   success_rate  0..1  share of games whose order was delivered, however late
 --   time_avg  steps  mean index of the last step of those; 0 if there is none
---   time_var  steps  their standard deviation (population), in spite of the name; 0 if there is none
---   mean_f1_agent_0  0..1  mean tes of the Chef
---   mean_similarity_agent_0  0..1  mean similarity
---   mean_redundancy_agent_0  0..1  mean of what the code calls redundancy
---   std_f1_agent_0  number  standard deviation (population) of the tes
---   std_similarity_agent_0  number  of the similarity
---   std_redundancy_agent_0  number  of what the code calls redundancy
---   mean_f1_agent_1  0..1  the same six of the Assistant
---   mean_similarity_agent_1  0..1  mean similarity
---   mean_redundancy_agent_1  0..1  mean of what the code calls redundancy
---   std_f1_agent_1  number  standard deviation (population) of the tes
---   std_similarity_agent_1  number  of the similarity
---   std_redundancy_agent_1  number  of what the code calls redundancy
 --   initiate_collaboration, respond_collaboration  0..1  mean of the paper's, as in overcooked_games
 --   initiate_collaboration_upstream  0..1  the script's: right initiations over conversations, pooled; 0 without any
 --   respond_collaboration_upstream  0..1  the script's: right answers over conversations, pooled; 0 without any
---   overall_collaboration  number  always null: the script never fills it
 create or replace view overcooked_statistics as
 select
     policy as model,
@@ -188,18 +132,9 @@ group by policy, "order";
 
 -- overcooked_collaborations: every conversation of Collab-Overcooked games, with where in the task it took place and why it went wrong.
 -- One row is a conversation, of either opener.
---   episode_id, turn, condition, model
 --   level  text  1 to 6
---   task_id
---   opener  text  Chef or Assistant
---   ites_initiate  -1..1  by how much the request would raise the partner's trajectory score
---   ites_respond  -1..1  by how much the answer would
 --   initiate_ok  flag  the request would raise it
 --   respond_ok  flag  the answer would raise it
---   initiating  text  category of the request (docs/overcooked.md)
---   responding  text  category of the answer
---   progress_before  0..1  progress of the game before the turn
---   position  number  quarter of the task, 1 to 4, by progress_before
 create or replace view overcooked_collaborations as
 with increments as (
     select
@@ -239,11 +174,11 @@ left join turns as earlier
 
 -- overcooked_levels: what the published conversion script gives: unweighted means of overcooked_statistics over the orders of a level.
 -- One row is (policy, level). `time_avg` is too low by design where an order had no success: it enters as 0.
---   model  text  the policy
---   level  text  level_1 to level_6
 -- Columns as in: overcooked_statistics.
 -- Report: overcooked, ordered by model, level
 -- Shows: model, level, success_rate, time_avg, initiate_collaboration, respond_collaboration
+--   model  text  the policy
+--   level  text  level_1 to level_6
 create or replace view overcooked_levels as
 with levels as (
     select distinct "order", 'level_' || level as level
@@ -257,16 +192,6 @@ group by model, level;
 
 -- overcooked_decline: how collaboration falls off over the course of a task, and from level to level.
 -- One row is (model, condition, capability, scale): conversations that the Chef opened.
---   model, condition
---   capability  text  initiate or respond
---   scale  text  course: over progress_before, from 0 to 1; level: over the level, from 1 to 6
---   n  count  conversations
---   rate  0..1  share of them that went right
---   n_first  count  conversations in the first quarter of the task that has any, or in the lowest level played
---   rate_first  0..1  share right among them
---   n_last  count  conversations in the last quarter that has any, or in the highest level played
---   rate_last  0..1  share right among them
---   slope  number  least-squares change of the rate over the whole task, or with each level; below 0 is a decline; null where nothing varies
 create or replace view overcooked_decline as
 with outcomes_of as (
     select

@@ -1,11 +1,5 @@
 -- overcooked_process: how a kitchen was played, as the front page shows it: right requests of its conversations.
 -- One row is a game with conversations.
---   episode_id
---   process  text  right_requests
---   is_default  flag  true: the family has one such measure
---   value  0..1  share of its conversations whose request was right, as the published code counts
---   least  number  lower bound of the value
---   most  number  upper bound of the value
 create or replace view overcooked_process as
 select
     episode_id,

@@ -1,19 +1,6 @@
 -- overcooked_events: conversations that the Chef opened on its own turn, measured as the published evaluation does.
 -- One row is a conversation of a game as logged.
 --   policy  text  the team as the log names it, as `episodes.model` (published logs: the folder above the order's)
---   order, file
---   event  number  which conversation of the game, from 0
---   timestamp  steps  when, from 0
---   begin_agent  number  who opened it: 0 Chef, 1 Assistant
---   history  text  JSON list: what the partner had recorded by then
---   request_action  text  JSON list: what the opener's plans request of the partner
---   plan_action  text  JSON list: the actions of the partner's first plan
---   c_1  -1..1  by how much the request would raise the partner's tes
---   c_2  -1..1  tes with the request less tes with the answer
---   c_3  -1..1  by how much the answer would raise the partner's tes
---   initiate_ok  number  1: c_1 is above 0, else 0
---   respond_ok  number  1: c_3 is above 0, else 0
---   process_code  number  0 both right, 1 only the request, 2 only the answer, 3 none
 create or replace view overcooked_events as
 with listed as (
     select
@@ -44,15 +31,11 @@ from listed;
 
 -- overcooked_failure_map: the part of failure_map that is about Collab-Overcooked; a table of data, one line a category.
 -- One row is (taxonomy, category).
---   taxonomy, category, common, meaning, source
 create or replace view overcooked_failure_map as
 select * from rows_of('failure_map.csv');
 
 -- overcooked_turn_costs: the part of turn_costs that is about Collab-Overcooked.
 -- One row is a turn.
---   episode_id, turn, measure, value_before, value_after, cost
---   unit  text  steps
---   kind, lost_before, lost
 create or replace view overcooked_turn_costs as
 select
     turn_values.*,
@@ -64,16 +47,10 @@ where turn_values.measure = 'overcooked.time_left';
 
 -- values_overcooked: what each step of Collab-Overcooked games cost at least (docs/values.md).
 -- One row is a step, that is a turn.
---   condition
 --   model  text  the evaluated model, or both joined by +
 --   level  number  of the order
---   task_id, episode_id
 --   turn  number  from 1; the log's timestep and one
---   turns_left  steps  steps left before it, its own included, within the game's limit; null if the log does not record the limit
---   left_before  steps  steps to the delivery, at least
---   left_after  steps  the same after the step
 --   cost  steps  1 + left_after - left_before
---   lost_after  flag  what is left takes longer than the game lasts, for certain; null if the log does not record the limit
 create or replace view values_overcooked as
 select
     run_conditions.condition, episodes.model,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analytics import views
-from analytics.installation import ensure_installed, install
+from analytics.installation import columns, ensure_installed, install
 from analytics.query import query
 from analytics.views import VIEWS, ViewFile
 from schemas.common.errors import StoreError, UsageError
@@ -20,10 +21,6 @@ from tests.masters import held_open
 
 SQL_FILES = sorted(Path(views.__file__).parent.rglob("*.sql"))
 WITH_COLUMNS = [spec for spec in VIEWS if spec.kind != "macros"]
-ARGUMENTS = {"remove_gap_by": "('any')", "judge_scores_by": "(true)", "leaderboard_by": "()", "remove_gap_models_by": "()"} | {
-    f"team_{name}_by": "()" for name in ("overview", "failures", "regret", "turns")
-}
-"""What a table macro is called with, if it must be given something."""
 
 
 def empty_store(folder: Path) -> Store:
@@ -46,17 +43,44 @@ def by_name(spec: ViewFile) -> str:
 def test_every_sql_file_is_installed() -> None:
     """As many as the files create; each header has the name that the statement creates."""
     created = [name for path in SQL_FILES for name in re.findall(r"(?m)^create or replace (?:view|macro) (\w+)", path.read_text())]
-    macros = {column.name.partition("(")[0] for spec in VIEWS if spec.kind == "macros" for column in spec.columns}
+    macros = {name.partition("(")[0] for spec in VIEWS if spec.kind == "macros" for name in spec.special}
     assert sorted(spec.name for spec in VIEWS if spec.kind != "macros") == sorted(set(created) - macros)
 
 
-@pytest.mark.parametrize("spec", WITH_COLUMNS, ids=by_name)
-def test_the_header_documents_exactly_the_columns(spec: ViewFile, store: Store) -> None:
-    """In the order in which the view gives them, each with a unit and a meaning."""
-    arguments = ARGUMENTS.get(spec.name, "()") if spec.kind == "table macro" else ""
-    found = query(store, f"select * from {spec.name}{arguments}")
-    assert [column.name for column in spec.columns] == found.columns
-    assert all(column.doc for column in spec.columns)
+def test_every_column_has_a_meaning(store: Store) -> None:
+    """Of views and of table macros; a header explains only columns that the view has, and only otherwise than the dictionaries do."""
+    with store.reading() as connection:
+        found = columns(connection)
+    assert sorted(found) == sorted(spec.name for spec in WITH_COLUMNS)
+    assert [name for name, of_view in found.items() if not of_view] == []
+    assert [(name, column) for name, of_view in found.items() for column, meaning in of_view.items() if not meaning.doc] == []
+    assert [(spec.name, name) for spec in WITH_COLUMNS for name in spec.special if name not in found[spec.name]] == []
+    of_folder = {spec.name: views.dictionary(Path(views.__file__).parent / Path(spec.file).parent) for spec in WITH_COLUMNS}
+    same = [
+        (spec.name, name) for spec in WITH_COLUMNS for name, meaning in spec.special.items() if of_folder[spec.name].get(name) == meaning
+    ]
+    inherited = {spec.name for spec in WITH_COLUMNS if "-- Columns as in:" in spec.sql}
+    assert [(name, column) for name, column in same if name not in inherited] == []
+
+
+def test_no_dictionary_explains_a_column_that_no_view_has(store: Store) -> None:
+    """What a view no longer has goes out of the dictionary too."""
+    with store.reading() as connection:
+        found = columns(connection)
+    for path in sorted(Path(views.__file__).parent.rglob("columns.csv")):
+        of = path.parent.name
+        known = {column for spec in WITH_COLUMNS if of in ("common", Path(spec.file).parent.name) for column in found[spec.name]}
+        with path.open(encoding="utf-8", newline="") as lines:
+            assert [row[0] for row in csv.reader(lines) if row[0] not in known] == [], of
+
+
+def test_a_column_without_a_meaning_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its view and the file where its meaning belongs."""
+    ours = replace(VIEW_OF["cost"], sql="create or replace view cost as select 1 as what_is_this")
+    store = empty_store(tmp_path)
+    monkeypatch.setattr("analytics.installation.VIEWS", [ours if spec.name == "cost" else spec for spec in VIEWS])
+    with pytest.raises(StoreError, match=r"^cost: column what_is_this has no meaning: add it to columns\.csv"):
+        store.define(install)
 
 
 @pytest.mark.parametrize("spec", WITH_COLUMNS, ids=by_name)
