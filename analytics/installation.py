@@ -64,7 +64,7 @@ def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Meanin
         if name in found:
             if column not in known[name].meanings:
                 raise StoreError(
-                    f"{name}: column {column} has no meaning: add it to columns.csv beside {known[name].file}, or to its header"
+                    f"{name}: column {column} has no meaning: add it to columns.csv next to {known[name].file}, or to its header"
                 )
             found[name][column] = known[name].meanings[column]
     return found
@@ -73,10 +73,12 @@ def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Meanin
 def _comments(connection: duckdb.DuckDBPyConnection) -> str:
     """What each column of every table and view is."""
     views = {spec.name for spec in VIEWS if spec.kind == "view"}
-    said = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
-    said += [(name, column, doc, unit) for name, of in columns(connection).items() if name in views for column, (unit, doc) in of.items()]
+    described = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
+    described += [
+        (name, column, doc, unit) for name, of in columns(connection).items() if name in views for column, (unit, doc) in of.items()
+    ]
     return ";".join(
-        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in said
+        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in described
     )
 
 
@@ -128,7 +130,7 @@ def blank() -> Path | None:
                 made.create()
                 made.define(install)
                 made.path.replace(cached)
-    except (OSError, RuntimeError, StoreError):  # RuntimeError: there is no home folder
+    except (OSError, RuntimeError, StoreError):  # RuntimeError: the home folder is unknown
         return None
     return cached
 

@@ -4,7 +4,7 @@ What a family adds to a view of all benchmarks is a view of its own, `<family>_<
 the rows of all families that have one, `list_of_families()` the list itself, `rows_of('<name>.csv')` the rows of a file next to it.
 Families from other distributions bring their views in `<package>/analytics`.
 
-A file has one or more views. The header of each view says what it is, and is data: ``docs/views.md`` and the checks are made from it.
+A file has one or more views. The header of each view documents it, and is data: ``docs/views.md`` and the checks are made from it.
 What its columns mean is in `columns.csv` of its folder or of `common` (name, unit, meaning); the header has only the columns that mean
 something else in this view. Its grammar::
 
@@ -146,7 +146,7 @@ class ViewFile:
     summary: str
     """What it is and what one row is."""
     special: Mapping[str, Meaning]
-    """What the header says: of columns with a meaning of their own, or of macros."""
+    """What the header has: of columns with a meaning of their own, or of macros."""
     meanings: Mapping[str, Meaning]
     """Column -> meaning, of all its columns and more: the header, where that points to, and the dictionaries."""
     shows: tuple[str, ...]
