@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.comparison.compare import behind, compare, is_shown
 from analytics.comparison.game_values import short_names, unlike_names
@@ -26,6 +26,9 @@ from schemas.common.wording import (
 )
 from schemas.families import family, games_apart, title_of
 from schemas.store.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TOPICS: Final[Mapping[str, str]] = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
 """Topic of a finding -> as people read it, in order."""
@@ -71,17 +74,22 @@ class _Board(NamedTuple):
         return next(row for row in self.rows if _side(row) == side)
 
 
-def findings(store: Store) -> list[Finding]:
+def findings(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> list[Finding]:
     """The sentences of each benchmark with games that ended, in order: who, where, why, how sure.
 
     Which team is behind is what the report `compare` shows of it: on shared tasks, corrected for all pairs. Where and why are about that
     team; where none is shown to be behind, about all teams together.
 
+    Args:
+        store: a store with the views.
+        known: reports that were computed already, by name; of use are `compare` and `lost`.
+
     Raises:
         StoreError: the store cannot be read.
     """
-    losses = _losses(store)
-    return [*(finding for board in _boards(store) for finding in _of_board(store, board, losses)), *_of_judges(store)]
+    known = known or {}
+    losses = _losses(store, known.get("lost"))
+    return [*(finding for board in _boards(store, known.get("compare")) for finding in _of_board(store, board, losses)), *_of_judges(store)]
 
 
 def headlines(store: Store) -> dict[str, list[str]]:
@@ -96,9 +104,9 @@ def headlines(store: Store) -> dict[str, list[str]]:
     return found
 
 
-def _boards(store: Store) -> list[_Board]:
+def _boards(store: Store, compared: pl.DataFrame | None = None) -> list[_Board]:
     rows = query(store, "SELECT * FROM leaderboard WHERE n > 0 ORDER BY benchmark, score_mean DESC, team_name").to_dicts()
-    pairs = compare(store).to_dicts()
+    pairs = (compare(store) if compared is None else compared).to_dicts()
     boards: dict[tuple[str, str | None], list[Row]] = {}
     for row in rows:
         boards.setdefault(_comparable(row), []).append(row)
@@ -241,7 +249,7 @@ def _team(row: Row) -> str:
     return str(row["team_name"] or row["model"])
 
 
-def _losses(store: Store) -> _Losses:
+def _losses(store: Store, lost: pl.DataFrame | None) -> _Losses:
     """Benchmark, team and condition -> who lost its games and by what, where that was attributed; team None: all of a condition."""
     if query(store, "SELECT 1 FROM attributions LIMIT 1").is_empty():
         return {}
@@ -249,7 +257,7 @@ def _losses(store: Store) -> _Losses:
 
     from analytics.losses.lost import lost_report
 
-    found = lost_report(store).filter(pl.col("what").is_in(["model", "condition"]), pl.col("lost") > 0)
+    found = (lost_report(store) if lost is None else lost).filter(pl.col("what").is_in(["model", "condition"]), pl.col("lost") > 0)
     return {(row["benchmark"], row["team"], row["condition"]): row["sentence"] for row in found.iter_rows(named=True)}
 
 

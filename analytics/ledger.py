@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from analytics.findings import TOPICS, findings
+from analytics.reports import report
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
 from schemas.store.store import Store
@@ -24,8 +24,6 @@ _POWER: Final = 0.8
 class Claimed(NamedTuple):
     """Where a report has the parts of its claims."""
 
-    module: str
-    function: str
     estimand: str
     """In words; `{column}` is what a row has there."""
     population: str
@@ -49,44 +47,44 @@ _BY_TASK: Final = "Student's t, tasks left out in turn"
 _TEAMS: Final = "between {team_a} and {team_b}"
 CLAIMED: Final[Mapping[str, Claimed]] = {
     "compare": Claimed(
-        "analytics.comparison.compare", "compare", f"difference of mean {{metric}} {_TEAMS}", "tasks like these of {benchmark}", "task",
+        f"difference of mean {{metric}} {_TEAMS}", "tasks like these of {benchmark}", "task",
         "exact sign flips if paired, else permutation of tasks", "benchmark", "tasks", "difference",
     ),
     "effects": Claimed(
-        "analytics.associations", "effects", "slope of {outcome} on {predictor} in the same team and task", "{unit} of {benchmark}", "task",
+        "slope of {outcome} on {predictor} in the same team and task", "{unit} of {benchmark}", "task",
         "Student's t of a regression clustered by task", "benchmark", "tasks", "coefficient",
     ),
     "correlations": Claimed(
-        "analytics.associations", "correlations", "correlation of {x} and {y}, {kind}", "{unit} of {benchmark}", "task", _BY_TASK,
+        "correlation of {x} and {y}, {kind}", "{unit} of {benchmark}", "task", _BY_TASK,
         "benchmark", "tasks", "pearson", "pearson_low", "pearson_high",
     ),
     "mediation": Claimed(
-        "analytics.mediation", "mediation", f"difference of {{metric}} {_TEAMS} through {{mediator}}", "tasks of {benchmark}", "task",
+        f"difference of {{metric}} {_TEAMS} through {{mediator}}", "tasks of {benchmark}", "task",
         "bootstrap of tasks", "benchmark", "tasks", "indirect",
     ),
     "transitions": Claimed(
-        "analytics.courses", "transitions", "share of {next} after {after} minus that in any order of the same game's turns, {team}",
+        "share of {next} after {after} minus that in any order of the same game's turns, {team}",
         "games of {benchmark}", "game", "Student's t, games left out in turn; binomial if rare", "benchmark", "games", "difference",
         "difference_low", "difference_high",
     ),
     "survival": Claimed(
-        "analytics.courses", "survival", "hazard ratio of {event}, {team} to {reference}", "games of {benchmark}", "task",
+        "hazard ratio of {event}, {team} to {reference}", "games of {benchmark}", "task",
         "Cox regression clustered by task", "benchmark", "tasks", "hazard_ratio", is_ratio=True,
     ),
     "judged-effects": Claimed(
-        "analytics.estimates.effects", "judged_effects", "slope of what {question} asks for on {predictor}", "units asked of {judge}",
+        "slope of what {question} asks for on {predictor}", "units asked of {judge}",
         "task", _BY_TASK, "rubric", "tasks", "effect",
     ),
     "calibration": Claimed(
-        "analytics.estimates.calibration", "calibration_report", "uncertainty about {question} that answers remove", "labelled units",
+        "uncertainty about {question} that answers remove", "labelled units",
         "game", "one-sided t of the ratio of squared errors", "rubric", "games", "skill", p="p_value", p_family="p_corrected",
     ),
     "drift": Claimed(
-        "analytics.drift", "drift_report", "change of the share of {answer} to {question} by {judge}, {compared}", "units of both jobs",
+        "change of the share of {answer} to {question} by {judge}, {compared}", "units of both jobs",
         "game", "exact sign flips of games, or t over games", "rubric", "games", "difference", p_family="p_corrected",
     ),
     "self-preference": Claimed(
-        "analytics.judging.probes", "self_preference_report", "score of {judge} for its own model's texts minus others', {question}",
+        "score of {judge} for its own model's texts minus others', {question}",
         "labelled units", "game", "t over games", "rubric", "own_games", "preference", "preference_low", "preference_high",
         p_family="p_corrected",
     ),
@@ -94,7 +92,7 @@ CLAIMED: Final[Mapping[str, Claimed]] = {
 """Report -> its claims."""
 
 
-def claims(store: Store) -> pl.DataFrame:
+def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
     """One row for every statement about a difference or an association that the reports make, and every sentence of the front page.
 
     Columns, in order:
@@ -111,13 +109,15 @@ def claims(store: Store) -> pl.DataFrame:
 
     Args:
         store: a store with the views.
+        known: reports that were computed already, by name.
 
     Raises:
         StoreError: the store cannot be read.
     """
     from scipy import stats
 
-    rows = [row for name, about in CLAIMED.items() for row in _of_report(store, name, about)]
+    tables = {name: known[name] if known and name in known else report(store, name) for name in CLAIMED}
+    rows = [row for name, about in CLAIMED.items() for row in _of_report(name, about, tables[name])]
     tested = [row for row in rows if row["p"] is not None]
     adjusted = stats.false_discovery_control([row["p"] for row in tested]) if tested else []
     for row, p, q in zip(tested, holm([row["p"] for row in tested]), adjusted, strict=True):
@@ -126,7 +126,7 @@ def claims(store: Store) -> pl.DataFrame:
         row |= {"can_show": row["least"] * len(tested) < _SURE, "detectable": _detectable(row, len(tested))}
     rows += [
         {"report": one.report, "sentence": one.sentence, "estimand": f"front page: {TOPICS[one.topic]}", "population": one.benchmark}
-        for one in findings(store)
+        for one in findings(store, {**(known or {}), **tables})
     ]
     text, number, yes = pl.String(), pl.Float64(), pl.Boolean()
     schema: dict[str, pl.DataType] = dict.fromkeys(("report", "sentence", "estimand", "population", "unit"), text)
@@ -135,8 +135,7 @@ def claims(store: Store) -> pl.DataFrame:
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema, orient="row")
 
 
-def _of_report(store: Store, name: str, about: Claimed) -> Iterator[dict[str, Any]]:
-    found: pl.DataFrame = getattr(import_module(about.module), about.function)(store)
+def _of_report(name: str, about: Claimed, found: pl.DataFrame) -> Iterator[dict[str, Any]]:
     sizes: dict[Any, int] = dict(found.drop_nulls(about.p).group_by(about.family).len().iter_rows())
     for row in found.iter_rows(named=True):
         is_exact = name == "compare" and row["paired"]

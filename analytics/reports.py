@@ -321,6 +321,16 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}, COLUMNS(*)"), name)
 
 
+def all_reports(store: Store, **options: Any) -> dict[str, pl.DataFrame]:
+    """Every report as by `report`, each computed once: `claims` is made of the others.
+
+    Raises:
+        UsageError: as of `report`.
+    """
+    found = {name: report(store, name, **options) for name in report_names() if name != "claims"}
+    return found | {"claims": marked(_compute("claims")(store, found), "claims")}
+
+
 def columns_of(name: str) -> list[str]:
     """The columns of a report that fit a terminal; empty: all do."""
     if name in COMPUTED:

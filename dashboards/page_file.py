@@ -80,7 +80,7 @@ def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> Html:
     written = {name: _section(name, rows, figures.get(name), is_one=is_one) for name, rows in shown.items()}
     sections = Html.joined("\n", list(written.values()) if is_one else _in_groups(written))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    front = [] if is_one else [_found(findings(store)), _contents(shown, [name for name in tables if name not in shown])]
+    front = [] if is_one else [_found(findings(store, tables)), _contents(shown, [name for name in tables if name not in shown])]
     return Html(
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{}</style>"
         "</head><body><main><h1>cotrace report</h1><p class='lead'>{}, {}</p>{}{}</main>{}<script>{}</script></body></html>",

@@ -122,7 +122,7 @@ def _list() -> None:
 
 
 def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_table_options: bool) -> None:
-    from analytics.reports import report, report_names
+    from analytics.reports import all_reports, report
     from dashboards.page_file import document
     from schemas.common.errors import UsageError
 
@@ -130,9 +130,9 @@ def _page(store: Store, name: str, where: str, options: dict[str, Any], *, has_t
         raise UsageError("--all, --columns, --rows and --wide choose what a table shows: leave them out, an HTML page folds what is long")
     if name == "all" and where != "true":
         raise UsageError("report all: each report has columns of its own, so that --where fits none of them all; name one")
-    chosen = report_names() if name == "all" else (name,)
-    echo(document(store, {key: report(store, key, where, **options) for key in chosen}))
-    say(f"one self-contained page with {len(chosen)} reports from {store.path}; open it in a browser")
+    tables = all_reports(store, **options) if name == "all" else {name: report(store, name, where, **options)}
+    echo(document(store, tables))
+    say(f"one self-contained page with {len(tables)} reports from {store.path}; open it in a browser")
 
 
 def _say_why_empty(rows: pl.DataFrame, name: str, where: str) -> None:

@@ -8,9 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+import analytics.findings
+import analytics.reports
 from analytics.exports.games import export_dataset
-from analytics.ledger import claims
-from analytics.reports import COMPUTED, report
+from analytics.ledger import CLAIMED, claims
+from analytics.reports import COMPUTED, all_reports
+from dashboards.page_file import document
 from research.null import World, fill
 from schemas.store.store import Store
 
@@ -24,9 +27,26 @@ def worse(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-def test_a_planted_difference_is_a_row_with_all_that_it_rests_on(worse: Store, tmp_path: Path) -> None:
-    """Corrected over all reports it is less sure than over its own, and it is exported."""
-    found = claims(worse)
+@pytest.fixture(scope="module")
+def tables(worse: Store) -> dict[str, pl.DataFrame]:
+    """All reports, each of which is computed once."""
+    asked: list[str] = []
+    compute = analytics.reports._compute
+
+    def counted(name: str) -> object:
+        asked.append(name)
+        return compute(name)
+
+    with pytest.MonkeyPatch.context() as patched, worse.reading():
+        patched.setattr(analytics.reports, "_compute", counted)
+        found = all_reports(worse)
+    assert sorted(asked) == sorted(COMPUTED)
+    return found
+
+
+def test_a_planted_difference_is_a_row_with_all_that_it_rests_on(worse: Store, tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    """Corrected over all reports it is less sure than over its own; exports have the rows that a page of all reports has."""
+    found = tables["claims"]
     rows = found.filter(pl.col("report") == "compare", pl.col("estimand").str.contains("m0"))
     assert rows["shown"].all()
     assert (rows["p_all"] >= rows["p_family"]).all()
@@ -38,15 +58,20 @@ def test_a_planted_difference_is_a_row_with_all_that_it_rests_on(worse: Store, t
     assert not others["shown"].any()
     assert found.drop_nulls("p")["p_all"].is_between(0, 1).all()
     assert any("is behind" in text for text in found.filter(pl.col("estimand").str.starts_with("front page"))["sentence"])
-    written = {path.name: n for path, n in export_dataset(worse, tmp_path)}
-    assert written["claims.parquet"] == len(found)
+    written = {path.name: path for path, _ in export_dataset(worse, tmp_path)}
+    alone = pl.read_parquet(written["claims.parquet"])
+    assert found.select(alone.columns).equals(alone)
 
 
-def test_every_report_with_a_corrected_p_is_in_the_ledger(worse: Store) -> None:
+def test_a_page_of_all_reports_asks_none_again(worse: Store, tables: dict[str, pl.DataFrame], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentences on top are made of the reports that are there."""
+    monkeypatch.delattr(analytics.findings, "compare")
+    assert "is behind" in document(worse, tables)
+
+
+def test_every_report_with_a_corrected_p_is_in_the_ledger(tables: dict[str, pl.DataFrame]) -> None:
     """A report whose p-values are not counted would escape the one error rate."""
-    from analytics.ledger import CLAIMED
-
-    with_p = {name for name in COMPUTED if name != "claims" and {"p_holm", "p_corrected"} & set(report(worse, name).columns)}
+    with_p = {name for name in COMPUTED if name != "claims" and {"p_holm", "p_corrected"} & set(tables[name].columns)}
     assert with_p == set(CLAIMED)
 
 
