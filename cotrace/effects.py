@@ -86,7 +86,7 @@ def measured(store: Store, request: EffectRequest, folder: Path, terms: Callable
         raise UsageError("no turn can be played again: no game with a cost, and with the replies of its agents in its log")
     _play(trials, terms(), folder)
     again = Store(folder / "effects.duckdb")
-    ingest_paths([job.path for trial in trials for jobs in trial.jobs.values() for job in jobs], again, workers=1)
+    ingest_paths([job.path for trial in trials for jobs in trial.jobs.values() for job in jobs], again, workers=1, receipts=False)
     ensure_installed(again)
     files = {Path(path).resolve(): episode for path, episode in query(again, _FILES).rows()}
     costs, found = costs_by_turn(again), []

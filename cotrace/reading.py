@@ -32,7 +32,7 @@ def ask_reader(
     batch: bool = False,
     rubrics: Sequence[Rubric] = (),
 ) -> int:
-    """Have the reader's model read what it has not read yet; nothing where no model reads. 1 if it left texts unread.
+    """Have the reader's model read what it has not read yet; nothing where none reads, or `recorded/NAME`. 1 if it left texts unread.
 
     Args:
         reader: as the user named it.
@@ -43,7 +43,7 @@ def ask_reader(
         batch: only submit a batch of what is to be read.
         rubrics: whose checks will look at the claims: their benchmarks' texts are read, earlier turns too; empty: every selected text.
     """
-    if reader.model is None:
+    if reader.model is None or reader.model.startswith("recorded/"):
         return 0
     from cotrace.progress import progress_bar
     from judges.claims.job import read_texts
@@ -142,5 +142,5 @@ def _tell(reader: Reader, report: ReadingReport) -> int:
     if report.failed:
         say(f"  {report.failed} texts without a usable answer, first: {report.first_error}; start again to ask for them once more")
     if report.not_asked:
-        say(f"  stopped before --max-cost would be exceeded: {report.not_asked} texts not asked about")
+        say(f"  {report.not_asked} texts not read: --max-cost would be exceeded, or --replies has no reading of them")
     return int(report.failed > 0 or report.not_asked > 0)

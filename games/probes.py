@@ -24,6 +24,7 @@ KINDS: Final[Mapping[str, str]] = {
 """Kind of question -> what it asks; as the column prefixes of the file."""
 
 MOST_OPTIONS: Final = 6
+_SAME: Final = 1e-9
 _DIRECTIVE: Final = (
     "Answer with one of the listed options. Reason first if you like; the last line of your answer is `Answer: X`, X being its letter."
 )
@@ -49,6 +50,17 @@ class Probe(NamedTuple):
     """Options that are right, by the engine."""
     wrong: Sequence[str]
     """Options that are not, by the engine."""
+
+    @classmethod
+    def of(cls, text: str, options: Mapping[str, bool]) -> Probe:
+        """The question with each option and whether it is right."""
+        return cls(text, [one for one, is_right in options.items() if is_right], [one for one, is_right in options.items() if not is_right])
+
+    @classmethod
+    def best(cls, text: str, worth: Mapping[str, float]) -> Probe:
+        """The question whose right options are those worth most."""
+        most = max(worth.values(), default=0.0)
+        return cls.of(text, {one: value >= most - _SAME for one, value in worth.items()})
 
 
 class Scenario(NamedTuple):

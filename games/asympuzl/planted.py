@@ -23,7 +23,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     team: dict[str, str] = dict.fromkeys(AGENTS, players.FAULTLESS)
-    team[case.agent] = case.script
+    team |= case.faulty
     size = case.rng.choice(_SIZES)
     return play("asympuzl", out / f"{case.place}", players=as_asked(team), games=1, seeds=[seed + case.place], size=size)
 

@@ -38,7 +38,7 @@ def _game_of(case: PlantedGame) -> CoordinationGame:
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     game = _game_of(case)
-    team = dict.fromkeys(PLAYERS, BEFORE_ONSET[game]) | {case.agent.partition(" ")[2]: case.script}
+    team = dict.fromkeys(PLAYERS, BEFORE_ONSET[game]) | {agent.partition(" ")[2]: script for agent, script in case.faulty.items()}
     variants = VARIANTS[game]
     chosen: dict[str, Any] = {"task": [case.rng.choice(variants)]} if variants else {}
     return play("coordination", out / f"{case.place}", players=as_asked(team), game=game, seeds=[seed + case.place], **chosen)

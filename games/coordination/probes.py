@@ -1,17 +1,18 @@
-"""Questions about states of CollabCapture and Hanabi, whose keys are the engine's."""
+"""Questions about states of CollabCapture, CollabEscape and Hanabi, whose keys are the engine's."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
 from itertools import product
-from math import inf
 from typing import Any, Final
 
 from games.coordination.capture import ROOMS, CaptureState
+from games.coordination.escape import FIXES_NEEDED, EscapeState, actions, killer_options
+from games.coordination.escape import ROOMS as ESCAPE_ROOMS
 from games.coordination.hanabi import COLORS, HanabiState, Known, action_text, legal_moves
 from games.coordination.players import PLAYERS
-from games.coordination.value import best_actions, turns_after
+from games.coordination.value import best_actions, choice_turns, turns_after
 from games.probes import Probe, Scenario, Scene
 
 _CAPTURE: Final = (
@@ -21,6 +22,14 @@ _CAPTURE: Final = (
     "from the nearer player's next room.\n"
     "Neighbours: " + "; ".join(f"{room}: {', '.join(map(str, others))}" for room, others in ROOMS.items())
 )
+_ESCAPE: Final = (
+    "Alice and Bob flee from a killer through rooms. All three act at the same time. A player waits, moves to a neighbouring room, or "
+    "repairs the generator of its room (rooms 1 and 6). A generator needs two repairs; if one is half repaired and no one works on it in a "
+    "turn, it falls back to none. When both are repaired, a player in room 7 wins. The killer goes to the room of a player who is in a "
+    "neighbouring room before the turn, else to a random neighbouring room. It wins if it is in a room with a player after a turn.\n"
+    "Neighbours: " + "; ".join(f"{room}: {', '.join(map(str, others))}" for room, others in ESCAPE_ROOMS.items())
+)
+_ESCAPE_ACTIONS: Final = (*(f"move to room {room}" for room in ESCAPE_ROOMS), "fix generator in room 1", "fix generator in room 6", "wait")
 _HANABI: Final = (
     "Hanabi with two players. Cards have one of five colours and a rank from 1 to 5. A card can be played if its rank is one above that of "
     "its colour's firework; a wrong play costs a life. A player sees the other hand, not its own; of its own it knows what hints named."
@@ -34,7 +43,7 @@ def fixed(_: random.Random) -> Iterable[Scenario]:
 
 def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
     """By game; None for the games without values."""
-    made = {"collab_capture": _capture, "hanabi": _hanabi}.get(scene.level)
+    made = {"collab_capture": _capture, "collab_escape": _escape, "hanabi": _hanabi}.get(scene.level)
     return made(scene.state, scene.turn, rng) if made is not None else None
 
 
@@ -44,33 +53,48 @@ def _capture(found: Mapping[str, Any], turn: int, rng: random.Random) -> Scenari
     best = best_actions(state, first=first)
     if not best["Alice"]:
         return None
-    pairs = list(product(*(state.actions(player) for player in PLAYERS)))
-    worth = {pair: turns_after(state, dict(zip(PLAYERS, pair, strict=True)), first=first) for pair in pairs}
-    fewest = min(worth.values())
-    texts = {pair: f"Alice: {pair[0].text}; Bob: {pair[1].text}" for pair in pairs}
+    pairs = product(*(state.actions(player) for player in PLAYERS))
+    worth = {_both(*(one.text for one in pair)): -turns_after(state, dict(zip(PLAYERS, pair, strict=True)), first=first) for pair in pairs}
     player = rng.choice(PLAYERS)
     rooms, doors = state.rooms, "; ".join(f"door {door} is {'open' if is_open else 'closed'}" for door, is_open in state.doors.items())
     near = state.reachable(rooms[player])
     partner = next(one for one in PLAYERS if one != player)
     return Scenario(
-        "CollabCapture",
+        "CollabCapture states",
         f"{_CAPTURE}\nAlice is in room {rooms['Alice']}, Bob in room {rooms['Bob']}, the thief in room {rooms['Thief']}; {doors}.",
         {
-            "EC": Probe(
-                f"Which room can {player} enter now?",
-                [f"room {room}" for room in near],
-                [f"room {room}" for room in ROOMS if room not in near],
-            ),
-            "TOM": Probe(
+            "EC": Probe.of(f"Which room can {player} enter now?", {f"room {room}": room in near for room in ROOMS}),
+            "TOM": Probe.of(
                 f"What does {partner} do if both play for the fastest possible capture?",
-                sorted({action.text for action in best[partner]}),
-                sorted({action.text for action in state.actions(partner)} - {action.text for action in best[partner]}),
+                {action.text: action in best[partner] for action in state.actions(partner)},
             ),
-            "JP": Probe(
-                "Which joint choice leads to the fastest possible capture?",
-                [texts[pair] for pair in pairs if worth[pair] == fewest < inf],
-                [texts[pair] for pair in pairs if worth[pair] > fewest],
-            ),
+            "JP": Probe.best("Which joint choice leads to the fastest possible capture?", worth),
+        },
+    )
+
+
+def _both(alice: str, bob: str) -> str:
+    return f"Alice: {alice}; Bob: {bob}"
+
+
+def _escape(found: Mapping[str, Any], _: int, rng: random.Random) -> Scenario | None:
+    rooms = found["rooms"]
+    state = EscapeState(rooms, {int(room): repairs for room, repairs in found["generators"].items()})
+    near = [player for player in PLAYERS if rooms[player] in ESCAPE_ROOMS[rooms["Adversary"]]]
+    if len(near) == len(PLAYERS):  # then it matters whom the killer saw before, which the state does not tell
+        return None
+    pairs = [dict(zip(PLAYERS, pair, strict=True)) for pair in product(*(actions(state, player) for player in PLAYERS))]
+    worth = {_both(*pair.values()): -choice_turns(state, pair) for pair in pairs}
+    player = rng.choice(PLAYERS)
+    killer = {f"room {room}": room in {option.room for option in killer_options(state)} for room in ESCAPE_ROOMS}
+    fixed_at = "; ".join(f"room {room}: {min(repairs, FIXES_NEEDED)} of {FIXES_NEEDED}" for room, repairs in state.generators.items())
+    return Scenario(
+        "CollabEscape states",
+        f"{_ESCAPE}\n{'; '.join(f'{name} is in room {room}' for name, room in rooms.items())} (the killer). Repairs: {fixed_at}.",
+        {
+            "EC": Probe.of(f"What may {player} choose now?", {one: one in actions(state, player) for one in _ESCAPE_ACTIONS}),
+            "TOM": Probe.of("Where may the killer go in this turn?", killer),
+            "JP": Probe.best("With which joint choice is the escape sure, and on average in the fewest turns?", worth),
         },
     )
 
@@ -113,20 +137,13 @@ def _hanabi(found: Mapping[str, Any], _: int, rng: random.Random) -> Scenario | 
         "Hanabi states",
         f"{_HANABI}\nSeen from above: {hands}.\nHints: {hints}.\nFireworks: {fireworks}. Lives {state.lives}, hint tokens {state.tokens}.",
         {
-            "EC": Probe(
-                "Which of these cards could be played now?",
-                [one for one in cards if state.fits(one)],
-                [one for one in cards if not state.fits(one)],
-            ),
-            "TOM": Probe(
+            "EC": Probe.of("Which of these cards could be played now?", {one: state.fits(one) for one in cards}),
+            "TOM": Probe.of(
                 f"What have hints named to {names[holder]} of its card {place + 1} from the first?",
-                [hinted],
-                [one for one in facts.values() if one != hinted],
+                {one: one == hinted for one in facts.values()},
             ),
-            "JP": Probe(
-                f"It is {me}'s turn. Seen from above, which play scores?",
-                [action_text(move, me) for move, fits in plays.items() if fits],
-                [action_text(move, me) for move, fits in plays.items() if not fits],
+            "JP": Probe.of(
+                f"It is {me}'s turn. Seen from above, which play scores?", {action_text(move, me): fits for move, fits in plays.items()}
             ),
         },
     )

@@ -39,7 +39,7 @@ def _faultless(case: PlantedGame) -> str:
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
     builder = FAULTLESS_BUILDER if case.agent == _BUILDER else case.rng.choice(_FAULTLESS_BUILDERS)
     team: dict[str, str] = dict.fromkeys(DIRECTORS, FAULTLESS_DIRECTOR)
-    team |= {_BUILDER: builder, case.agent: case.script}
+    team |= {_BUILDER: builder, **case.faulty}
     oracle = case.agent == _BUILDER or case.rng.random() < 1 / 2
     return play(
         "craft", out / ("listed" if oracle else "unlisted"), players=as_asked(team), games=1, seeds=[seed + case.place], oracle=oracle

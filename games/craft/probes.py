@@ -14,7 +14,6 @@ from games.probes import Probe, Scenario, Scene
 
 _COLORS: Final = {"g": "green", "b": "blue", "r": "red", "y": "yellow", "o": "orange"}
 _MOST_LEFT: Final = 20
-_SAME: Final = 1e-9
 _RULES: Final = """\
 Three directors each know one wall of a target structure and tell a builder, who knows no target, what to do. The board is a 3x3 grid of
 stacks, at most three blocks high. A cell is (row,column); layer 0 is the bottom. A block is a colour letter (g green, b blue, r red,
@@ -35,10 +34,10 @@ def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
     board = Board.from_json(scene.state["stacks"], scene.state["spans"])
     target = Board.from_json(scene.goal["stacks"], scene.goal["spans"])
     left = min(scene.turns_left or _MOST_LEFT, _MOST_LEFT)
-    best = _best(board, target, left, rng)
+    worth = _worth(board, target, left, rng)
     director = rng.choice(DIRECTORS)
     missing = [cell for cell in CELLS if SEEN_BY[cell] and _next(board, target, cell) is not None]
-    if best is None or not any(director in SEEN_BY[cell] for cell in missing):
+    if not any(director in SEEN_BY[cell] for cell in missing):
         return None
     cell = rng.choice(CELLS)
     tops = {candidate: (board.stack(candidate)[-1] if board.stack(candidate) else "no block") for candidate in CELLS}
@@ -52,17 +51,9 @@ def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
         f"{_RULES}\n{shown}",
         {
             "EC": Probe(f"Which block is on top of the stack at {cell}?", [tops[cell]], sorted(blocks - {tops[cell]})),
-            "TOM": Probe(
-                f"Which of these can director {director} conclude from its own wall of the target and the board?",
-                [fact for fact, is_known in known.items() if is_known],
-                [fact for fact, is_known in known.items() if not is_known],
-            ),
-            "JP": Probe("Which of these moves leaves the highest score within reach in the turns left?", *best),
-            "NR": Probe(
-                f"Which of these should director {director} request next?",
-                [text for text, right in requests.items() if right],
-                [text for text, right in requests.items() if not right],
-            ),
+            "TOM": Probe.of(f"Which of these can director {director} conclude from its own wall of the target and the board?", known),
+            "JP": Probe.best("Which of these moves leaves the highest score within reach in the turns left?", worth),
+            "NR": Probe.of(f"Which of these should director {director} request next?", requests),
         },
     )
 
@@ -88,17 +79,14 @@ def _requests(board: Board, target: Board, wall: Iterable[Cell], missing: Iterab
     return found
 
 
-def _best(board: Board, target: Board, left: int, rng: random.Random) -> tuple[list[str], list[str]] | None:
-    """Moves after which the highest progress is within reach, and others; None where all are alike."""
+def _worth(board: Board, target: Board, left: int, rng: random.Random) -> dict[str, float]:
+    """Some moves, in words, and the highest progress that is within reach after them."""
     verified = list(candidates(board, target))
     others = [Move("place", f"{color}s", cell, board.height(cell), None) for cell in CELLS for color in _COLORS if board.height(cell) < 3]  # noqa: PLR2004
     others += [Move("remove", board.stack(cell)[-1], cell, board.height(cell) - 1, None) for cell in CELLS if board.stack(cell)]
     chosen = [*rng.sample(verified, min(2, len(verified))), *rng.sample(others, min(4, len(others)))]
     outcomes = [(move, execute(board, move)) for move in dict.fromkeys(chosen)]
-    worth = {_text(move): best_progress(outcome.board, target, left - 1) for move, outcome in outcomes if outcome.accepted}
-    highest = max(worth.values(), default=0.0)
-    right = [text for text, value in worth.items() if value >= highest - _SAME]
-    return (right, [text for text in worth if text not in right]) if len(right) < len(worth) else None
+    return {_text(move): best_progress(outcome.board, target, left - 1) for move, outcome in outcomes if outcome.accepted}
 
 
 def _text(move: Move) -> str:

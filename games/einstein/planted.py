@@ -23,7 +23,8 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
-    team = dict.fromkeys(AGENTS, personas.FAULTLESS) | {case.agent: case.script}
+    team: dict[str, str] = dict.fromkeys(AGENTS, personas.FAULTLESS)
+    team |= case.faulty
     return play("einstein", out, players=as_asked(team), games=1, seeds=[seed + case.place], mode=case.rng.choice(ACTION_MODES))
 
 

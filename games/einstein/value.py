@@ -12,7 +12,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from games.einstein.engine.actions import Ask
-from games.einstein.engine.puzzle import ALLOWED, COMMON, OWN_DESTINATIONS, PLAYERS, START_BINS, Player, Puzzle
+from games.einstein.engine.puzzle import ALLOWED, COMMON, OWN_DESTINATIONS, PLAYERS, START_BINS, Bin, Player, Puzzle
 from games.einstein.engine.table import Setting, Table, bits, closure, items_mask
 from games.einstein.replay import Step
 
@@ -39,13 +39,17 @@ def steps_left(finish: int, hand_over: int, partner_finishes: int, partner_hands
 
 def hands(puzzle: Puzzle, table: Table) -> int:
     """Steps from a position to the goal, whoever knows what; each step on the table counts, a pass too."""
-    mine, partners = _work(puzzle, table, table.player), _work(puzzle, table, PLAYERS[1 - table.player])
-    return steps_left(*mine, *partners)
+    return hands_at(puzzle.goals, table.positions, table.player)
 
 
-def _work(puzzle: Puzzle, table: Table, player: Player) -> tuple[int, int]:
+def hands_at(goals: Sequence[Bin], positions: Sequence[Bin], player: Player) -> int:
+    """The same from where each object is and belongs, with who is to move."""
+    return steps_left(*_work(goals, positions, player), *_work(goals, positions, PLAYERS[1 - player]))
+
+
+def _work(goals: Sequence[Bin], positions: Sequence[Bin], player: Player) -> tuple[int, int]:
     finish = hand_over = 0
-    for place, goal in zip(table.positions, puzzle.goals, strict=True):
+    for place, goal in zip(positions, goals, strict=True):
         if place == goal:
             continue
         on_this_side = goal in OWN_DESTINATIONS[player]

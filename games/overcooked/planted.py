@@ -30,7 +30,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 
 
 def _played(out: Path, case: PlantedGame, seed: int) -> RunReport:
-    team = dict.fromkeys(AGENTS, scripts.FAULTLESS) | {case.agent: case.script}
+    team = {**dict.fromkeys(AGENTS, scripts.FAULTLESS), **case.faulty}
     order = case.rng.choice(sorted(tasks()))
     return play("overcooked", out / f"{case.place}", players=as_asked(team), task=[order], seeds=[seed + case.place], turns=_HORIZON)
 

@@ -60,20 +60,13 @@ def _scenario(experiment: str, variant: str, order: str, k: int) -> Scenario:
         f"{_RULES}\n{recipe_text(order, variant=variant)}\nThe Assistant has done: {', '.join(actions[: k - 1]) or 'nothing'}.\n{seen}",
         {
             "EC": Probe("What does the Assistant hold?", [held], sorted(items - {held})),
-            "TOM": Probe(
-                "Which of these actions can the Assistant carry out now?",
-                [action for action, can in possible.items() if can],
-                [action for action, can in possible.items() if not can],
-            ),
-            "JP": Probe(
+            "TOM": Probe.of("Which of these actions can the Assistant carry out now?", possible),
+            "JP": Probe.of(
                 f"You are the Assistant. The Chef requests: {words[k - 1]}. Which action do you take?",
-                [actions[k - 1]],
-                [action for action in actions if action != actions[k - 1]],
+                {action: action == actions[k - 1] for action in actions},
             ),
-            "NR": Probe(
-                "You are the Chef. Which action should you request of the Assistant next?",
-                [words[k - 1]],
-                [text for text in words if text != words[k - 1]],
+            "NR": Probe.of(
+                "You are the Chef. Which action should you request of the Assistant next?", {text: text == words[k - 1] for text in words}
             ),
         },
     )

@@ -46,6 +46,14 @@ class PlantedGame(NamedTuple):
     rng: random.Random
     """For what else differs from game to game."""
 
+    others: Mapping[str, str] = {}
+    """Agent -> script of the other faulty players, where there are more."""
+
+    @property
+    def faulty(self) -> Mapping[str, str]:
+        """Agent -> script of all faulty players."""
+        return {**self.others, self.agent: self.script}
+
 
 def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]) -> FaultyPlayer | None:
     """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or no agent plays by a script.
@@ -81,6 +89,13 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest:
         yield PlantedGame(place, agent, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))
 
 
+def _with_others(case: PlantedGame, faults: Mapping[str, Sequence[str]], seed: int) -> PlantedGame:
+    """The same game with a fault, drawn from the start on, of every other agent; `GAME AGENT` are of one game."""
+    rng, group = random.Random(f"others:{seed}:{case.place}"), case.agent.rpartition(" ")[0]
+    agents = [agent for agent in faults if agent != case.agent and agent.rpartition(" ")[0] == group]
+    return case._replace(others={agent: rng.choice(faults[agent]) for agent in agents})
+
+
 def as_asked(team: Mapping[str, str]) -> list[str]:
     """Agent -> script, as players are asked for."""
     return [f"{agent}={SCRIPT}{name}" for agent, name in team.items()]
@@ -102,7 +117,16 @@ class PlantedGames:
     latest: int = 8
     """The latest turn from which on a fault begins, unless games are shorter."""
 
-    def __call__(self, out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, fixed: Fixed | None = None) -> RunReport:
+    def __call__(  # noqa: PLR0913
+        self,
+        out: Path,
+        games: int,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        *,
+        fixed: Fixed | None = None,
+        all_faulty: bool = False,
+    ) -> RunReport:
         """Play games with one faulty player each; what is there already is not played again.
 
         Args:
@@ -111,12 +135,15 @@ class PlantedGames:
             seed: fixes all of them.
             on_progress: called with the games finished and the games in all.
             fixed: play the same games with the faulty player fixed, throughout or in one turn.
+            all_faulty: every other agent has a fault, too.
         """
         chosen = [*cases(games, seed, self.faults, latest=self.latest)]
         if fixed == "throughout":
             chosen = [case._replace(script=self.faultless(case)) for case in chosen]
         elif fixed is not None:
             chosen = [_fixed(chosen[place], turn) for place, turn in fixed]
+        if all_faulty:
+            chosen = [_with_others(case, self.faults, seed) for case in chosen]
         report = RunReport()
         for number, case in enumerate(chosen, start=1):
             played = self.one(out, case, seed)

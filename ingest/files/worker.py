@@ -260,6 +260,7 @@ class FileToRead:
 
     found: FoundFile
     known: KnownPath | None
+    receipts: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -452,7 +453,7 @@ def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult,
     place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
     reading = _guarded(data, reader, place)
     is_own = reader.FORMAT == _OWN_FORMAT
-    if reading.messages or is_own:
+    if job.receipts and (reading.messages or is_own):
         text = b""
         with suppress(BadInputError):  # bytes that do not decode: the reject of the file tells that
             text = utf8(data)

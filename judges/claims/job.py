@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -362,7 +363,9 @@ def record_requests(request: ReadingRequest, store: Store, path: Path) -> int:
 def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingReport:
     """Store what the model has read, out of a file with a JSON object a line: `id` as in its request, and `reply`, the filled-in form.
 
-    A reply that cannot be used is counted as failed, and the first of them is named; its text may be asked about again.
+    A recorded answer to an older prompt has `user`, what was asked, in place of `id`, and `reading`: it counts for requests of the same
+    text whose first sentence (who speaks, and how) is the same. A reply that cannot be used is counted as failed, and the first of them is
+    named; its text may be asked about again.
 
     Raises:
         StoreError: the store cannot be read or written.
@@ -372,24 +375,35 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
     questions, texts, before = open_texts(request, store)
     report = ReadingReport(texts=texts, read_before=before, cost=None)
     waiting = {one.key: one for one in questions}
+    asked: dict[tuple[str, str] | None, list[str]] = {}
+    for one in questions:
+        asked.setdefault(_told(one.messages[-1]["content"]), []).append(one.key)
     rows: list[Claim] = []
     for number, reply in _replies(path):
-        one = waiting.get(str(reply.get("id")))
-        if one is None:
-            continue
-        try:
-            read = read_reply(filled_form(reply.get("reply"), one.family.model), one.text, one.family.types)
-        except ValueError as error:
-            report.failed += len(one.texts)
-            report.first_error = report.first_error or f"{path.name}, line {number}: {' '.join(str(error).split())}"
-            continue
-        report.read += len(one.texts)
-        report.claims += len(read.claims) * len(one.texts)
-        rows += (row for text in one.texts for row in rows_of(read, text.place, request.stored_as, one.key))
-        del waiting[one.key]
+        keys = [str(reply.get("id"))] if "user" not in reply else asked.get(_told(str(reply["user"])) or ("", ""), ())
+        for one in [waiting[key] for key in keys if key in waiting]:
+            try:
+                read = read_reply(filled_form(reply.get("reply", reply.get("reading")), one.family.model), one.text, one.family.types)
+            except ValueError as error:
+                report.failed += len(one.texts)
+                report.first_error = report.first_error or f"{path.name}, line {number}: {' '.join(str(error).split())}"
+                continue
+            report.read += len(one.texts)
+            report.claims += len(read.claims) * len(one.texts)
+            rows += (row for text in one.texts for row in rows_of(read, text.place, request.stored_as, one.key))
+            del waiting[one.key]
     put(store, request.stored_as, rows)
     report.not_asked = sum(len(one.texts) for one in waiting.values()) - report.failed
     return report
+
+
+_SHOWN: Final = re.compile(r"\A(.*?\.)\s.*?\[BEGIN text \w+\]\nIt says:\n(.*)\n\[END text", re.DOTALL)
+
+
+def _told(prompt: str) -> tuple[str, str] | None:
+    """First sentence and text of a request; None where it has no marks."""
+    found = _SHOWN.match(prompt)
+    return None if found is None else (found[1], " ".join(re.sub(r"^\| ?", "", found[2], flags=re.MULTILINE).split()))
 
 
 def _replies(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Sequence
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
 
+from analytics.installation import ensure_installed
 from analytics.probe_skill import probe_skill
 from analytics.query import query
+from games.asympuzl import probes as asympuzl
+from games.avalon import probes as avalon
+from games.avalon.rules import EVIL, LINEUPS, sees
 from games.coordination import probes as coordination
 from games.coordination.qa.ask import AskRequest, ask_questions
 from games.coordination.qa.questions import QUESTION_FILE, QaQuestion, extract, load_questions, parse_questions
@@ -19,11 +25,17 @@ from games.craft.engine.board import DIRECTORS, EMPTY_BOARD, Board, wall_cells
 from games.craft.setup import state_json
 from games.craft.targets import generate_structures
 from games.craft.value.search import best_progress
+from games.einstein import probes as einstein
+from games.einstein.engine.puzzle import COMMON, REACH
 from games.probes import Scene, question_file, scenarios
 from ingest.files.run import ingest_paths
 from schemas.common.errors import UsageError
 from schemas.store import batches
+from schemas.store.store import Store
 from tests.analytics.little_games import Game, Step, rows_of, store_with
+from tests.command_line import run
+from tests.places import DOCS
+from tests.servers.stub_server import stub_server
 
 
 def parsed(text: str) -> tuple[QaQuestion, ...]:
@@ -34,10 +46,10 @@ def right(question: QaQuestion) -> set[str]:
     return {question.options[place].text for place in question.correct_options}
 
 
-def boards() -> list[Scene]:
+def boards(seed: int = 7) -> list[Scene]:
     """Three empty boards and the same with one right block."""
     found = []
-    for structure in generate_structures(3, 7):
+    for structure in generate_structures(3, seed):
         goal = state_json(structure.target)
         cell, block = next((cell, stack[0]) for cell, stack in goal["stacks"].items() if stack and stack[0].endswith("s"))
         begun = EMPTY_BOARD.with_stack(cell, (block,))
@@ -106,6 +118,135 @@ def test_capture_and_hanabi_by_hand() -> None:
     assert coordination.scenario(Scene("overcooked", {}, {}, 1, None), random.Random(0)) is None
 
 
+def test_what_players_of_avalon_can_prove_is_what_holds_in_every_deal() -> None:
+    """Against all deals of the roles that fit what the player was shown and the missions."""
+    names, dealt = ("Ann", "Ben", "Cid", "Dot", "Eva"), LINEUPS[5]
+    done = [{"mission": 1, "team": ["Ben", "Eva"], "fails": 1}, {"mission": 2, "team": ["Ann", "Ben", "Dot"], "fails": 0}]
+    scene = Scene("5 players", {"roles": dict(zip(names, dealt, strict=True))}, {"missions": done}, 9, None)
+    asked = {}
+    for seed in range(8):
+        found = avalon.scenario(scene, random.Random(seed))
+        assert found is not None
+        who = next(name for name in names if name in found.probes["TOM"].text)
+        asked[who] = found
+        me, hidden = names.index(who), {place for place, role in enumerate(dealt) if role in EVIL}
+        deals = [
+            one for one in permutations(dealt)
+            if one[me] == dealt[me] and sees(one, me) == sees(dealt, me) and (one[1] in EVIL or one[4] in EVIL)
+        ]  # fmt: skip
+        evil = [{names[place] for place, role in enumerate(one) if role in EVIL} for one in deals]
+        assert {names[place] for place in hidden} in evil
+        proven = {f"{name} is {'evil' if name in evil[0] else 'good'}" for name in names if len({name in one for one in evil}) == 1}
+        assert set(found.probes["TOM"].right) == {fact for fact in proven if not fact.startswith(who)}
+        risk = {", ".join(team): sum(bool(one & set(team)) for one in evil) for team in combinations(names, 2)}
+        assert set(found.probes["JP"].right) == {team for team, count in risk.items() if count == min(risk.values())}
+        suspected = {name: sum(name in one for one in evil) for name in names if name != who}
+        assert set(found.probes["NR"].right) == {name for name, count in suspected.items() if count == max(suspected.values())}
+    assert len(asked) == 3
+    assert avalon.scenario(scene._replace(state={"missions": []}), random.Random(0)) is None
+
+
+def test_moves_of_einstein_are_on_a_shortest_way() -> None:
+    """Against all ways that two players have who know everything."""
+    belongs = {"block0": "top_left_bin", "block1": "bottom_right_bin", "block2": "bottom_left_bin"}
+    placed = {"block0": "player1_bin", "block1": "player2_bin", "block2": COMMON}
+    knowledge = {"Player1": {"items": ["(block1, in, bottom_right_bin)"], "infers": {"block1": "bottom_right_bin"}}}
+    knowledge["Player2"] = {"items": ["(block0, in, top_left_bin)"], "infers": {"block0": "top_left_bin"}}
+
+    def bins(of: dict[str, str]) -> dict[str, list[str]]:
+        return {place: [block for block in of if of[block] == place] for place in {*REACH[0], *REACH[1]}}
+
+    def steps(places: tuple[str, ...], mover: int) -> int:
+        layer, count = {(places, mover)}, 0
+        while not any(now == tuple(belongs.values()) for now, _ in layer):
+            layer = {
+                ((*now[:at], target, *now[at + 1 :]), 1 - who)
+                for now, who in layer
+                for at, goal in enumerate(belongs.values())
+                for target in {COMMON, goal, now[at]} & {*REACH[who], now[at]}
+                if now[at] in REACH[who] or target == now[at]
+            }
+            count += 1
+        return count
+
+    scene = Scene("3 objects", {"bins": bins(belongs)}, {"bins": bins(placed), "knowledge": knowledge}, 1, None)
+    for seed in range(4):
+        found = einstein.scenario(scene, random.Random(seed))
+        assert found is not None
+        mover = int(found.probes["JP"].text.startswith("Player2"))
+        worth = {}
+        for option in [*found.probes["JP"].right, *found.probes["JP"].wrong]:
+            _, block, _, source, _, target = option.split()
+            assert source == placed[block]
+            if target in (COMMON, belongs[block]):
+                worth[option] = steps(tuple({**placed, block: target}.values()), 1 - mover)
+        assert set(found.probes["JP"].right) == {option for option, count in worth.items() if count == min(worth.values())}
+        partner = "Player2" if "ask Player2" in found.probes["NR"].text else "Player1"
+        assert found.probes["NR"].right == [{"Player1": "block1", "Player2": "block0"}[partner]]
+
+
+def test_questions_about_asympuzl_and_escape_by_hand() -> None:
+    """Who lacks what; with both generators repaired, and the killer far away, the way out is through room 7."""
+    truth = [{"shape": "cone", "color": "red"}, {"shape": "cube", "color": "blue"}]
+    state = {"A": [truth[0], {"shape": "cube", "color": None}], "B": truth}
+    found = asympuzl.scenario(Scene("2", {"truth": truth}, state, 1, 9), random.Random(0))
+    assert found is not None
+    assert [list(found.probes[kind].right) for kind in ("JP", "NR")] == [["position 2: cube, blue"], ["the color of the cube"]]
+    assert found.probes["TOM"].right == ["the color of the cone", "the color of the cube"]
+    rooms = {"Alice": 6, "Bob": 9, "Adversary": 2}
+    away = coordination.scenario(Scene("collab_escape", {}, {"rooms": rooms, "generators": {"1": 2, "6": 2}}, 5, None), random.Random(0))
+    assert away is not None
+    assert {option.partition(";")[0] for option in away.probes["JP"].right} == {"Alice: move to room 7"}
+    assert set(away.probes["TOM"].right) == {"room 1", "room 3"}
+    both = {"Alice": 1, "Bob": 3, "Adversary": 2}
+    assert (
+        coordination.scenario(Scene("collab_escape", {}, {"rooms": both, "generators": {"1": 0, "6": 0}}, 1, None), random.Random(0))
+        is None
+    )
+
+
+def test_a_model_is_asked_about_states_and_scored(tmp_path: Path) -> None:
+    """Through the command, from a server: its accuracy is the share of questions whose key has its letter."""
+    folder, blank = tmp_path / "answers", [{**entry, "color": None} for entry in _TRUTH]
+    written = ([_TRUTH[0], blank[1]], [blank[0], _TRUTH[1]])
+    scenes = [Scene("2", {"truth": _TRUTH}, {"A": entries, "B": _TRUTH}, 1, 9) for entries in written]
+    path = tmp_path / QUESTION_FILE
+    path.write_text(question_file(scenarios("asympuzl", scenes, 2, 1), 1), encoding="utf-8")
+    with stub_server("--says", "I think so.\nAnswer: A") as url:
+        done = run("play", "coordqa", str(path), "--model", "openai/little", "--base-url", url, "--trials", "1", "--out", str(folder))
+    assert done.returncode == 0, done.stderr
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([folder], store, workers=1)
+    ensure_installed(store)
+    asked = query(store, "SELECT count(*) AS n, avg(correct_read::INT) AS share FROM coordqa_answers").to_dicts()[0]
+    questions = load_questions(path)
+    assert asked == {"n": len(questions), "share": pytest.approx(sum(correct(one, "A") for one in questions) / len(questions))}
+
+
+_TRUTH = [{"shape": "cone", "color": "red"}, {"shape": "cube", "color": "blue"}]
+
+
+def test_who_has_seen_the_published_questions_shows_a_gap(tmp_path: Path) -> None:
+    """Planted: one respondent knows the published answers by heart and guesses on fresh states, one is equally good at both."""
+    for name, game, seed in (("published", "Hanabi", 7), ("fresh", "Hanabi states", 8)):
+        folder = tmp_path / "answers" / name
+        folder.mkdir(parents=True)
+        text = question_file(scenarios("craft", boards(seed), 6, 3), 3)
+        (folder / QUESTION_FILE).write_text(text.replace("CRAFT,", f"{game},"), encoding="utf-8")
+        asked = load_questions(folder / QUESTION_FILE)
+        for who in ("heart", "able"):
+            rows = lines(who, asked, len(asked) if (who, name) == ("heart", "published") else 3)
+            (folder / f"{who}.jsonl").write_text("".join(rows), encoding="utf-8")
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "answers"], store, workers=1)
+    ensure_installed(store)
+    (shown,) = re.findall(r"```sql\n(.*?)```", (DOCS / "probes.md").read_text("utf-8"), re.DOTALL)
+    gaps = {row["respondent"]: row for row in query(store, shown).to_dicts()}
+    assert gaps["heart"]["low"] > 0
+    assert abs(gaps["able"]["gap"]) < gaps["heart"]["gap"] / 2
+    assert gaps["able"]["low"] < 0 < gaps["able"]["high"]
+
+
 def test_answers_are_asked_scored_and_held_against_play(tmp_path: Path) -> None:
     """Five respondents of known skill, and games that the more skilled of them win: the correlation is 1."""
     questions = tmp_path / QUESTION_FILE
@@ -149,7 +290,7 @@ def lines(name: str, asked: Sequence[QaQuestion], skill: int) -> list[str]:
 
 
 def test_a_family_without_questions_is_named() -> None:
-    with pytest.raises(UsageError, match="no questions are known about states of einstein"):
-        scenarios("einstein", (), 1, 1)
+    with pytest.raises(UsageError, match="no questions are known about states of mast"):
+        scenarios("mast", (), 1, 1)
     with pytest.raises(UsageError, match="no state gives questions"):
         question_file([], 1)

@@ -1,0 +1,64 @@
+"""Questions about tables of Einstein Puzzles, whose keys are the engine's."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Final
+
+from games.einstein.engine.puzzle import BINS, COMMON, DESTINATIONS, PLAYERS, REACH
+from games.einstein.game import AGENTS
+from games.einstein.value import hands_at
+from games.probes import Probe, Scenario, Scene
+
+_RULES: Final = (
+    "Two players sort blocks into four bins at the corners of a table; each block belongs into one. A player moves a block that it can "
+    "reach into that bin or into the common bin, no other. Players know facts: where a block belongs, or that two blocks belong into the "
+    "same bin, or into different bins of the same row, column or diagonal. They may share facts and ask about blocks.\n"
+    + "; ".join(f"{agent} reaches {', '.join(REACH[place])}" for place, agent in enumerate(AGENTS))
+)
+
+
+def fixed(_: random.Random) -> Iterable[Scenario]:
+    """None: every question is about a logged table."""
+    return ()
+
+
+def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
+    """Where a block is, what the partner can infer, a move on the shortest way, and what to ask about."""
+    if "knowledge" not in scene.state:
+        return None
+    placed = {block: place for place in BINS for block in scene.state["bins"][place]}
+    belongs = {block: place for place in DESTINATIONS for block in scene.goal["bins"][place]}
+    known = {agent: scene.state["knowledge"][agent] for agent in AGENTS}
+    blocks = sorted(belongs)
+    mover, other = rng.sample(PLAYERS, 2)
+    block, (asker, partner) = rng.choice(blocks), rng.sample(AGENTS, 2)
+    goals = [belongs[one] for one in blocks]
+    worth = {
+        f"move {one} from {placed[one]} to {target}": -hands_at(goals, [{**placed, one: target}[each] for each in blocks], other)
+        if target in (COMMON, belongs[one])
+        else -len(blocks) * len(BINS)  # not carried out
+        for one in blocks
+        for target in REACH[mover]
+        if placed[one] in REACH[mover] and target != placed[one]
+    }
+    facts = "\n".join(f"{agent} knows {'; '.join(known[agent]['items'])}" for agent in AGENTS)
+    table = "; ".join(f"{one} is in {placed[one]}" for one in blocks)
+    useful = {one: one not in known[asker]["infers"] for one in blocks if placed[one] != belongs[one] and one in known[partner]["infers"]}
+    return Scenario(
+        "Einstein states",
+        f"{_RULES}\n{table}.\n{facts}",
+        {
+            "EC": Probe.of(f"Where is {block}?", {place: place == placed[block] for place in BINS}),
+            "TOM": Probe.of(
+                f"Of which block can {partner} infer where it belongs, by its facts alone?",
+                {one: one in known[partner]["infers"] for one in blocks},
+            ),
+            "JP": Probe.best(f"{AGENTS[mover]} is to move. Which move leaves the fewest steps to the goal, if both knew all facts?", worth),
+            "NR": Probe.of(
+                f"About which block should {asker} ask {partner}, so that an answer tells something new?",
+                dict.fromkeys(blocks, False) | useful,
+            ),
+        },
+    )
