@@ -110,7 +110,7 @@ def counted(found: Measured) -> Counter[str]:
     return counts
 
 
-def kept(key: Sequence[str], counts: Mapping[str, int]) -> None:
+def stored(key: Sequence[str], counts: Mapping[str, int]) -> None:
     """Put a row into the results, in place of one with the same key."""
     rows = {tuple(row[name] for name in _KEYS): row for row in results()}
     rows[*key] = dict(zip(_KEYS, key, strict=True)) | {name: str(counts[name]) for name in COUNTS}
@@ -164,7 +164,7 @@ def main(arguments: Sequence[str]) -> int:
     for name, family in modules("games", "planted") if options.games else ():
         if not options.family or name in options.family:
             with tempfile.TemporaryDirectory() as folder:
-                kept((name, options.world, str(options.seed)), counted(measured_games(family, Path(folder), options)))
+                stored((name, options.world, str(options.seed)), counted(measured_games(family, Path(folder), options)))
     for world, mark in WORLDS.items():
         if options.write:
             written(PAGE, mark, table(world))

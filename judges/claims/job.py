@@ -377,10 +377,10 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
     waiting = {one.key: one for one in questions}
     asked: dict[tuple[str, str] | None, list[str]] = {}
     for one in questions:
-        asked.setdefault(_told(one.messages[-1]["content"]), []).append(one.key)
+        asked.setdefault(_text_of(one.messages[-1]["content"]), []).append(one.key)
     rows: list[Claim] = []
     for number, reply in _replies(path):
-        keys = [str(reply.get("id"))] if "user" not in reply else asked.get(_told(str(reply["user"])) or ("", ""), ())
+        keys = [str(reply.get("id"))] if "user" not in reply else asked.get(_text_of(str(reply["user"])) or ("", ""), ())
         for one in [waiting[key] for key in keys if key in waiting]:
             try:
                 read = read_reply(filled_form(reply.get("reply", reply.get("reading")), one.family.model), one.text, one.family.types)
@@ -400,7 +400,7 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
 _SHOWN: Final = re.compile(r"\A(.*?\.)\s.*?\[BEGIN text \w+\]\nIt says:\n(.*)\n\[END text", re.DOTALL)
 
 
-def _told(prompt: str) -> tuple[str, str] | None:
+def _text_of(prompt: str) -> tuple[str, str] | None:
     """First sentence and text of a request; None where it has no marks."""
     found = _SHOWN.match(prompt)
     return None if found is None else (found[1], " ".join(re.sub(r"^\| ?", "", found[2], flags=re.MULTILINE).split()))
