@@ -30,7 +30,7 @@ def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
     wrong = wrong_positions(own, truth)
     given = {"A": f"A was given: {', '.join(one.shape for one in truth)}", "B": f"B was given: {'; '.join(sorted(map(_text, truth)))}"}
     tables = [f"{one} has written: {'; '.join(map(_text, written[one]))}" for one in AGENTS]
-    asked = {"A": "the color of the {}", "B": "the position of the {}"}
+    asked = {"A": "the color of the", "B": "the position of the"}
     needed = {own[position - 1].shape for position in wrong} | {truth[position - 1].shape for position in wrong}
     return Scenario(
         "AsymPuzl states",
@@ -39,7 +39,7 @@ def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
             "EC": Probe.of(f"What has {agent} written at position {place + 1}?", {_text(one): one == own[place] for one in (*truth, *own)}),
             "TOM": Probe.of(
                 f"What does {partner} know by what it was given alone?",
-                {words.format(one.shape): who != partner for who, words in asked.items() for one in truth},
+                {f"{words} {one.shape}": who != partner for who, words in asked.items() for one in truth},
             ),
             "JP": Probe.of(
                 f"Which change makes an entry of {agent} right that is wrong now?",
@@ -51,7 +51,7 @@ def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
             ),
             "NR": Probe.of(
                 f"What should {agent} ask {partner} for, to make a wrong entry right?",
-                {words.format(one.shape): who == agent and one.shape in needed for who, words in asked.items() for one in truth},
+                {f"{words} {one.shape}": who == agent and one.shape in needed for who, words in asked.items() for one in truth},
             ),
         },
     )
