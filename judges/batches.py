@@ -16,11 +16,11 @@ import msgspec
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from providers.clients.client import ChatRequest
 from providers.faults import OversizeError
+from providers.forms import ChatRequest, ModelQuestion, form_of
 from providers.prices import Price, TokenEstimate, cost_of, refuse_unpriced
 from providers.provider import ModelSettings, address_of, key_of, provider_of
-from providers.server import CallResult, ModelQuestion
+from providers.server import CallResult
 from providers.wire import Counted
 from schemas.chat.answers import read_answer
 from schemas.chat.messages import Completion, UnreadableError
@@ -230,7 +230,7 @@ def _lines(questions: Sequence[ModelQuestion], settings: ModelSettings) -> bytes
     from providers.clients.openai import body_of
 
     mode = settings.form_mode or provider_of(settings).mode or "tools"
-    requests = (ChatRequest(question.messages, question.tools, question.form, mode=mode) for question in questions)
+    requests = (ChatRequest(one.messages, one.tools, form_of(one.form) if one.form else None, mode=mode) for one in questions)
     bodies = (body_of(request, settings) for request in requests)
     lines = ({"custom_id": str(number), "method": "POST", "url": _ENDPOINT, "body": body} for number, body in enumerate(bodies))
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)

@@ -19,7 +19,7 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from providers.forms import Form
+from providers.forms import form_of
 from schemas.chat.answers import CONTRADICTION
 from schemas.common.errors import UsageError
 from schemas.replies import is_echo
@@ -320,7 +320,7 @@ _EXAMPLE_MARK: Final = re.compile(r"<<\s*example\b", re.IGNORECASE)
 @lru_cache(maxsize=64)
 def asked_in(form: type[BaseModel]) -> str:
     """The last part of a prompt: the form, with marks in each place. A text between such marks is never an answer."""
-    return f"Fill in this form. Write your own answer in each place between << and >>, without the marks:\n{Form(form).example}"
+    return f"Fill in this form. Write your own answer in each place between << and >>, without the marks:\n{form_of(form).example}"
 
 
 def own_words(*examples: str) -> Any:

@@ -23,12 +23,12 @@ from pydantic import BaseModel
 
 from providers.cache import ReplyCache
 from providers.faults import HopelessError
-from providers.forms import Form
+from providers.forms import ModelQuestion, form_of
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
-from providers.server import CallResult, ModelQuestion, Server
+from providers.server import CallResult, Server
 from schemas.chat.answers import Answer
-from schemas.chat.messages import Completion, Message, Tool, why_no_probabilities
+from schemas.chat.messages import Completion, why_no_probabilities
 from schemas.records import Call
 from schemas.store.journal import Journal
 
@@ -37,16 +37,9 @@ _Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class Request(ModelQuestion):
     """A question to a model."""
 
-    messages: Sequence[Message]
-    form: type[BaseModel] | None = None
-    """What the reply must fill in; None: the reply is text."""
-    asks_for_thoughts: bool = False
-    """Whether the messages ask for thoughts in tags that the caller reads itself; they are then part of the text."""
-    tools: Sequence[Tool] = ()
-    """What the model may call; of a request without a form."""
     key: str | None = None
     """Of the reply in the journal: the same question under the same key is not sent again. None: it always is."""
     sample: int = 1
@@ -177,7 +170,7 @@ def fingerprint(settings: ModelSettings, question: ModelQuestion) -> bytes:
         settings.answering(),
         question.messages,
         question.tools,
-        question.form.tool if question.form else None,
+        form_of(question.form).tool if question.form else None,
     ]
     return hashlib.blake2b(orjson.dumps(content, default=tuple, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
@@ -288,7 +281,6 @@ class Asker:
         self._free = asyncio.Semaphore(terms.concurrency)
         before = terms.journal.before if terms.journal else ()
         self._known = {(entry.key, entry.call.prompt_hash): entry for entry in before}
-        self._forms: dict[type[BaseModel], Form] = {}
         self._unlisted = 0
         """Replies whose tokens do not add up, by the server's own count."""
         self._without_probabilities: Counter[str] = Counter()
@@ -330,48 +322,41 @@ class Asker:
             HopelessError: no request of this job can succeed.
             StoreError: journal or cache cannot be used.
         """
-        question = self._question(request)
-        asked = fingerprint(self.settings, question)
-        reply = self._from_journal(request, question, asked) or await self._from_cache_or_model(request, question, asked)
+        asked = fingerprint(self.settings, request)
+        reply = self._from_journal(request, asked) or await self._from_cache_or_model(request, asked)
         self.usage.add(reply)
         if self.settings.logprobs and reply.completion is not None and (why := why_no_probabilities(reply.completion)):
             self._without_probabilities[why] += 1
         return reply
 
-    def _question(self, request: Request) -> ModelQuestion:
-        form = None
-        if request.form is not None:
-            form = self._forms.get(request.form) or self._forms.setdefault(request.form, Form(request.form))
-        return ModelQuestion(messages=request.messages, tools=request.tools, form=form, asks_for_thoughts=request.asks_for_thoughts)
-
-    def _from_journal(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply | None:
+    def _from_journal(self, request: Request, asked: bytes) -> Reply | None:
         entry = self._known.get((request.key, shown(asked)))
         if entry is None or request.key is None:
             return None
-        answer = question.answer(entry.completion) if entry.completion else None
+        answer = request.answer(entry.completion) if entry.completion else None
         if entry.call.status == "answered" and (answer is None or not answer.counts):
             return None  # an earlier version took it for an answer
         return Reply(call=entry.call, completion=entry.completion, answer=answer, source="journal")
 
-    async def _from_cache_or_model(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply:
+    async def _from_cache_or_model(self, request: Request, asked: bytes) -> Reply:
         if self._cache is None:
-            return await self._from_model(request, question, asked)
+            return await self._from_model(request, asked)
         key = asked + request.sample.to_bytes(4, "big")
         async with self._cache.asking(key):
             found = self._cache.get(key)
-            answer = question.answer(found) if found is not None else None
+            answer = request.answer(found) if found is not None else None
             if answer is not None and answer.counts:
                 call = call_of(request, shown(asked), now(), CallResult(status="answered", completion=found, answer=answer), self._priced)
                 return Reply(call=call, completion=found, answer=answer, source="cache")
-            reply = await self._from_model(request, question, asked)
+            reply = await self._from_model(request, asked)
             if reply.answered and reply.completion is not None:
                 self._cache.put(key, reply.completion, replaces=found is not None)
             return reply
 
-    async def _from_model(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply:
+    async def _from_model(self, request: Request, asked: bytes) -> Reply:
         async with self._free:
             asked_at = now()
-            result = await self._least_busy(question)
+            result = await self._least_busy(request)
         self._unlisted += result.unlisted
         call = call_of(request, shown(asked), asked_at, result, self._priced)
         if self._journal is not None and result.status != "unasked":

@@ -6,6 +6,7 @@ import email.utils
 import re
 import time
 from collections.abc import Mapping
+from traceback import walk_tb
 from typing import Any, Final
 
 import orjson
@@ -155,7 +156,7 @@ def behind(error: BaseException) -> BaseException:
         if isinstance(found, Fault | CotraceError | RefusedError | Unusable | BudgetSpentError):
             return found
         found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
-    if isinstance(error, ValueError | RecursionError):
+    if isinstance(error, ValueError | RecursionError) or (isinstance(error, ODD_TYPES) and _module(error) in _CLIENTS):
         reason = f"the reply is not a chat completion ({excerpt(strike(str(error)), _LONGEST_REASON)})"
         return Fault(reason, came=True)
     if type(error).__module__.partition(".")[0] in _CLIENTS:
@@ -164,6 +165,16 @@ def behind(error: BaseException) -> BaseException:
         except HopelessError as hopeless:
             return hopeless
     return error
+
+
+ODD_TYPES: Final = (AttributeError, LookupError, TypeError, ValueError)
+"""What reading a reply raises whose parts are of other types than its protocol has."""
+
+
+def _module(error: BaseException) -> str:
+    """The package whose code raised the error."""
+    names = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+    return names[-1].partition(".")[0] if names else ""
 
 
 _UNKNOWN: Final = re.compile("|".join(_WORDS["unknown"]), re.IGNORECASE)

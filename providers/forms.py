@@ -1,4 +1,4 @@
-"""Forms that replies fill in: as instructor's clients take them, as JSON schemas, tools and words, and as the model is shown them again.
+"""What a model is asked, and forms that replies fill in: for instructor's clients, as JSON schemas, tools and words, and shown again.
 
 Schemas are built once a class, since a request would take longer to write than to send.
 """
@@ -6,15 +6,18 @@ Schemas are built once a class, since a request would take longer to write than 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import cache
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Final, NamedTuple
 
 import orjson
 from pydantic import BaseModel
 
 from providers.provider import Mode
-from schemas.chat.messages import Message, Tool
+from schemas.chat.answers import Answer, read_answer
+from schemas.chat.messages import Completion, Message, Tool
 
 _LONGEST_REPLY_SHOWN_AGAIN: Final = 4_000
 _DEEPEST: Final = 8
@@ -25,14 +28,32 @@ class Form:
     """A Pydantic model that a reply has to fill in."""
 
     def __init__(self, model: type[BaseModel]) -> None:
+        from instructor.processing.schema import generate_openai_schema
         from instructor.v2.core.response_model import prepare_response_model
 
         self.model = model
         self.wrapped: Any = prepare_response_model(model)
         """As instructor's clients take it. Wrapping it for each call would take longer than the call."""
-        self.tool = Tool(**tool_of(model))
+        self.tool = Tool(**generate_openai_schema(model))
         self.length = len(json.dumps(self.tool.parameters))
         """Bytes of its JSON schema."""
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """Its JSON schema."""
+        return self.model.model_json_schema()
+
+    @cached_property
+    def closed_schema(self) -> dict[str, Any]:
+        """All properties of each object are required and no others allowed, as servers want it that hold replies to a schema."""
+        found: dict[str, Any] = _closed(self.schema)
+        return found
+
+    @cached_property
+    def wish(self) -> str:
+        """The last part of a system text that asks for the form in words."""
+        schema = orjson.dumps(self.schema).decode()
+        return f"Reply with one JSON object and nothing else, no text around it. It has to fit this JSON schema:\n{schema}"
 
     @property
     def example(self) -> str:
@@ -76,17 +97,58 @@ def reask(form: Form, reply: str, why_not: str, mode: Mode) -> list[Message]:
     return [{"role": "assistant", "content": shown}, {"role": "user", "content": text}]
 
 
-@cache
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a form."""
-    return model.model_json_schema()
+form_of = cache(Form)
+"""The form of a model, made once."""
 
 
-@cache
-def closed_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema with all properties of each object required and no others allowed, as servers want it that hold replies to it."""
-    found: dict[str, Any] = _closed(schema_of(model))
-    return found
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelQuestion:
+    """What a model is asked."""
+
+    messages: Sequence[Message]
+    form: type[BaseModel] | None = None
+    """What the reply must fill in; None: the reply is text."""
+    asks_for_thoughts: bool = False
+    """Whether the messages ask for thoughts in tags that the caller reads itself; they are then part of the text."""
+    tools: Sequence[Tool] = ()
+    """What the model may call; of a question without a form."""
+
+    def answer(self, completion: Completion) -> Answer:
+        """Whether a reply is an answer to it, and which."""
+        return read_answer(completion, self.form, asks_for_thoughts=self.asks_for_thoughts)
+
+
+class ChatRequest(NamedTuple):
+    """What one request asks."""
+
+    messages: Sequence[Message]
+    tools: Sequence[Tool] = ()
+    """Which the model may call."""
+    form: Form | None = None
+    """What the reply must fill in; None: the reply is free."""
+    times_limit: int = 1
+    """Factor of the longest reply of the settings: 2 after a reply was cut."""
+    mode: Mode = "tools"
+    """How the form is asked for."""
+    refused: frozenset[str] = frozenset()
+    """Fields of a request that the model does not take."""
+
+    @property
+    def with_wish(self) -> Sequence[Message]:
+        """The messages; where a form is asked for in words, the system message ends in that wish."""
+        if self.form is None or self.mode != "json":
+            return self.messages
+        head = "\n\n".join(filter(None, [system_text(self.messages), self.form.wish]))
+        return [{"role": "system", "content": head}, *(message for message in self.messages if message["role"] != "system")]
+
+
+CALL: Final[ContextVar[Any]] = ContextVar("call", default=None)
+"""The call (`providers.server`) that this task is asking for, for steps and hooks of instructor; None outside of one."""
+
+
+def system_text(messages: Sequence[Message]) -> str:
+    """The system messages together, for providers to which they are a field of their own."""
+    return "\n\n".join(message["content"] for message in messages if message["role"] == "system")
 
 
 def _closed(schema: Any) -> Any:
@@ -98,22 +160,3 @@ def _closed(schema: Any) -> Any:
     if isinstance(schema.get("properties"), Mapping):
         found |= {"additionalProperties": False, "required": list(schema["properties"])}
     return found
-
-
-@cache
-def tool_of(model: type[BaseModel]) -> dict[str, Any]:
-    """A form as a tool: name, description and parameters."""
-    from instructor.processing.schema import generate_openai_schema
-
-    return generate_openai_schema(model)
-
-
-def in_words(head: str, model: type[BaseModel]) -> str:
-    """A system text that asks last for the form's JSON."""
-    return f"{head}\n\n{_wish(model)}" if head else _wish(model)
-
-
-@cache
-def _wish(model: type[BaseModel]) -> str:
-    schema = orjson.dumps(schema_of(model)).decode()
-    return f"Reply with one JSON object and nothing else, no text around it. It has to fit this JSON schema:\n{schema}"

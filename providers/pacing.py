@@ -39,7 +39,7 @@ class Gate:
         return time.monotonic()
 
     def limited(self, sent_at: float, retry_after_s: float | None) -> None:
-        """The server answered 429 to a request sent at that time; it may have named a pause.
+        """The server answered 429 to a request sent at that time; it may have named a pause; one of 0 s is none.
 
         Requests that were sent before the gate last closed name the same pause: it counts from then, or each reply that comes late, out of
         the server's queue, would close the gate anew.
@@ -47,7 +47,7 @@ class Gate:
         is_new = sent_at >= self._closed_at
         if is_new:
             self._closed_at = time.monotonic()
-        if retry_after_s is not None:
+        if retry_after_s:
             self._opens_at = max(self._opens_at, self._closed_at + retry_after_s)
         elif is_new:
             self._opens_at = max(self._opens_at, self._closed_at + self._next_pause_s)

@@ -19,8 +19,8 @@ import orjson
 from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
-from providers.clients.client import GATE, ChatRequest, connect
 from providers.faults import (
+    ODD_TYPES,
     BudgetSpentError,
     Fault,
     HopelessError,
@@ -35,16 +35,20 @@ from providers.faults import (
     refused_field,
     wait_after,
 )
-from providers.forms import Form, reask
+from providers.forms import CALL, ChatRequest, ModelQuestion, form_of, reask
 from providers.pacing import Crowd, Gate, Health, MinuteLimit
 from providers.prices import Budget, Price, TokenEstimate, cost_of
 from providers.provider import LONGER, Mode, ModelSettings, provider_of
-from schemas.chat.answers import Answer, read_answer
-from schemas.chat.messages import NO_TOKENS, Completion, ErrorCameError, Message, Tokens, Tool, UnreadableError
+from schemas.chat.answers import Answer
+from schemas.chat.messages import NO_TOKENS, Completion, ErrorCameError, Message, Tokens, UnreadableError
+from schemas.common.secrets import strike
+from schemas.common.text import excerpt
 
 _LOG: Final = logging.getLogger(__name__)
 
 _BAD_REQUEST: Final = frozenset({400, 413, 422})
+_FORBIDDEN: Final = 403
+"""Also of one prompt that a filter does not let through."""
 _MAY_NAME_A_FIELD: Final = _BAD_REQUEST | {500, 501}
 _BAD_REQUESTS_BEFORE_GIVING_UP: Final = 5
 _STARVED_CALLS_BEFORE_GIVING_UP: Final = 3
@@ -56,21 +60,6 @@ _MOST_LIMITED_TRIES: Final = 100
 _OF_FORMS: Final = {"tools": "tools", "tool_choice": "tools", "response_format": "response_format"}
 _WRONG_SHAPE: Final = frozenset({"refused: wrong form", "refused: echo", "refused: only thoughts", "refused: empty"})
 """After which another way of asking for a form may help."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ModelQuestion:
-    """What a model is asked."""
-
-    messages: Sequence[Message]
-    tools: Sequence[Tool] = ()
-    form: Form | None = None
-    asks_for_thoughts: bool = False
-    """Whether the messages ask for thoughts in tags that the caller reads itself."""
-
-    def answer(self, completion: Completion) -> Answer:
-        """Whether a reply is an answer to it, and which."""
-        return read_answer(completion, self.form.model if self.form else None, asks_for_thoughts=self.asks_for_thoughts)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -106,6 +95,8 @@ class Server:
     """
 
     def __init__(self, settings: ModelSettings, *, price: Price | None, budget: Budget) -> None:
+        from providers.clients.client import connect
+
         self.settings = settings
         self.price = price
         self.budget = budget
@@ -196,8 +187,7 @@ class Server:
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         """Entered by the wire before a request goes out."""
-        call = GATE.get()
-        assert isinstance(call, _Call)
+        call: _Call = CALL.get()
         self._refuse_too_large(call.length)
         await self._tokens_limit.take(self.estimate.tokens(call.length))
         await self._requests_limit.take(1)
@@ -326,17 +316,18 @@ class Server:
             where = self.settings.base_url or self.settings.provider
             raise HopelessError(f"{where} cannot be reached: is the server running, is --base-url right? ({fault.reason})")
         self.health.gave_up(fault)
-        if fault.status in _BAD_REQUEST and not self._answered:
+        if fault.status not in {None, _FORBIDDEN} and not fault.again and not self._answered:
             self._bad_requests += 1
             if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
                 raise HopelessError(f"the server turns every request down: {fault.reason}")
 
 
 class _Call:
-    """One question under way: the next request and what came of the last; instructor's steps see it as their `Gate`."""
+    """One question under way: the next request and what came of the last; steps and hooks of instructor find it in `CALL`."""
 
     def __init__(self, server: Server, question: ModelQuestion) -> None:
-        self.server, self.question, self.form = server, question, question.form
+        self.server, self.question = server, question
+        self.form = form_of(question.form) if question.form else None
         self.result = CallResult()
         self.times_limit = 1
         self.modes: list[Mode] = [server.mode]
@@ -366,18 +357,18 @@ class _Call:
             BudgetSpentError: the budget allows no (further) request.
             HopelessError: no request of this run can succeed.
         """
-        token = GATE.set(self)
+        token = CALL.set(self)
         try:
             while await self._asked_anew():
                 pass
         finally:
             self.settle(None)
-            GATE.reset(token)
+            CALL.reset(token)
 
     async def _asked_anew(self) -> bool:
         """Call the client; True if it has to be called anew, with other arguments."""
         try:
-            await (self._text() if self.form is None else self._filled())
+            await (self._text() if self.form is None else self._form())
         except Exception as error:
             cause = behind(error)
             if isinstance(cause, Unusable):
@@ -391,9 +382,12 @@ class _Call:
         self.result.status, self.result.error = "answered", None
         return False
 
-    async def _filled(self) -> None:
+    async def _form(self) -> None:
         """Ask for the form, through instructor."""
-        await self.server.client.instructor(self.modes[-1]).create(max_retries=self._policy(), **self.next_arguments())
+        assert self.form is not None
+        await self.server.client.instructor(self.modes[-1]).create(
+            response_model=self.form.wrapped, max_retries=self._policy(), **self.next_arguments()
+        )
         assert self.result.answer is not None
         for name in ("_raw_response", "_total_usage"):  # instructor leaves them in the form
             self.result.answer.filled.__dict__.pop(name, None)
@@ -405,12 +399,12 @@ class _Call:
         async for attempt in self._policy():
             with attempt:
                 try:
-                    response = await self.server.client.instructor(self.modes[-1]).create(**self.next_arguments())
+                    response = await self.server.client.instructor(self.modes[-1]).create(response_model=None, **self.next_arguments())
                 except Exception as error:
                     self.failed(error)
                     raise
                 self.came(response)
-                self.answer_in(response)
+                self.filled()
 
     def _policy(self) -> AsyncRetrying:
         """When the client asks again, and after which pause."""
@@ -432,16 +426,18 @@ class _Call:
         self.length += form.length if form else 0
         request = ChatRequest(messages, question.tools, form, self.times_limit, self.modes[-1], self.server.refused)
         self.sent = self.server.client.arguments(request)
-        return {**self.sent, "response_model": form.wrapped if form else None}
+        return self.sent
 
     def came(self, response: Any) -> None:
         """A reply came, as the provider's client has it: a hook of instructor."""
         self._broken = None
         try:
-            self.server.came(self, self.server.client.completion(response))
-        except (ErrorCameError, UnreadableError) as error:
+            completion = self.server.client.completion(response)
+        except (UnreadableError, *ODD_TYPES) as error:
             self._broken = _broken(error)
             self.failed(self._broken)
+        else:
+            self.server.came(self, completion)
 
     def failed(self, error: Exception) -> None:
         """The client gave no reply: a hook of instructor. The wire counts its own faults."""
@@ -449,7 +445,7 @@ class _Call:
         if isinstance(cause, Fault) and not cause.counted:
             self.server.failed(self, cause)
 
-    def answer_in(self, response: Any) -> BaseModel | None:  # noqa: ARG002 - `came` has read it
+    def filled(self) -> BaseModel | None:
         """The form in the reply that came; None for a text: instructor's parser.
 
         Raises:
@@ -470,9 +466,7 @@ class _Call:
             raise RefusedError(answer.why_not)
         self.result.error = f"no usable reply: {answer.why_not}"
         self._next = self._after(answer, self.result.completion.written)
-        from providers.clients.gate import NoAnswerError
-
-        raise NoAnswerError(answer)
+        raise Unusable(answer.why_not)
 
     def _is_full(self, completion: Completion) -> bool:
         """Whether a reply has all tokens that it may have: some servers do not state that they have cut it."""
@@ -536,8 +530,10 @@ class _Call:
             self._reserved = None
 
 
-def _broken(error: UnreadableError) -> Exception:
+def _broken(error: Exception) -> Exception:
     """The fault behind a reply that cannot be read."""
+    if isinstance(error, ODD_TYPES):
+        return Fault(f"the reply does not have the form of its protocol ({excerpt(strike(str(error)))})", came=True)
     if not isinstance(error, ErrorCameError):
         return Fault(str(error), came=True)
     try:

@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _MOST_REDIRECTS: Final = 3
-_SUCCESSES_END: Final = 300
+_SUCCESSES: Final = range(200, 300)
 _IDLE_S: Final = 15.0
 """Servers close idle connections at will; a request that meets a closed one is lost."""
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
@@ -78,7 +78,7 @@ class Wire(httpx.AsyncBaseTransport):
         """The same for clients that are not built on httpx."""
         async with self._turn():
             found = await self._exchange.send(method, url, headers, body)
-            if found.status >= _SUCCESSES_END:
+            if found.status not in _SUCCESSES:
                 raise of_response(found.status, found.headers, found.body)
         return found
 
@@ -130,6 +130,8 @@ class Exchange:
             raise NoServer(_distrusted(error)) from error
         except aiohttp.ClientConnectorError as error:
             raise _not_connected(error) from error
+        except aiohttp.ServerDisconnectedError as error:
+            raise Fault("the server closed the connection without a reply") from error
         except aiohttp.ClientError as error:
             raise Fault(f"connection error: {_in_words(error)}") from error
 
@@ -150,7 +152,7 @@ class Exchange:
         if self._session is None:
             self._proxy = proxy_of(url)
             ssl = _certificates() if url.scheme == "https" else True
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_S, ssl=ssl)
+            connector = _Connector(limit=0, keepalive_timeout=_IDLE_S, ssl=ssl)
             self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, timeout=aiohttp.ClientTimeout())
         return self._session
 
@@ -162,6 +164,15 @@ class Exchange:
         """Close the connections."""
         if self._session is not None:
             await self._session.close()
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Gives out no connection on which something has come that no request has asked for: it would be taken for the next reply."""
+
+    async def connect(self, *args: Any, **more: Any) -> aiohttp.connector.Connection:
+        while (found := await super().connect(*args, **more)).protocol is not None and found.protocol.should_close:
+            found.close()
+        return found
 
 
 class Counted:

@@ -30,10 +30,9 @@ from judges.claims.extraction import read_reply, rows_of
 from judges.claims.texts import PromptParts, ReadingQuestion, ReadingRequest, open_texts, put
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request, Spent, call_of, fingerprint, now, run_to_end, shown
 from providers.cache import ReplyCache
-from providers.forms import Form
+from providers.forms import ModelQuestion
 from providers.prices import Budget, Price, price_of, refuse_unpriced
 from providers.provider import ModelSettings
-from providers.server import ModelQuestion
 from schemas.common.errors import UsageError
 from schemas.records import Call, Claim
 from schemas.store.journal import Journal, made, starting
@@ -262,7 +261,7 @@ def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
         counts = (len(asked), texts, before, len(found) - len(asked))
         if not asked:
             return SubmittedReading(None, *counts)
-        questions = [ModelQuestion(messages=one.messages, form=Form(one.family.model)) for one in asked]
+        questions = [ModelQuestion(messages=one.messages, form=one.family.model) for one in asked]
         record = _Record(
             run_id=secrets.token_hex(8),
             settings=settings,

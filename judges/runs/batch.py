@@ -33,10 +33,9 @@ from judges.runs.outcomes import (
     verdicts_of,
 )
 from providers.asker import Request, call_of, fingerprint, now, shown
-from providers.forms import Form
+from providers.forms import ModelQuestion
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
-from providers.server import ModelQuestion
 from schemas.common.errors import UsageError
 from schemas.records import JudgeRun
 from schemas.store.journal import starting
@@ -161,9 +160,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
             save(store, Progressed(run if asked else run._replace(status="finished", finished_at=now()), replaces="nothing"), rows)
         if not asked:
             return Submitted(None, *counts)
-        questions = [
-            ModelQuestion(messages=maker.messages(call.prompt, call.asks), form=Form(outcomes.form(about(*call)))) for call in asked
-        ]
+        questions = [ModelQuestion(messages=maker.messages(call.prompt, call.asks), form=outcomes.form(about(*call))) for call in asked]
         hashes = [shown(fingerprint(settings, question)) for question in questions]
         record = BatchRecord(run, request.rubric, settings, [about(*call) for call in asked], hashes, None)
         path = write_record(folder, record)  # first: a batch that is paid must be found again, whenever the process ends

@@ -14,9 +14,8 @@ import instructor
 from instructor import AsyncInstructor
 from pydantic import BaseModel
 
-from providers.clients.client import ChatRequest, Client, Turn
-from providers.clients.gate import HOOKS, arguments_of, called, gated, given, http_client, merged, system_text
-from providers.forms import closed_schema, in_words, tool_of
+from providers.clients.client import HOOKS, Client, Gated, Turn, Write, arguments_of, called, given, http_client, merged
+from providers.forms import ChatRequest, Form, system_text
 from providers.provider import Mode, ModelSettings, address_of, key_of
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, text_or_none
 
@@ -36,28 +35,14 @@ _MODES: Final[Mapping[Mode, instructor.Mode]] = {
 }
 
 
-def _by_tool(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    tool = tool_of(model)
-    asked = {
-        "tools": [{"name": tool["name"], "description": tool["description"], "input_schema": tool["parameters"]}],
-        "tool_choice": {"type": "tool", "name": tool["name"], "disable_parallel_tool_use": True},
-    }
-    return kwargs | {"extra_body": kwargs["extra_body"] | asked}
-
-
-def _by_schema(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    output = kwargs["extra_body"].get("output_config", {}) | {"format": {"type": "json_schema", "schema": closed_schema(model)}}
+def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    output = kwargs["extra_body"].get("output_config", {}) | {"format": {"type": "json_schema", "schema": form.closed_schema}}
     return kwargs | {"extra_body": kwargs["extra_body"] | {"output_config": output}}
 
 
-def _by_words(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    head = "\n\n".join(block["text"] for block in kwargs.get("system", ()))
-    return kwargs | {"system": [{"type": "text", "text": in_words(head, model), **_CACHED}]}
-
-
-gated(instructor.Provider.ANTHROPIC, _MODES["tools"], _by_tool)
-gated(instructor.Provider.ANTHROPIC, _MODES["json_schema"], _by_schema)
-gated(instructor.Provider.ANTHROPIC, _MODES["json"], _by_words)
+_HOW: Final[Mapping[Mode, Write | None]] = {"tools": None, "json_schema": _by_schema, "json": lambda _form, kwargs: kwargs}
+for _mode, _write in _HOW.items():
+    Gated(instructor.Provider.ANTHROPIC, _MODES[_mode], _write)
 
 
 class Connected(Client):
@@ -81,7 +66,7 @@ class Connected(Client):
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`; the client's own time limit never comes first."""
-        settings, system = self._settings, system_text(request.messages)
+        settings, system = self._settings, system_text(request.with_wish)
         tools = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in request.tools]
         found = {
             "model": settings.model_name,

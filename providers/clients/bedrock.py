@@ -19,12 +19,10 @@ from aiobotocore.session import AioSession, get_session
 from botocore import UNSIGNED
 from instructor import AsyncInstructor
 from instructor.v2.core.patch import patch_v2
-from pydantic import BaseModel
 
-from providers.clients.client import ChatRequest, Client, Turn
-from providers.clients.gate import HOOKS, arguments_of, called, gated, given, merged, system_text
+from providers.clients.client import HOOKS, Client, Gated, Turn, Write, arguments_of, called, given, merged
 from providers.faults import Fault
-from providers.forms import closed_schema, in_words, tool_of
+from providers.forms import ChatRequest, Form, system_text
 from providers.provider import Mode, ModelSettings, address_of, key_in
 from providers.wire import Wire
 from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted
@@ -43,30 +41,18 @@ _REGION: Final = "us-east-1"
 _TOKEN: Final = "AWS_BEARER_TOKEN_BEDROCK"  # noqa: S105 - its name
 
 
-def _spec(tool: Mapping[str, Any]) -> dict[str, Any]:
-    return {"toolSpec": {"name": tool["name"], "description": tool["description"], "inputSchema": {"json": tool["parameters"]}}}
-
-
-def _by_tool(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    tool = tool_of(model)
-    return kwargs | {"toolConfig": {"tools": [_spec(tool)], "toolChoice": {"tool": {"name": tool["name"]}}}}
-
-
-def _by_json(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """By the schema that the server holds replies to, or by words."""
-    if kwargs["in_words"]:
-        head = "\n\n".join(block["text"] for block in kwargs.get("system", ()))
-        return kwargs | {"system": [{"text": in_words(head, model)}]}
-    schema = {"name": model.__name__, "schema": orjson.dumps(closed_schema(model)).decode()}
+def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    schema = {"name": form.tool.name, "schema": orjson.dumps(form.closed_schema).decode()}
     return kwargs | {"outputConfig": {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}}
 
 
-def _last(kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in kwargs.items() if name != "in_words"}
-
-
-gated(instructor.Provider.BEDROCK, instructor.Mode.TOOLS, _by_tool, _last)
-gated(instructor.Provider.BEDROCK, instructor.Mode.MD_JSON, _by_json, _last)
+_HOW: Final[Mapping[instructor.Mode, Write | None]] = {
+    instructor.Mode.TOOLS: None,
+    instructor.Mode.JSON_SCHEMA: _by_schema,
+    instructor.Mode.MD_JSON: lambda _form, kwargs: kwargs,
+}
+for _mode, _write in _HOW.items():
+    Gated(instructor.Provider.BEDROCK, _mode, _write)
 
 
 class Connected(Client):
@@ -84,7 +70,7 @@ class Connected(Client):
 
     def _patched(self, mode: Mode) -> AsyncInstructor:
         """Made as `instructor.from_bedrock` does, whose calls would block the event loop."""
-        theirs, provider = instructor.Mode.TOOLS if mode == "tools" else instructor.Mode.MD_JSON, instructor.Provider.BEDROCK
+        theirs, provider = dict(zip(self.modes, _HOW, strict=True))[mode], instructor.Provider.BEDROCK
         create: Any = patch_v2(func=self._converse, provider=provider, mode=theirs)
         return AsyncInstructor(client=None, create=create, provider=provider, mode=theirs, hooks=HOOKS)
 
@@ -114,7 +100,9 @@ class Connected(Client):
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments of `create`."""
-        settings, system = self._settings, system_text(request.messages)
+        settings, system = self._settings, system_text(request.with_wish)
+        specs = [{"name": tool.name, "description": tool.description, "inputSchema": {"json": tool.parameters}} for tool in request.tools]
+        tools = [{"toolSpec": spec} for spec in specs]
         inference = {"maxTokens": request.times_limit * settings.limit, "topP": settings.top_p}
         if "temperature" not in request.refused:
             inference["temperature"] = settings.sampling_temperature
@@ -123,9 +111,8 @@ class Connected(Client):
             "messages": merged(request.messages, _blocks, assistant="assistant", content="content"),
             "system": [{"text": system}] if system else None,
             "inferenceConfig": given(inference),
-            "toolConfig": {"tools": [_spec(tool._asdict()) for tool in request.tools]} if request.tools else None,
+            "toolConfig": {"tools": tools} if tools else None,
             "additionalModelRequestFields": _thinking(settings) | dict(settings.request_fields) or None,
-            "in_words": request.mode == "json",
         }
         return given(found)
 

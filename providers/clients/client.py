@@ -1,67 +1,36 @@
-"""What the server needs of a provider's client, whichever it is; the clients import instructor, this module does not."""
+"""The providers' own clients, patched by instructor, with `schemas.chat.answers` as the step that decides what counts as an answer.
+
+instructor calls the provider's client and its hooks, and asks again. For a call of cotrace (`providers.forms.CALL`), its parser hands the
+reply to the call, and the re-ask shows the form with places to be filled in. Other users of instructor in the process get its own handlers.
+"""
 
 from __future__ import annotations
 
+import json
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from contextvars import ContextVar
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from pydantic import BaseModel
+import httpx
+import orjson
+from instructor import AsyncInstructor, Provider
+from instructor import Mode as TheirMode
+from instructor.v2.core.errors import ResponseParsingError
+from instructor.v2.core.hooks import Hooks
+from instructor.v2.core.registry import mode_registry
 
-from providers.forms import Form
+from providers.faults import Unusable
+from providers.forms import CALL, ChatRequest, Form
 from providers.provider import Mode, ModelSettings, provider_of
-from schemas.chat.messages import Completion, Message, Tool
+from providers.wire import Wire
+from schemas.chat.messages import Completion, Message, ToolCall
 from schemas.common.extras import needed
-
-if TYPE_CHECKING:
-    from instructor import AsyncInstructor
 
 Turn: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 """Entered before each request goes out: pauses, limits, the budget."""
-
-
-class Gate(Protocol):
-    """One call, as instructor's steps see it."""
-
-    def came(self, response: Any) -> None:
-        """A reply came."""
-
-    def failed(self, error: Exception) -> None:
-        """The client gave no reply."""
-
-    def answer_in(self, response: Any) -> BaseModel | None:
-        """The form in the last reply.
-
-        Raises:
-            Unusable: the reply does not fill in the form.
-            Fault: what came is not a reply.
-        """
-
-    def next_arguments(self) -> dict[str, Any]:
-        """The arguments of the next request, after a reply that was not an answer."""
-
-
-GATE: Final[ContextVar[Gate | None]] = ContextVar("gate", default=None)
-"""The call that this task is asking for; None outside of one."""
-
-
-class ChatRequest(NamedTuple):
-    """What one request asks."""
-
-    messages: Sequence[Message]
-    tools: Sequence[Tool] = ()
-    """Which the model may call."""
-    form: Form | None = None
-    """What the reply must fill in; None: the reply is free."""
-    times_limit: int = 1
-    """Factor of the longest reply of the settings: 2 after a reply was cut."""
-    mode: Mode = "tools"
-    """How the form is asked for."""
-    refused: frozenset[str] = frozenset()
-    """Fields of a request that the model does not take."""
 
 
 class Client(ABC):
@@ -113,3 +82,122 @@ def connect(settings: ModelSettings, turn: Turn) -> Client:
     made: Client = module.Connected(settings, turn)
     made.completion = module.completion_of
     return made
+
+
+# -- instructor -------------------------------------------------------------------------------------------
+
+
+def _came(response: Any) -> None:
+    if (call := CALL.get()) is not None:
+        call.came(response)
+
+
+def _failed(error: Exception) -> None:
+    if (call := CALL.get()) is not None:
+        call.failed(error)
+
+
+HOOKS: Final = Hooks()
+"""Of the clients: each reply and each failure goes to its call."""
+HOOKS.on("completion:response", _came)
+HOOKS.on("completion:error", _failed)
+logging.getLogger("instructor.v2.retry").addFilter(lambda _: CALL.get() is None)  # the call's row holds what failed
+
+
+Write: TypeAlias = Callable[[Form, dict[str, Any]], dict[str, Any]]
+"""Adds a form to the arguments of a provider's client."""
+
+
+class Gated:
+    """instructor's steps in one mode of a provider, registered in place of its own: calls of cotrace pass the gate.
+
+    Args:
+        provider: as instructor names it.
+        mode: of instructor.
+        write: how the form is asked for; None: as instructor does it.
+        last: changes the arguments after that; also those of a free reply.
+    """
+
+    def __init__(self, provider: Provider, mode: TheirMode, write: Write | None = None, last: Callable[[Any], Any] = dict) -> None:
+        self._usual: Any = mode_registry.get_handlers(provider, mode)
+        self._write, self._last = write, last
+        streams = self._usual.stream_extractor, self._usual.stream_extractor_async
+        register: Any = mode_registry.register
+        register(provider, mode, self._prepare, self._reask, self._parse, *streams, self._convert, self._usual.template_handler)
+
+    def written(self, form: Form | None, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the provider's client, with a form."""
+        if form is not None:
+            usual = self._usual.request_handler
+            kwargs = usual(response_model=form.wrapped, kwargs=kwargs)[1] if self._write is None else self._write(form, kwargs)
+        found: dict[str, Any] = self._last(kwargs)
+        return found
+
+    def _prepare(self, response_model: Any, kwargs: dict[str, Any]) -> Any:
+        if (call := CALL.get()) is None:
+            return self._usual.request_handler(response_model=response_model, kwargs=kwargs)
+        return response_model, self.written(call.form, kwargs)
+
+    def _parse(self, response: Any, response_model: Any, **more: Any) -> Any:
+        if (call := CALL.get()) is None:
+            return self._usual.response_parser(response=response, response_model=response_model, **more)
+        try:
+            return call.filled()
+        except Unusable as error:
+            raise ResponseParsingError(str(error)) from error  # after which instructor asks again, as the policy of the call allows
+
+    def _reask(self, kwargs: dict[str, Any], response: Any, exception: Exception) -> Any:
+        if (call := CALL.get()) is None:
+            return self._usual.reask_handler(kwargs=kwargs, response=response, exception=exception)
+        return self.written(call.form, call.next_arguments())
+
+    def _convert(self, messages: Any, *, autodetect_images: bool = False) -> Any:
+        if self._usual.message_converter is None or CALL.get() is not None:  # calls of cotrace hold no images
+            return messages
+        return self._usual.message_converter(messages, autodetect_images=autodetect_images)
+
+
+# -- messages, tools and replies of several providers -----------------------------------------------------
+
+
+def http_client(settings: ModelSettings, turn: Turn) -> httpx.AsyncClient:
+    """The HTTP client of an SDK, over the one transport (`providers.wire`), which has the time limit."""
+    return httpx.AsyncClient(transport=Wire(settings, turn), timeout=None)  # noqa: S113
+
+
+def merged(messages: Sequence[Message], parts: Callable[[Message], list[Any]], *, assistant: str, content: str) -> list[dict[str, Any]]:
+    """The other messages; those of one role that follow each other, such as results of several tools, are one.
+
+    Args:
+        messages: all of them.
+        parts: of a message without `echo`.
+        assistant: the provider's word for the model's role.
+        content: its word for the parts.
+    """
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] == "system":
+            continue
+        role = assistant if message["role"] == "assistant" else "user"
+        if not found or found[-1]["role"] != role:
+            found.append({"role": role, content: []})
+        found[-1][content] += parts(message) if message.get("echo") is None else list(message["echo"])
+    return found
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """A tool call's arguments as an object; empty where the model has not written one."""
+    try:
+        return orjson.loads(call.arguments)
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def called(call_id: Any, name: Any, arguments: Any) -> ToolCall:
+    """A tool call whose arguments came as an object."""
+    return ToolCall(str(call_id or ""), str(name or ""), json.dumps(arguments or {}, ensure_ascii=False))
+
+
+def given(fields: Mapping[str, Any], left_out: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """The fields that have a value, without those that the model does not take."""
+    return {name: value for name, value in fields.items() if value is not None and name not in left_out}

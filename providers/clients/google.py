@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Any, Final
 
 import instructor
@@ -18,11 +17,10 @@ from google.genai import types
 from instructor import AsyncInstructor
 from pydantic import BaseModel
 
-from providers.clients.client import ChatRequest, Client, Turn
-from providers.clients.gate import HOOKS, arguments_of, called, gated, given, http_client, merged, system_text
-from providers.forms import in_words, schema_of, tool_of
+from providers.clients.client import HOOKS, Client, Gated, Turn, arguments_of, called, given, http_client, merged
+from providers.forms import ChatRequest, Form, system_text
 from providers.provider import Mode, ModelSettings, address_of, key_of
-from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, UnreadableError, counted, probabilities_in, text_or_none
+from schemas.chat.messages import NO_TOKENS, Completion, Message, Tokens, Tool, UnreadableError, counted, probabilities_in, text_or_none
 
 _VERSION: Final = "v1beta"
 _STOPPED: Final = {"STOP": "stop", "MAX_TOKENS": "length"}
@@ -32,42 +30,34 @@ _NUMBERED: Final = "#"
 _LOGPROBS: Final = "response_logprobs"
 
 
-def _declared(tools: Iterable[Mapping[str, Any]]) -> list[types.Tool] | None:
+def _declared(tools: Iterable[Tool]) -> list[types.Tool] | None:
     declared = [
-        types.FunctionDeclaration(name=tool["name"], description=tool["description"], parameters_json_schema=tool["parameters"])
-        for tool in tools
+        types.FunctionDeclaration(name=tool.name, description=tool.description, parameters_json_schema=tool.parameters) for tool in tools
     ]
     return [types.Tool(function_declarations=declared)] if declared else None
-
-
-@cache
-def _tool(model: type[BaseModel]) -> dict[str, Any]:
-    calling = {"mode": "ANY", "allowed_function_names": [tool_of(model)["name"]]}
-    return {"tools": _declared([tool_of(model)]), "tool_config": {"function_calling_config": calling}}
 
 
 def _configured(kwargs: dict[str, Any], **config: Any) -> dict[str, Any]:
     return {**kwargs, "config": {**kwargs["config"], **config}}
 
 
-def _by_tool(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return _configured(kwargs, **_tool(model))
+def _by_tool(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    calling = {"mode": "ANY", "allowed_function_names": [form.tool.name]}
+    return _configured(kwargs, tools=_declared([form.tool]), tool_config={"function_calling_config": calling})
 
 
-def _by_json(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """By the schema that the server holds replies to, or by words."""
-    if kwargs["in_words"]:
-        wish = in_words(kwargs["config"].get("system_instruction", ""), model)
-        return _configured(kwargs, response_mime_type="application/json", system_instruction=wish)
-    return _configured(kwargs, response_mime_type="application/json", response_json_schema=schema_of(model))
+def _by_json(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """By the schema that the server holds replies to, or by words, which the system text has."""
+    more = {} if kwargs["in_words"] else {"response_json_schema": form.schema}
+    return _configured(kwargs, response_mime_type="application/json", **more)
 
 
 def _last(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {"model": kwargs["model"], "contents": kwargs["messages"], "config": kwargs["config"]}
 
 
-gated(instructor.Provider.GENAI, instructor.Mode.TOOLS, _by_tool, _last)
-gated(instructor.Provider.GENAI, instructor.Mode.JSON, _by_json, _last)
+Gated(instructor.Provider.GENAI, instructor.Mode.TOOLS, _by_tool, _last)
+Gated(instructor.Provider.GENAI, instructor.Mode.JSON, _by_json, _last)
 
 
 class Connected(Client):
@@ -101,8 +91,8 @@ class Connected(Client):
             "top_p": settings.top_p,
             _LOGPROBS: settings.logprobs or None,
             "thinking_config": _thinking(settings),
-            "system_instruction": system_text(request.messages) or None,
-            "tools": _declared(tool._asdict() for tool in request.tools),
+            "system_instruction": system_text(request.with_wish) or None,
+            "tools": _declared(request.tools),
         }
         names = {call.id: call.name for message in request.messages for call in message.get("tool_calls", ())}
         contents = merged(request.messages, lambda message: _parts(message, names), assistant="model", content="parts")

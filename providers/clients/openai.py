@@ -17,15 +17,13 @@ from typing import Any, Final, TypeGuard
 
 import instructor
 import openai
-import orjson
 from instructor import AsyncInstructor
 from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
-from providers.clients.client import ChatRequest, Client, Turn
-from providers.clients.gate import HOOKS, gated, given, http_client, system_text
+from providers.clients.client import HOOKS, Client, Gated, Turn, Write, given, http_client
 from providers.faults import TimedOut, classify
-from providers.forms import closed_schema, in_words, tool_of
+from providers.forms import ChatRequest, Form
 from providers.provider import Mode, ModelSettings, address_of, key_in, key_of, provider_of
 from schemas.chat.messages import (
     Completion,
@@ -41,7 +39,7 @@ from schemas.chat.messages import (
 from schemas.common.errors import CotraceError, UsageError
 from schemas.common.extras import needed
 from schemas.common.secrets import use_secret
-from schemas.common.text import replace_lone_surrogates
+from schemas.common.text import excerpt, replace_lone_surrogates
 
 _NEWER_LIMIT: Final = frozenset({"openai", "azure_openai"})
 """Providers that know the newer name of the limit."""
@@ -60,6 +58,7 @@ _PLAIN: Final = {"max_retries": 0, "num_retries": 0, "_skip_mcp_handler": True}
 """Of LiteLLM: retries are ours; without the last, a request with tools loads the package mcp, which LiteLLM does not bring."""
 _SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS", "KEY_ID")
 """How variables with secrets end."""
+_AS_IT_IS: Final = ("messages", "tools", "tool_choice", "response_format")
 MODES: Final[Mapping[Mode, instructor.Mode]] = {
     "tools": instructor.Mode.TOOLS,
     "json_schema": instructor.Mode.JSON_SCHEMA,
@@ -67,47 +66,30 @@ MODES: Final[Mapping[Mode, instructor.Mode]] = {
 }
 
 
-def _in_body(kwargs: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """The arguments with more fields of the body. The client walks through all others, part by part."""
-    return {**kwargs, "extra_body": {**kwargs.get("extra_body", {}), **fields}}
+def _by_schema(form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    schema = {"name": form.tool.name, "description": form.model.__doc__ or "", "schema": form.closed_schema, "strict": True}
+    return {**kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
 
 
-def _by_tool(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    tool = tool_of(model)
-    choice = {"type": "function", "function": {"name": tool["name"]}}
-    return _in_body(kwargs, tools=[{"type": "function", "function": tool}], tool_choice=choice)
-
-
-def _by_schema(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    schema = {"name": model.__name__, "description": model.__doc__ or "", "schema": closed_schema(model), "strict": True}
-    return _in_body(kwargs, response_format={"type": "json_schema", "json_schema": schema})
-
-
-def _by_words(model: type[BaseModel], kwargs: dict[str, Any]) -> dict[str, Any]:
-    system = {"role": "system", "content": in_words(system_text(kwargs["messages"]), model)}
-    messages = [system, *(message for message in kwargs["messages"] if message["role"] != "system")]
-    return _in_body({**kwargs, "messages": messages}, response_format={"type": "json_object"})
+def _by_words(_form: Form, kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {**kwargs, "response_format": {"type": "json_object"}}
 
 
 def _last(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The messages too go into the body as they are, past the client's walk."""
-    return {**_in_body(kwargs, messages=kwargs["messages"]), "messages": []}
+    """What is long goes into the body as it is: the client walks through all other arguments, part by part."""
+    as_it_is = {name: kwargs[name] for name in _AS_IT_IS if name in kwargs}
+    rest = {name: value for name, value in kwargs.items() if name not in as_it_is}
+    return {**rest, "messages": [], "extra_body": {**kwargs.get("extra_body", {}), **as_it_is}}
 
 
-_FORMS: Final[Mapping[Mode, Callable[[type[BaseModel], dict[str, Any]], dict[str, Any]]]] = {
-    "tools": _by_tool,
-    "json_schema": _by_schema,
-    "json": _by_words,
-}
-for _mode, _write in _FORMS.items():
-    gated(instructor.Provider.OPENAI, MODES[_mode], _write, _last)
+_HOW: Final[Mapping[Mode, Write | None]] = {"tools": None, "json_schema": _by_schema, "json": _by_words}
+_GATED: Final = {mode: Gated(instructor.Provider.OPENAI, MODES[mode], write, _last) for mode, write in _HOW.items()}
 
 
 def body_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
     """A whole request, as a line of a batch."""
-    found = request_of(request, settings)
-    found = _FORMS[request.mode](request.form.wrapped, found) if request.form else found
-    more = found.pop("extra_body", {})
+    found = _GATED[request.mode].written(request.form, request_of(request, settings))
+    more = found.pop("extra_body")
     return {**found, **more, **dict(settings.request_fields)}
 
 
@@ -205,7 +187,7 @@ def request_of(request: ChatRequest, settings: ModelSettings) -> dict[str, Any]:
     functions = [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in request.tools]
     found = {
         "model": settings.model_name,
-        "messages": [_written(message) for message in request.messages],
+        "messages": [_written(message) for message in request.with_wish],
         OTHER_LIMIT[limit] if limit in request.refused else limit: request.times_limit * settings.limit,
         "temperature": settings.sampling_temperature,
         "top_p": settings.top_p,
@@ -250,7 +232,7 @@ def completion_of(response: Any) -> Completion:
         UnreadableError: it is not a reply.
     """
     if not isinstance(response, BaseModel):
-        raise UnreadableError("the reply is not a chat completion")
+        raise UnreadableError(f"the reply is not a chat completion: {excerpt(str(response))}")
     reply: dict[str, Any] = response.model_dump(exclude_unset=True, warnings=False)
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
@@ -260,12 +242,12 @@ def completion_of(response: Any) -> Completion:
         raise ErrorCameError("the server behind it failed")
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise UnreadableError("the reply is not a chat completion: it has no choices with a message")
+        raise UnreadableError(f"the reply is not a chat completion: it has no choices with a message, but {excerpt(str(reply))}")
     found = message.get("tool_calls")
     calls = [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
     if not calls and isinstance(message.get("function_call"), dict):
         calls = [{"function": message["function_call"]}]  # the older name, which gateways still send
-    text, thoughts = _parts(message.get("content"))
+    text, thoughts, refusal = _parts(message.get("content"))
     usage = reply.get("usage")
     return Completion(
         text=text,
@@ -273,7 +255,7 @@ def completion_of(response: Any) -> Completion:
         tokens=_tokens(usage),
         reasoning=thoughts or text_or_none(message.get("reasoning_content")) or text_or_none(message.get("reasoning")) or "",
         tool_calls=tuple(map(_called, calls)),
-        refusal=text_or_none(message.get("refusal")),
+        refusal=text_or_none(message.get("refusal")) or refusal,
         probabilities=probabilities_in(choice.get("logprobs"), "content", "logprob"),
         echo=_echo(message, calls),
         served_model=text_or_none(reply.get("model")),
@@ -296,17 +278,20 @@ def _called(call: Mapping[str, Any]) -> ToolCall:
     function = call["function"] if isinstance(call.get("function"), dict) else {}
     arguments = function.get("arguments")
     if not isinstance(arguments, str):
-        arguments = "" if arguments is None else orjson.dumps(arguments).decode()
+        arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     return ToolCall(str(call.get("id") or ""), str(function.get("name") or ""), arguments)
 
 
-def _parts(content: Any) -> tuple[str, str]:
-    """Text and reasoning of a message's content, which is text or a list of parts."""
+def _parts(content: Any) -> tuple[str, str, str | None]:
+    """Text, reasoning and refusal of a message's content: a text, parts of several types, or JSON that the server has read already."""
+    if isinstance(content, dict):
+        return json.dumps(content, ensure_ascii=False), "", None
     if not isinstance(content, list):
-        return text_or_none(content) or "", ""
-    parts = [part for part in content if isinstance(part, dict)]
-    text = "".join(text_or_none(part.get("text")) or "" for part in parts if part.get("type") == "text")
-    return text, "".join(_parts(part.get("thinking"))[0] for part in parts if part.get("type") == "thinking")
+        return text_or_none(content) or "", "", None
+    parts = [part if isinstance(part, dict) else {"type": "text", "text": part} for part in content]
+    text = "".join(text_or_none(part.get("text")) or "" for part in parts if part.get("type") in {"text", "output_text"})
+    thoughts = "".join(_parts(part.get("thinking"))[0] for part in parts if part.get("type") == "thinking")
+    return text, thoughts, "".join(text_or_none(part.get("refusal")) or "" for part in parts if part.get("type") == "refusal") or None
 
 
 def _tokens(usage: Any) -> Tokens:

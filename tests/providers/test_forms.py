@@ -15,7 +15,8 @@ from aiohttp import web
 
 from providers.asker import JobTerms, Reply, Request
 from providers.cache import ReplyCache
-from providers.clients.client import ChatRequest, connect
+from providers.clients.client import connect
+from providers.forms import ChatRequest
 from providers.provider import ModelSettings
 from schemas.chat.messages import NO_TOKENS, Completion
 from tests.providers.test_asker import Verdict, ask_all, numbered_prompt, settings

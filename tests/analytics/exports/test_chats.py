@@ -12,8 +12,8 @@ import pytest
 from analytics.query import query
 from ingest.files.run import ingest_paths
 from providers.asker import fingerprint, shown
+from providers.forms import ModelQuestion
 from providers.provider import ModelSettings
-from providers.server import ModelQuestion
 from schemas.store.store import Store
 from tests.games.seats import cotrace, play, seat_server
 
