@@ -1,26 +1,35 @@
-"""The tables and figures of the papers from the store's logs, next to the printed numbers: their cells, and how they are shown."""
+"""The tables and figures of the papers from the store's logs, next to the printed numbers: their cells, and how they are shown.
+
+`paper.yaml` of a family's folder lists them: `items` with the queries of their cells, and `notes` on what does not add up. The cells of an
+item are a list: `units`, `ratios` or `given` with a query (and their arguments), or `computed` with the name of a function in the family's
+`paper.py`, which takes the store and what fills in the pieces of a query.
+"""
 
 from __future__ import annotations
 
 import csv
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
+import yaml
 
 from analytics.query import as_csv as rows_as_csv
 from analytics.query import query
 from schemas.common.errors import UsageError
 from schemas.common.text import in_sql, near
-from schemas.families import family, offered
+from schemas.families import families, offered
 from schemas.store.store import Store
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from numpy import float64
     from numpy.typing import NDArray
 
@@ -73,11 +82,11 @@ class Note:
     """What is wrong, and what it changes."""
     sql: str | None = None
     """Run on the store; None: no query can show it, and `text` names where to look."""
-    printed: tuple[str, ...] = ()
+    printed: Sequence[str] = ()
     """Items of the paper, such as `table 8`, whose printed numbers the query reads as `printed`: item, row, column, value, sem."""
 
 
-def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str, ...] = (), by_cluster: bool = False) -> TableCells:
+def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: Sequence[str] = (), by_cluster: bool = False) -> TableCells:
     """Cells that are means of units, with intervals over clusters.
 
     The interval is that of a bounded mean where all values are between 0 and 1 (`analytics.statistics.intervals.mean_interval`),
@@ -104,22 +113,25 @@ def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str,
     return cells
 
 
-def ratios(sql: str, *, percent: tuple[str, ...] = ()) -> TableCells:
+def ratios(sql: str, *, percent: Sequence[str] = (), counts_rows: bool = False) -> TableCells:
     """Cells that are shares of many units, counted by cluster, with the interval of `units`; the paper prints no standard error.
 
     Args:
         sql: gives row, col, cluster, hits and n, the units they are of; several rows of one cluster are summed.
         percent: as in `units`.
+        counts_rows: whether the n of a cell is its rows, not their units.
     """
     grouped = (
         'SELECT "row"::VARCHAR AS r, col::VARCHAR AS c, "cluster"::VARCHAR AS task, sum(hits)::DOUBLE AS total, sum(n) AS n, '
-        f"sum(hits)::DOUBLE AS squares, true AS is_share, false AS falls_below FROM ({sql}) GROUP BY ALL HAVING sum(n) > 0 ORDER BY ALL"
+        "sum(hits)::DOUBLE AS squares, true AS is_share, false AS falls_below, count(*) AS rows "
+        f"FROM ({sql}) GROUP BY ALL HAVING sum(n) > 0 ORDER BY ALL"
     )
     how = _How(1, with_sem=False, percent=percent, by_cluster=False)
 
     def cells(store: Store) -> list[TableCell]:
         parts = query(store, grouped).group_by("r", "c", maintain_order=True)
-        return [_cell(str(row), str(column), part, how) for (row, column), part in parts]
+        found = [(_cell(str(row), str(column), part, how), int(part["rows"].sum())) for (row, column), part in parts]
+        return [cell._replace(n=rows) if counts_rows else cell for cell, rows in found]
 
     return cells
 
@@ -127,7 +139,7 @@ def ratios(sql: str, *, percent: tuple[str, ...] = ()) -> TableCells:
 class _How(NamedTuple):
     ddof: int
     with_sem: bool
-    percent: tuple[str, ...]
+    percent: Sequence[str]
     by_cluster: bool
 
 
@@ -142,7 +154,7 @@ def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> TableCell:
         mean = float(sums.mean())
     low, high = _ends(sums, sizes, is_share=bool(part["is_share"].all()))
     low = low if low is None or part["falls_below"].any() else max(low, 0.0)
-    scale = 100 if column.endswith(how.percent) else 1
+    scale = 100 if column.endswith(tuple(how.percent)) else 1
     value, sem, low, high = (None if number is None else number * scale for number in (mean, sem, low, high))
     return TableCell(row, column, value, sem, low, high, int(n))
 
@@ -181,9 +193,6 @@ def _read(rows: pl.DataFrame) -> Iterator[TableCell]:
         yield TableCell(str(row), str(column), value, sem, low, high, n or 0)
 
 
-_NUMBERS = "paper_numbers.csv"
-
-
 class PaperTable(NamedTuple):
     """An item, filled."""
 
@@ -195,9 +204,27 @@ class PaperTable(NamedTuple):
     """What is not there, and why; empty: nothing."""
 
 
+_KINDS: Final[Mapping[str, Callable[..., TableCells]]] = {"units": units, "ratios": ratios, "given": given}
+
+
+@cache
+def _folders() -> dict[str, Traversable]:
+    """Family -> its folder, of those with a paper."""
+    folders = {known.name: files(known.package) / "analytics" if known.package else files("analytics") / known.name for known in families()}
+    return {name: folder for name, folder in folders.items() if (folder / "paper.yaml").is_file()}
+
+
+@cache
+def _listed(name: str) -> dict[str, Any]:
+    if name not in _folders():
+        raise UsageError(f"no paper {name!r}{near(name, _folders())}")
+    listed: dict[str, Any] = yaml.safe_load((_folders()[name] / "paper.yaml").read_text(encoding="utf-8"))
+    return listed
+
+
 def papers() -> tuple[str, ...]:
     """Families with a paper."""
-    return tuple(name for name, _ in offered("analytics", "paper", "ITEMS"))
+    return tuple(_folders())
 
 
 def items_of(name: str) -> tuple[PaperItem, ...]:
@@ -206,16 +233,36 @@ def items_of(name: str) -> tuple[PaperItem, ...]:
     Raises:
         UsageError: the family has none.
     """
-    found = dict(offered("analytics", "paper", "ITEMS"))
-    if name not in found:
-        raise UsageError(f"no paper {name!r}{near(name, found)}")
-    items: tuple[PaperItem, ...] = found[name]
-    return items
+    found = []
+    for listed in _listed(name)["items"]:
+        kind, _, number = listed["item"].partition(" ")
+        cells = _cells_of(name, listed["cells"]) if "cells" in listed else None
+        found.append(PaperItem(kind=kind, number=number, title=listed["title"], needs=listed["needs"], cells=cells))
+    return tuple(found)
+
+
+def _cells_of(name: str, parts: list[dict[str, Any]]) -> TableCells:
+    def filled(sql: str) -> str:
+        pieces = _listed(name)["pieces"]
+        while (whole := re.sub(r"\{(\w+)\}", lambda found: pieces[found[1]], sql)) != sql:
+            sql = whole
+        return sql
+
+    def cells(store: Store) -> list[TableCell]:
+        found: list[TableCell] = []
+        for (kind, what), *arguments in (part.items() for part in parts):
+            if kind == "computed":
+                found += dict(offered("analytics", "paper", what))[name](store, filled)
+            else:
+                found += _KINDS[kind](filled(what), **dict(arguments))(store)
+        return found
+
+    return cells
 
 
 def notes_of(name: str) -> tuple[Note, ...]:
     """What does not add up in a family's paper; numbers that the paper prints stand in the queries, so that anybody can run them."""
-    notes: tuple[Note, ...] = dict(offered("analytics", "paper", "NOTES")).get(name, ())
+    notes = tuple(Note(**listed) for listed in _listed(name)["notes"]) if name in _folders() else ()
     return tuple(replace(note, sql=_with_printed(name, note)) if note.printed else note for note in notes)
 
 
@@ -263,11 +310,8 @@ class _Printed(NamedTuple):
 
 
 def _printed(name: str, item: str) -> Iterator[_Printed]:
-    known = family(name)
-    path = files(known.package or "analytics").joinpath(*(("analytics",) if known.package else (name,)), _NUMBERS) if known else None
-    if path is None or not path.is_file():
-        return
-    for line in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+    path = _folders()[name] / "paper_numbers.csv"
+    for line in csv.DictReader(path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()):
         if line["item"] == item:
             value, sem = (float(line[key]) if re.fullmatch(r"-?[\d.]+", line[key]) else None for key in ("value", "sem"))
             yield _Printed(line["row"], line["column"], value, sem)

@@ -86,7 +86,7 @@ LISTED: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
         {*COLUMNS, "score", "sampling_probability"},
     ),
     "optimisers": (first_cells(part("optimize.md", "| optimiser |", "\n\n")), choices(optimize, "--optimizer")),
-    "papers": (coded(part("papers.md", "Families: ", ".")), {path.parent.name for path in ROOT.glob("analytics/*/paper.py")}),
+    "papers": (coded(part("papers.md", "Families: ", ".")), {path.parent.name for path in ROOT.glob("analytics/*/paper.yaml")}),
 }
 """What -> the names that a page lists, and those that there are."""
 
