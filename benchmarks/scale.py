@@ -128,7 +128,7 @@ def _two_processes() -> Iterator[Callable[[Callable[[], object]], None]]:
 
         def pooled(action: Callable[[], object]) -> None:
             reading = mock.patch.multiple("ingest.files.run", worker_pool=kept, _POOL_FROM_BYTES=0)
-            with reading, mock.patch("judges.engine.verdicts.worker_pool", kept):
+            with reading, mock.patch("judges.runs.engine_run.worker_pool", kept):
                 action()
 
         yield pooled

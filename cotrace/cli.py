@@ -23,8 +23,8 @@ from cotrace import __version__, ending
 from cotrace.help import LazyGroup
 from cotrace.terminal import LogLines, echo
 from schemas.common.errors import CotraceError
-from schemas.common.extras import mend
 from schemas.common.interrupts import is_interrupt
+from schemas.common.packages import mend
 from schemas.common.secrets import use_secrets_of_environment
 
 COMMANDS: dict[str, dict[str, str]] = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from analytics.installation import ensure_installed
 from analytics.query import query
 from schemas.common.errors import UsageError
-from schemas.common.extras import needed
+from schemas.common.packages import needed
 from schemas.common.text import near, printable
 from schemas.families import title_of
 from schemas.store.store import DEFAULT_STORE, Store

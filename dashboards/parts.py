@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from schemas.common.escaped import Escaped
-from schemas.common.text import without_control
+from schemas.common.text import Escaped, without_control
 from schemas.common.wording import NOTHING, count, share
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import ingest.foreign
 from ingest.reading.adapter_types import Adapter
 from ingest.reading.text import top_keys
 from schemas.common.errors import UsageError
-from schemas.common.plugins import loaded
+from schemas.common.packages import loaded
 from schemas.common.text import near
 from schemas.families import modules
 

@@ -13,7 +13,7 @@ import orjson
 from tenacity import RetryCallState, wait_random_exponential
 
 from schemas.common.errors import CotraceError
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 from schemas.common.secrets import strike
 from schemas.common.text import excerpt
 

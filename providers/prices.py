@@ -16,7 +16,7 @@ from providers.faults import BudgetSpentError
 from providers.provider import PROVIDERS, ModelSettings, is_at_own_server
 from schemas.chat.messages import Completion, Tokens
 from schemas.common.errors import UsageError
-from schemas.common.extras import needed
+from schemas.common.packages import needed
 from schemas.common.yaml_lines import read_yaml
 
 _CHARACTERS_A_TOKEN = 3.0

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from schemas.common.errors import UsageError
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 from schemas.common.secrets import use_secret
 from schemas.common.text import excerpt
 

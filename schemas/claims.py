@@ -16,8 +16,6 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from schemas.common.errors import BadInputError
 
-__all__ = ["kind_of", "read_claim", "text_hash", "written"]
-
 _Claim = TypeVar("_Claim")
 
 

@@ -17,9 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from schemas.common.errors import UsageError
-from schemas.common.plugins import loaded
-
-__all__ = ["FAMILIES", "FOREIGN", "MODULES", "Family", "families", "family", "games_apart", "module", "modules", "offered", "title_of"]
+from schemas.common.packages import loaded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,30 +16,6 @@ import orjson
 from schemas.common.text import replace_lone_surrogates
 from schemas.replies import Read
 
-__all__ = [
-    "LOG_VERSION",
-    "STOPPED",
-    "ActionEntry",
-    "AgentEntry",
-    "CallEntry",
-    "End",
-    "FailureEntry",
-    "FileState",
-    "Header",
-    "LogWriter",
-    "OracleEntry",
-    "PlantedLabel",
-    "ReplyEntry",
-    "SampleEntry",
-    "SurveyEntry",
-    "Turn",
-    "UtteranceEntry",
-    "end_line",
-    "header_line",
-    "state_of_file",
-    "turn_line",
-]
-
 LOG_VERSION: Final = 1
 
 STOPPED: Final = "stopped"

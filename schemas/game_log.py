@@ -29,8 +29,6 @@ from schemas.game import (
     turn_line,
 )
 
-__all__ = ["GameLog"]
-
 _Entry = TypeVar("_Entry", AgentEntry, UtteranceEntry, ActionEntry, OracleEntry, FailureEntry)
 _SAID: Final = ("agent", "text")
 _BEYOND: Final = 2**63

@@ -13,34 +13,6 @@ from typing import Annotated, NamedTuple, NewType
 
 from schemas.replies import READS
 
-__all__ = [
-    "RECORDS",
-    "Action",
-    "Agent",
-    "Attribution",
-    "Call",
-    "Claim",
-    "Col",
-    "Episode",
-    "EpisodeMetric",
-    "Failure",
-    "Json",
-    "JudgeRun",
-    "Label",
-    "LogDisagreement",
-    "OracleAction",
-    "Reject",
-    "Request",
-    "Run",
-    "Source",
-    "StoreInfo",
-    "Turn",
-    "TurnMetric",
-    "TurnValue",
-    "Utterance",
-    "Verdict",
-]
-
 Json = NewType("Json", str)
 """A JSON document as text."""
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["AUTHORED", "NOT_READ", "READS", "Read", "ReadReply", "Reading", "is_echo", "read_of_rule"]
-
 Read = Literal["as asked", "repaired", "guessed", "random", "cut", "unreadable"]
 
 READS: Final[Mapping[Read, str]] = {

@@ -11,15 +11,13 @@ from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.common.imports import pandera_without_pandas
+from schemas.common.packages import pandera_without_pandas
 from schemas.records import RECORDS, Col, Json, Rule
 
 if TYPE_CHECKING:
     import pandera.polars as pa_polars
     import polars as pl
     import pyarrow as pa
-
-__all__ = ["TABLES", "Column", "Table", "table"]
 
 SQL_TYPES: dict[object, str] = {
     str: "VARCHAR",

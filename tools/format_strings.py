@@ -35,13 +35,13 @@ _FILL_OWN_TEXTS: Final = frozenset(
         "games/overcooked/text/prompts.py",
         "ingest/coordination/hanabi_csv.py",
         "judges/coordination/situation.py",
-        "schemas/store/lake/bucket.py",
-        "schemas/common/escaped.py",
+        "schemas/store/lake/place.py",
+        "schemas/common/text.py",
         "schemas/common/wording.py",
     }
 )
 _KINDS: Final = frozenset({"Frame", "Html"})
-"""Subclasses of `schemas.common.escaped.Escaped`."""
+"""Subclasses of `schemas.common.text.Escaped`."""
 _VOUCH: Final = frozenset(
     {
         "dashboards/page_file.py",
@@ -55,7 +55,7 @@ _VOUCH: Final = frozenset(
         "judges/evidence/perturbations.py",
         "judges/evidence/pieces.py",
         "judges/evidence/prompt.py",
-        "schemas/common/escaped.py",
+        "schemas/common/text.py",
         "schemas/store/batches.py",
         "schemas/store/lake/transaction.py",
     }

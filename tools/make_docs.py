@@ -290,7 +290,7 @@ kinds count only what the reader is certain of, as the checks do.
 def providers_page() -> str:
     """How each provider is asked."""
     from providers.provider import PROVIDERS
-    from schemas.common.extras import EXTRAS
+    from schemas.common.packages import EXTRAS
 
     lines = [
         "# Models and their providers",

@@ -22,7 +22,7 @@ from schemas.store.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-    from judges.claims.messages import AnnotatedMessages, FamilyMessages
+    from judges.claims.readers import AnnotatedMessages, FamilyMessages
     from judges.evidence.transcript import Reader
 
 
@@ -52,7 +52,7 @@ def measured(
     Raises:
         UsageError: there is nothing to measure, or nobody to be measured.
     """
-    from judges.claims.messages import messages_of
+    from judges.claims.readers import messages_of
     from judges.evidence.transcript import PLANTED
 
     if file is None or file.name == "<stdin>":
@@ -213,7 +213,7 @@ def _show(store: Store, reader: Reader, where: str | None, output_format: str, *
 
 
 def _of_file(file: TextIO, benchmark: str | None) -> int:
-    from judges.claims.messages import messages_of
+    from judges.claims.readers import messages_of
 
     family = messages_of(benchmark)
     read = refused = 0

@@ -12,7 +12,7 @@ import click
 from cotrace.options.shared import say, writing_to
 from cotrace.terminal import echo
 from schemas.common.errors import UsageError
-from schemas.common.extras import needed
+from schemas.common.packages import needed
 from schemas.common.text import in_shell, printable
 from schemas.store.store import Store
 

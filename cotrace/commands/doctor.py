@@ -20,7 +20,7 @@ from cotrace.terminal import echo
 from providers.provider import PROVIDERS
 from schemas.common import wording
 from schemas.common.errors import CotraceError, UsageError
-from schemas.common.extras import EXTRAS
+from schemas.common.packages import EXTRAS
 from schemas.store.store import Store
 
 if TYPE_CHECKING:

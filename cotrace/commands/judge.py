@@ -262,7 +262,7 @@ def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
 
 
 def _tell_plan(request: JudgeRequest, store: Store) -> None:
-    from judges.evidence.later import INSTEAD
+    from judges.evidence.units import INSTEAD
     from judges.runs.job import plan
 
     planned = plan(request, store)

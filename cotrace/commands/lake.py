@@ -40,7 +40,7 @@ def from_(other: Path, store: Store) -> None:
     Example:
       cotrace lake from cotrace.duckdb --store lake:games
     """
-    from schemas.store.lake.upkeep import copy_from
+    from schemas.store.lake.store import copy_from
 
     lake = _lake(store)
     rows = copy_from(lake, Store(other))
@@ -57,7 +57,7 @@ def to(other: Path, store: Store) -> None:
     Example:
       cotrace lake to craft.duckdb --store "lake:games?benchmark=craft"
     """
-    from schemas.store.lake.upkeep import copy_to
+    from schemas.store.lake.store import copy_to
 
     if str(other).startswith("lake:"):
         raise UsageError(f"{other} is a lake, and `lake to` writes a DuckDB store: name a file, or copy the folder for another lake")
@@ -82,7 +82,7 @@ def compact(keep_hours: float, store: Store) -> None:
     Example:
       cotrace lake compact --store lake:games
     """
-    from schemas.store.lake.upkeep import compact as compacted
+    from schemas.store.lake.store import compact as compacted
 
     lake = _lake(store)
     found = compacted(lake, keep_hours=keep_hours)

@@ -15,7 +15,7 @@ from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.shared import requested, say, spent, store_option, tokens
 from cotrace.search import asked_model, cache_of, demonstrations_of, in_figures, search_options, searched, upper_cost, writer_of
 from schemas.common import wording
-from schemas.common.extras import needed
+from schemas.common.packages import needed
 from schemas.common.text import in_shell
 from schemas.store.store import Store
 
@@ -157,7 +157,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     if found is None:
         return 1
     _tell_usage(found)
-    if found.rubric is None or found.after is None:
+    if found.chosen is None or found.after is None:
         say(
             f"no gain: none of {found.tried} candidates agreed better on the validation part than {parent.name} as it is "
             f"({metric} {found.validation_before:.3f}); no file is written"
@@ -166,10 +166,10 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     held_out = request.parts.held_out
     gained = gains(metric, _judged(held_out, found.before), _judged(held_out, found.after), _possible(request.rubric))
     _tell_gains(metric, gained)
-    place = place_of_test(store.journals, parent.name, found.rubric.hash, now())
+    place = place_of_test(store.journals, parent.name, found.chosen.hash, now())
     sentence = conclusion(metric, gained, place)
     test = HeldOutTest(options["labels"], metric, gained, sentence, place)
-    write_new_rubric(path, found.rubric, parent.name, provenance(parent, request, found, test))
+    write_new_rubric(path, found.chosen, parent.name, provenance(parent, request, found, test))
     say(sentence)
     say(f"wrote {path}: read it before you ask with it (cotrace judge --rubric {in_shell(path)}); {parent.name} stays as it is")
     return 0

@@ -13,7 +13,7 @@ from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.shared import say, spent, store_option
 from cotrace.search import asked_model, cache_of, demonstrations_of, in_figures, search_options, searched, upper_cost, writer_of
 from schemas.common.errors import UsageError
-from schemas.common.extras import needed
+from schemas.common.packages import needed
 from schemas.common.text import in_shell
 from schemas.store.store import Store
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from analytics.readers import ReadingGain
     from analytics.statistics.intervals import Estimate
     from judges.optimization.optimizers import SearchEstimate
-    from judges.optimization.reader_search import ReaderOptimization
+    from judges.optimization.search import ReaderOptimization
 
 
 @click.command()
@@ -51,7 +51,7 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
       cotrace optimize-reader --model openai/gpt-4o-mini --optimizer bootstrap --out my_prompt.yaml
     """
     from analytics.readers import conclusion, reading_gain
-    from judges.optimization.reader_search import expected, optimize_reader, write_prompt
+    from judges.optimization.search import counted, expected, optimize_reader, write_prompt
 
     needed("dspy", "cotrace optimize-reader")
     store.check()
@@ -73,19 +73,22 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
         f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; "
         f"{usage.requests} requests, {spent(usage.cost)}"
     )
-    if found.prompt is None or found.after is None:
+    if found.chosen is None or found.after is None:
         say(
             f"no gain: none of {found.tried} candidates read the validation part better than the prompt as it is "
             f"(score {found.validation_before:.3f}); no file is written"
         )
         return 0
-    from judges.optimization.reader_program import agreement
+    from judges.claims.texts import PromptFile
+    from judges.optimization.program import agreement
 
     held_out = request.parts.held_out
-    gain = reading_gain([case.episode_id for case in held_out], found.before, found.after, agreement)
+    before, after = counted(held_out, found.before), counted(held_out, found.after)
+    gain = reading_gain([case.episode_id for case in held_out], before, after, agreement)
     sentence = conclusion(gain, sorted({case.author for case in held_out}))
     figures = [f"{name} {in_figures(before)} -> {in_figures(after)}" for name, (before, after) in _rates(gain).items()]
-    write_prompt(path, found.prompt, [_made(request), *figures, sentence])
+    prompt = PromptFile(benchmark=request.benchmark, instructions=found.chosen.instructions, examples=list(found.chosen.examples))
+    write_prompt(path, prompt, [_made(request), *figures, sentence])
     for line in (*(f"  held-out {figure}" for figure in figures), sentence):
         say(line)
     command = f"cotrace claims --reader {in_shell(f'llm:{request.asked.model}')} --prompt {in_shell(path)}"
@@ -97,7 +100,7 @@ def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
     from judges.claims.readers import reading_module
     from judges.claims.texts import FamilyReading, prompt_in
     from judges.optimization.cases import reader_cases, split_by_author
-    from judges.optimization.reader_search import ReaderOptimization
+    from judges.optimization.search import ReaderOptimization
 
     benchmark, seed = options["benchmark"], options["seed"]
     prompt = prompt_in(options["prompt"])

@@ -85,8 +85,7 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
       cotrace rubric new acknowledges_conflict --dir my_rubrics/
       cotrace rubric new shares_early --unit agent_turn --benchmark negotiation
     """
-    from judges.rubric_files.reading import shipped
-    from judges.rubric_files.template import draft, template
+    from judges.rubric_files.reading import draft, shipped, template
     from schemas.common.errors import UsageError
 
     if shipped(name) is not None:

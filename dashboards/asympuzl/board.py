@@ -11,7 +11,7 @@ from dashboards.parts import Part
 from games.asympuzl.game import FEEDBACK_MODES, FeedbackMode, feedback, feedback_lines
 from games.asympuzl.puzzle import AGENTS, COLORS, Agent, Entry, Puzzle
 from games.players.player import Observation
-from judges.asympuzl.history import entries_of
+from judges.asympuzl.checks import entries_of
 from judges.evidence.transcript import AgentView, Transcript, TurnView
 from schemas.common.text import printable
 

@@ -15,7 +15,7 @@ from games.overcooked.measures import history, score
 from games.overcooked.text.replies import AgentInput, requests_meant
 from games.players.player import Observation
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
-from judges.overcooked.conversations import action_call, layout_in, references_of, task_in
+from judges.overcooked.checks import action_call, layout_in, references_of, task_in
 from schemas.common.text import printable
 from schemas.common.wording import score as score_in_words
 

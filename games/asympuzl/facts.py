@@ -16,7 +16,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import Field
 
 from games.asympuzl.puzzle import Agent, Vocabulary
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from providers.asker import Asker, Request, now
 from schemas.chat.messages import Completion, Message, Tool, ToolCall
 from schemas.common.errors import CotraceError
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 from schemas.game import CallEntry
 from schemas.records import Call
 from schemas.replies import Read, Reading, ReadReply, read_of_rule

@@ -17,7 +17,7 @@ from games.asympuzl.facts import Facts, read_facts
 from games.asympuzl.labels import DoneTurn, contradicts
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, other
 from games.asympuzl.value import Standing, concluded
-from judges.asympuzl.history import history_of
+from judges.asympuzl.checks import history_of
 from judges.attribution.findings import NOTHING, Attributed, Finding, Follow, How, Link, Lost, not_understood, undecided
 from judges.evidence.transcript import Transcript
 

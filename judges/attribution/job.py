@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judges.attribution.findings import Attribute, Attributed, Lost
-from judges.engine.verdicts import in_portions
 from judges.evidence.transcript import BY_RULES, Reader, Transcript, load
+from judges.runs.engine_run import in_portions
 from schemas.common.cluster import cores, is_used
 from schemas.common.errors import UsageError
 from schemas.common.text import excerpt

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from judges.claims.reading import Read, ReadClaim
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 
 def any_of(words: str) -> re.Pattern[str]:

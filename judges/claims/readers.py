@@ -1,19 +1,26 @@
-"""What a reader made of a text: rules, a model, or both, which must agree where both have read; and how well it agrees with another."""
+"""What a reader made of a text: rules, a model, or both, which must agree where both have read; how well it agrees with another.
+
+A family may also bring single messages without their game (`judges.<family>.messages`).
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from judges.claims import generic
 from judges.claims.extraction import read_of
 from judges.claims.reading import Read, ReadClaim, TextClaims, Unread
 from judges.evidence.transcript import RULES, Reader, Transcript, UtteranceView, reader_named
 from schemas.claims import kind_of, written
-from schemas.families import module
+from schemas.common.errors import UsageError
+from schemas.families import module, modules
+from schemas.store.store import Store
 
 _MANNER = ("first", "stated", "words")
 """What may differ between two readings of the same claim: how it was told, not what."""
@@ -241,3 +248,54 @@ def _same(ours: Sequence[Any], theirs: Sequence[Any]) -> bool:
             return False
         left.remove(twin)
     return not left
+
+
+class AnnotatedMessages(NamedTuple):
+    """Messages and what people wrote that they claim."""
+
+    messages: Sequence[Any]
+    """Of the family's own type."""
+    refused: Sequence[str]
+    """Lines that cannot be used: where, what, why, the fix."""
+    ambiguous: int
+    """Annotations left out because a careful reader could decide otherwise."""
+    not_annotated: int
+
+    @property
+    def key(self) -> str:
+        """Made from the contents: the same messages have the same key."""
+        return hashlib.blake2b(repr(self.messages).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+class FamilyMessages(Protocol):
+    """A module of this face reads a family's messages."""
+
+    @property
+    def claims_of(self) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        """A record of a file, read by rules: `{id, claims}`. Raises BadInputError."""
+        ...
+
+    @property
+    def annotated_messages(self) -> Callable[[Path, Path], AnnotatedMessages]:
+        """The messages of a file and what another says that they claim. Raises UsageError."""
+        ...
+
+    @property
+    def put_messages(self) -> Callable[[AnnotatedMessages, Store], None]:
+        """Makes a store of them, if it is none already. Raises StoreError."""
+        ...
+
+
+def messages_of(benchmark: str | None) -> FamilyMessages:
+    """The family's module; without a name, that of the only family that has one.
+
+    Raises:
+        UsageError: the family has none, or several have one and none is named.
+    """
+    found = dict(modules("judges", "messages"))
+    if benchmark is None and len(found) > 1:
+        raise UsageError(f"whose messages are they? add --benchmark {' or --benchmark '.join(found)}")
+    name = benchmark or next(iter(found), "")
+    if name not in found:
+        raise UsageError(f"--benchmark {name}: single messages are read of {', '.join(found)}")
+    return cast("FamilyMessages", found[name])

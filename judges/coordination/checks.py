@@ -11,11 +11,11 @@ from games.coordination.hanabi import HanabiState, is_known_playable, is_safe_di
 from games.coordination.kitchen import DIRECTIONS, Cook, KitchenState, Layout, Spot, distances, macro_category, place_of
 from games.coordination.players import PLAYERS, Player, partner_of
 from games.coordination.value import best_actions
-from judges.coordination.claims import claims
 from judges.coordination.situation import (
     QUESTIONS,
     capture_action,
     capture_state,
+    claims,
     cookers_of,
     escape_choices,
     escape_state,

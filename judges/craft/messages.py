@@ -1,6 +1,6 @@
 """Single messages of CRAFT: read by rules or, where people have written down what they claim, made games of a store.
 
-So readers are measured on them as on any game; see `judges.claims.messages`.
+So readers are measured on them as on any game; see `judges.claims.readers`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from games.craft.claims import CraftClaim, Remark, Request
 from judges.claims.extraction import READ
-from judges.claims.messages import AnnotatedMessages
+from judges.claims.readers import AnnotatedMessages
 from judges.craft.language.reader import checked_record, claims_of
 from judges.craft.reading import TYPES
 from judges.evidence.transcript import PLANTED

@@ -16,7 +16,7 @@ from judges.claims.reading import Read, ReadClaim, Unread
 from judges.craft.language.typed import read_text
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 __all__ = ["FORM", "INSTRUCTIONS", "TYPES", "WEAK", "frame", "read", "reads", "resolve"]
 

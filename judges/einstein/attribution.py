@@ -35,7 +35,7 @@ from games.einstein.players.mind import Mind
 from games.einstein.prompts import HistoryEntry
 from games.einstein.value import Search
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Link, Lost, shared_out, undecided
-from judges.einstein.steps import item_text
+from judges.einstein.checks import item_text
 from judges.evidence.transcript import ActionView, Transcript
 from schemas.common.errors import CotraceError
 

@@ -1,22 +1,79 @@
-"""Engine checks of Einstein puzzles: knowledge sharing (KS1 to KS3) and rule understanding (RU1, RU2).
+"""Engine checks of Einstein puzzles: knowledge sharing (KS1 to KS3) and rule understanding (RU1, RU2); and a step as they look at it.
 
-Sharing and moving are settled by state and actions. What the thoughts claim is read from their text, and undecided where it cannot be.
+State and actions decide sharing and moving. Claims of private reasoning are read from its text, and undecided where that is not possible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from games.einstein.claims import Belongs, Lies
-from games.einstein.engine.puzzle import COMMON, REACH
+from games.einstein.engine.puzzle import ALLOWED, COMMON, REACH, Verbs
 from games.einstein.game import AGENTS
 from judges.claims.readers import reading_of
 from judges.claims.reading import Open, all_certain, all_whole
 from judges.einstein.reading import reads
-from judges.einstein.steps import asked_about, held_items, inferences, item_text, mentions, shared_before
 from judges.engine.checks import Check, Decision
-from judges.evidence.transcript import Transcript
+from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
+
+_MODES: Final[Mapping[str, Verbs]] = {str(mode): verbs for mode, verbs in ALLOWED.items()}
+
+
+def item_text(action: ActionView) -> str | None:
+    """The item of a share as prompts and states write it; None for any other action."""
+    if action.verb != "share":
+        return None
+    given = action.arguments
+    if "in" in given:
+        return f"({given.get('block')}, in, {given['in']})"
+    return f"({', '.join(map(str, given.get('blocks', ())))}, same, {given.get('same')})"
+
+
+def mentions(action: ActionView, block: object) -> bool:
+    """Whether a share is about an object."""
+    return block == action.arguments.get("block") or block in action.arguments.get("blocks", ())
+
+
+def held_items(turn: TurnView, agent: str) -> Sequence[str]:
+    """The items that an agent was given or told before a turn."""
+    return tuple(map(str, _knowledge(turn, agent).get("items", ())))
+
+
+def inferences(turn: TurnView, agent: str) -> Mapping[str, str]:
+    """Object -> goal bin, for every goal that follows from what the agent knew before a turn."""
+    found = _knowledge(turn, agent).get("infers", {})
+    return found if isinstance(found, dict) else {}
+
+
+def _knowledge(turn: TurnView, agent: str) -> JsonObject:
+    found = turn.state_before.get("knowledge", {}).get(agent, {})
+    return found if isinstance(found, dict) else {}
+
+
+def shared_before(game: Transcript, turn: int) -> Iterator[tuple[int, ActionView]]:
+    """Successful shares before a turn, with their turns."""
+    for earlier in game.turns[: turn - 1]:
+        yield from ((earlier.turn, action) for action in earlier.actions if action.verb == "share" and action.accepted)
+
+
+def asked_about(game: Transcript, turn: int) -> str | None:
+    """The object that the partner asked for on the turn directly before, in an action space that has asking; None otherwise.
+
+    Raises:
+        LookupError: the partner asked, but the store does not say in which action space.
+    """
+    if turn < 2:  # noqa: PLR2004 - nothing is before the first turn
+        return None
+    ask = next((action for action in game.turn(turn - 1).actions if action.verb == "ask"), None)
+    if ask is None:
+        return None
+    modes = game.details.get("modes")
+    if not isinstance(modes, list) or len(modes) != len(AGENTS) or ask.agent not in AGENTS:
+        raise LookupError("the log does not say in which action spaces the players act")
+    verbs = _MODES.get(str(modes[0 if ask.agent == AGENTS[0] else 1]))
+    return str(ask.arguments.get("block")) if verbs is not None and verbs.ask else None
+
 
 _NOTHING_SHARED: Final = Decision("na", "nothing is shared on this turn")
 

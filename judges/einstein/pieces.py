@@ -6,7 +6,7 @@ from typing import Final
 
 from games.einstein.engine.puzzle import DESTINATIONS, REACH
 from games.einstein.game import AGENTS
-from judges.einstein.steps import asked_about, held_items, inferences, item_text, shared_before
+from judges.einstein.checks import asked_about, held_items, inferences, item_text, shared_before
 from judges.evidence.frame import Entry, Frame
 from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.transcript import ActionView

@@ -15,7 +15,7 @@ from games.einstein.claims import TYPES, Belongs, Corner, EinsteinClaim, Lies
 from judges.claims.reading import Read, ReadClaim, Unread
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 __all__ = ["FORM", "INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 

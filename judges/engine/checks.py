@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from judges.evidence.transcript import Transcript
 from schemas.common.errors import UsageError
-from schemas.common.plugins import check_sets
+from schemas.common.packages import check_sets
 from schemas.common.text import near
 from schemas.families import offered
 
@@ -76,7 +76,7 @@ def _category(taxonomy: str, nothing: str | None, game: Transcript, turn: int, a
 
 @cache
 def all_checks() -> Mapping[str, Check]:
-    """Every check there is, by name: our own, and those of installed packages (`schemas.common.plugins`).
+    """Every check there is, by name: our own, and those of installed packages (`schemas.common.packages`).
 
     Raises:
         UsageError: two places offer a check of the same name (names both), or a package's entry point is broken.

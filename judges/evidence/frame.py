@@ -18,21 +18,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from schemas.chat.messages import Message
-from schemas.common.escaped import Escaped
-
-__all__ = [
-    "LONGEST_TEXT",
-    "Entry",
-    "Frame",
-    "Renaming",
-    "chat",
-    "clean",
-    "fenced",
-    "in_frame",
-    "one_line",
-    "plain_names",
-    "with_plain_names",
-]
+from schemas.common.text import Escaped
 
 LONGEST_TEXT: Final = 20_000
 """Characters of one text that a judge is shown; what is longer is cut, and the cut is said."""

@@ -12,8 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from pydantic import BaseModel
-
 from ingest.labels.files import PLANTED_PREFIX
 from judges.claims.extraction import Example
 from judges.claims.readers import read_by
@@ -24,9 +22,7 @@ from judges.evidence.prompt import Prompt, PromptMaker, attempts
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import PLANTED, reader_named
 from judges.evidence.units import Unit
-from judges.optimization.dispatcher import Dispatcher
-from judges.rubric import Given, Rubric, answer_model, given, joined
-from providers.asker import Request
+from judges.rubric import Given, Rubric, joined
 from schemas.claims import written
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
@@ -227,35 +223,6 @@ def _too_few(parts: CaseSplit, question: str) -> str | None:
 
 Answers = dict[str, Given] | None
 """Question -> answer; None: no usable reply came."""
-RubricDispatcher = Dispatcher[Rubric, Case, dict[str, Given]]
-
-
-class RubricManner:
-    """See `judges.optimization.dispatcher.Manner`."""
-
-    def __init__(self, rubric: Rubric) -> None:
-        self._groups = rubric.groups()
-        self._forms = [answer_model(group) for group in self._groups]
-        self._makers: dict[str, PromptMaker] = {}
-
-    def name(self, prompt: Rubric) -> str:
-        """Its hash."""
-        return prompt.hash
-
-    def number(self, case: Case) -> int:
-        """Its number."""
-        return case.number
-
-    def request(self, prompt: Rubric, case: Case) -> Request:
-        """The call of the case's group of questions."""
-        if prompt.hash not in self._makers:
-            self._makers[prompt.hash] = PromptMaker(prompt)
-        messages = self._makers[prompt.hash].messages(case.prompt)
-        return Request(messages=messages, form=self._forms[case.prompt.group], episode_id=case.episode_id)
-
-    def told(self, case: Case, filled: BaseModel) -> dict[str, Given]:
-        """Question -> answer."""
-        return {one.question: one for one in given(self._groups[case.prompt.group], filled)}
 
 
 _FEWEST_AUTHORS = 2

@@ -26,32 +26,43 @@ from schemas.chat.messages import Message
 from schemas.common.errors import CotraceError
 
 T = TypeVar("T")
-PromptT = TypeVar("PromptT")
-CaseT = TypeVar("CaseT")
-ToldT = TypeVar("ToldT")
-
 _PURPOSE: Final = "optimize"
 
 
 _Prompt_contra = TypeVar("_Prompt_contra", contravariant=True)
 _Case_contra = TypeVar("_Case_contra", contravariant=True)
-_Told_co = TypeVar("_Told_co", covariant=True)
+_Answer_co = TypeVar("_Answer_co", covariant=True)
 
 
-class Manner(Protocol[_Prompt_contra, _Case_contra, _Told_co]):
-    """How what is optimised (a rubric, a reader's prompt) asks a model about a case."""
+class Hashed(Protocol):
+    """A rubric, or a reader's prompt."""
 
-    def name(self, prompt: _Prompt_contra) -> str:
-        """What tells it from every other: a hash of its content."""
+    @property
+    def hash(self) -> str:
+        """What tells it from every other."""
 
-    def number(self, case: _Case_contra) -> int:
+
+class Numbered(Protocol):
+    """A case."""
+
+    @property
+    def number(self) -> int:
         """Which case it is."""
+
+
+class Manner(Protocol[_Prompt_contra, _Case_contra, _Answer_co]):
+    """How what is optimised asks a model about a case."""
 
     def request(self, prompt: _Prompt_contra, case: _Case_contra) -> Request:
         """What the model is asked."""
 
-    def told(self, case: _Case_contra, filled: BaseModel) -> _Told_co:
+    def answer_in(self, case: _Case_contra, filled: BaseModel) -> _Answer_co:
         """What it answers, out of the form that it has filled in."""
+
+
+PromptT = TypeVar("PromptT", bound=Hashed)
+CaseT = TypeVar("CaseT", bound=Numbered)
+AnswerT = TypeVar("AnswerT")
 
 
 class BudgetStopError(CotraceError):
@@ -92,10 +103,10 @@ class Conditions(NamedTuple):
     """Called after each call with how many there were that had not been answered before."""
 
 
-class Dispatcher(Generic[PromptT, CaseT, ToldT]):
+class Dispatcher(Generic[PromptT, CaseT, AnswerT]):
     """Asks the model that is to get better about cases, and the writer for texts."""
 
-    def __init__(self, manner: Manner[PromptT, CaseT, ToldT], judge: Priced, writer: Priced, conditions: Conditions) -> None:
+    def __init__(self, manner: Manner[PromptT, CaseT, AnswerT], judge: Priced, writer: Priced, conditions: Conditions) -> None:
         self._loop = asyncio.get_running_loop()
         self._manner = manner
         self._cache = ReplyCache(conditions.cache)
@@ -107,10 +118,10 @@ class Dispatcher(Generic[PromptT, CaseT, ToldT]):
         self._why: CotraceError | None = None
         self.usage = terms.usage
         """What was asked of both, and what it took."""
-        self.ledger: dict[str, dict[int, ToldT | None]] = {}
-        """Prompt's name -> case -> answer, None where no usable reply came: all that was asked about cases in this run."""
+        self.ledger: dict[str, dict[int, AnswerT | None]] = {}
+        """Prompt's hash -> case -> answer, None where no usable reply came: all that was asked about cases in this run."""
         self.asked_with: dict[str, PromptT] = {}
-        """Prompt's name -> prompt, in the order in which they were first asked with."""
+        """Prompt's hash -> prompt, in the order in which they were first asked with."""
 
     async def close(self, *, at_once: bool) -> None:
         """Close connections and files; calls under way are given up at once, or else waited for, since they are paid."""
@@ -126,7 +137,7 @@ class Dispatcher(Generic[PromptT, CaseT, ToldT]):
         """Let no further call through: threads that an optimiser has left behind end."""
         self._why = self._why or CotraceError("the run has ended")
 
-    def answer(self, prompt: PromptT, case: CaseT) -> ToldT | None:
+    def answer(self, prompt: PromptT, case: CaseT) -> AnswerT | None:
         """What the model says to the case; None: no usable reply came.
 
         Raises:
@@ -176,17 +187,17 @@ class Dispatcher(Generic[PromptT, CaseT, ToldT]):
             self._why = self._why or error
             raise
 
-    async def _answer(self, prompt: PromptT, case: CaseT) -> ToldT | None:
-        name, number = self._manner.name(prompt), self._manner.number(case)
+    async def _answer(self, prompt: PromptT, case: CaseT) -> AnswerT | None:
+        name, number = prompt.hash, case.number
         self.asked_with.setdefault(name, prompt)
-        told = self.ledger.setdefault(name, {})
-        if number in told:  # also where no usable reply came: asking again would hardly help
+        answers = self.ledger.setdefault(name, {})
+        if number in answers:  # also where no usable reply came: asking again would hardly help
             self.usage.asked, self.usage.from_cache = self.usage.asked + 1, self.usage.from_cache + 1
-            return told[number]
+            return answers[number]
         request = replace(self._manner.request(prompt, case), purpose=_PURPOSE)
         reply = await self._asked(self._judge, request)
-        told[number] = None if reply.filled is None else self._manner.told(case, reply.filled)
-        return told[number]
+        answers[number] = None if reply.filled is None else self._manner.answer_in(case, reply.filled)
+        return answers[number]
 
     async def _write(self, messages: Sequence[Message]) -> str:
         content = repr(messages)
@@ -210,8 +221,8 @@ class Dispatcher(Generic[PromptT, CaseT, ToldT]):
 
 @contextmanager
 def dispatching(
-    manner: Manner[PromptT, CaseT, ToldT], judge: Priced, writer: Priced, conditions: Conditions
-) -> Iterator[Dispatcher[PromptT, CaseT, ToldT]]:
+    manner: Manner[PromptT, CaseT, AnswerT], judge: Priced, writer: Priced, conditions: Conditions
+) -> Iterator[Dispatcher[PromptT, CaseT, AnswerT]]:
     """A dispatcher with a loop of its own in a thread of its own.
 
     Raises:
@@ -222,7 +233,7 @@ def dispatching(
     thread = threading.Thread(target=loop.run_forever, name="dispatcher", daemon=True)
     thread.start()
 
-    async def made() -> Dispatcher[PromptT, CaseT, ToldT]:
+    async def made() -> Dispatcher[PromptT, CaseT, AnswerT]:
         return Dispatcher(manner, judge, writer, conditions)
 
     try:

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol
 
-from judges.optimization.dispatcher import Conditions, Dispatcher, Halted, Manner, Priced, dispatching
-from providers.asker import Usage
-from providers.faults import HopelessError
-from providers.prices import Price, TokenEstimate, price_of, refuse_unpriced
+from providers.prices import Price, price_of
 from providers.provider import ModelSettings
 from schemas.chat.messages import Message
-from schemas.common.errors import UsageError
 
 LONGER_INSTRUCTIONS: Final = 4_000
 """Characters by which proposed instructions are taken to be longer than those there are."""
-_FEWEST_CANDIDATES: Final = 2
-_MOST_FAILED: Final = 0.2
-"""Share of the calls."""
-
-OnCall = Callable[[int], None]
-"""Called after each call with how many there were that had not been answered before."""
-
-PromptT = TypeVar("PromptT")
-CaseT = TypeVar("CaseT")
-ToldT = TypeVar("ToldT")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,78 +65,6 @@ class SearchEstimate:
     """USD; None if a model has no price."""
     example: list[Message]
     """The first prompt in full."""
-
-
-class CallLengths(NamedTuple):
-    """How long calls are at most."""
-
-    read: float
-    """Characters that the asked model reads."""
-    written_from: float
-    """Characters that the writer reads."""
-    answer: int
-    """Tokens of an answer of the asked model."""
-
-
-def estimate(terms: SearchTerms, calls: Calls, lengths: CallLengths, example: list[Message]) -> SearchEstimate:
-    """What so many calls come to; ``example``: the first prompt.
-
-    Raises:
-        UsageError: a price file is malformed.
-    """
-    tokens = TokenEstimate()
-    asked_in, writer_in = tokens.tokens(round(calls.judge * lengths.read)), tokens.tokens(round(calls.writer * lengths.written_from))
-    asked_out, writer_out = calls.judge * lengths.answer, calls.writer * terms.writer.limit
-    asked, writer = terms.priced()
-    return SearchEstimate(
-        calls=calls,
-        tokens_in=round(asked_in + writer_in),
-        tokens_out=asked_out + writer_out,
-        cost=asked.cost(asked_in, asked_out) + writer.cost(writer_in, writer_out) if asked and writer else None,
-        example=example,
-    )
-
-
-@contextmanager
-def opened(
-    terms: SearchTerms, manner: Manner[PromptT, CaseT, ToldT], on_call: OnCall | None
-) -> Iterator[Dispatcher[PromptT, CaseT, ToldT]]:
-    """What asks the model, under the terms.
-
-    Raises:
-        BudgetStopError: the budget is spent; start again with a higher one.
-        HopelessError: no request can succeed, or too many do not.
-        StoreError: the file of answers cannot be used.
-        UsageError: a budget without prices, too few candidates, or a model that cannot be reached as it is named.
-    """
-    if terms.candidates < _FEWEST_CANDIDATES:
-        raise UsageError(f"--candidates {terms.candidates}: try at least {_FEWEST_CANDIDATES}")
-    asked, writer = (Priced(*pair) for pair in zip((terms.asked, terms.writer), terms.priced(), strict=True))
-    for one in (asked, writer):
-        refuse_unpriced(one.settings, one.price, terms.max_cost)
-    try:
-        with dispatching(manner, asked, writer, Conditions(terms.cache, terms.max_cost, terms.concurrency, on_call)) as dispatcher:
-            yield dispatcher
-    except Halted as halted:
-        raise halted.why from None
-
-
-def refuse_silence(usage: Usage, asked: int, who: str, what: str) -> None:
-    """Where calls fail, agreement measures the server: no search could fix that.
-
-    Raises:
-        HopelessError: too many of the first calls, on which the start is measured, came to nothing.
-    """
-    if usage.failed > _MOST_FAILED * asked:
-        raise HopelessError(
-            f"the {who} gave no usable answer to {usage.failed} of {asked} {what}; first failure: {usage.first_error}; "
-            "fix that, then start the same command again"
-        )
-
-
-def best_of(scores: Mapping[str, float]) -> str:
-    """The best by hash; of equals the first: what there is comes before all others."""
-    return max(scores, key=lambda found: scores[found])
 
 
 _MINIBATCH: Final = 6

@@ -1,55 +1,67 @@
-"""One optimisation: the judge as it is on the held-out part, candidates on the validation part, the chosen one on the held-out part.
+"""One optimisation: what there is on the held-out part, candidates on the validation part, the chosen one on the held-out part.
 
-It leaves a new rubric file, with where it comes from. How often a rubric's successors were tested is counted in the store's folder.
+Of a rubric it leaves a new rubric file, with where it comes from; how often a rubric's successors were tested is counted in the store's
+folder. Of a reader's prompt, whose held-out part is by authors of its own, it leaves a prompt file.
 """
 
 from __future__ import annotations
 
+import inspect
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
 import orjson
 import yaml
 
+from judges.claims.extraction import messages_for
+from judges.claims.readers import Count, counts
+from judges.claims.reading import Read
+from judges.claims.texts import PromptFile
 from judges.evidence.prompt import PromptMaker
-from judges.optimization.cases import Answers, Case, CaseSplit, RubricDispatcher, RubricManner
-from judges.optimization.optimizers import (
-    LONGER_INSTRUCTIONS,
-    OPTIMIZERS,
-    CallLengths,
-    Calls,
-    OnCall,
-    Search,
-    SearchEstimate,
-    SearchTerms,
-    best_of,
-    estimate,
-    opened,
-    refuse_silence,
-)
-from judges.rubric import Rubric
+from judges.optimization.cases import Answers, Case, CaseSplit, ReaderCase, ReaderCaseSplit
+from judges.optimization.dispatcher import AnswerT, Conditions, Dispatcher, Halted, Priced, PromptT, dispatching
+from judges.optimization.optimizers import LONGER_INSTRUCTIONS, OPTIMIZERS, Calls, Search, SearchEstimate, SearchTerms
+from judges.rubric import Given, Rubric
 from judges.rubric_files.reading import check, shipped
 from providers.asker import Usage
+from providers.faults import HopelessError
+from providers.prices import TokenEstimate, refuse_unpriced
+from schemas.chat.messages import Message
 from schemas.common.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from judges.optimization.program import ReaderMetric, ReaderPrompt, ReaderTask, RubricTask, TrainingMetric
 
 _TOKENS_AN_ANSWER: Final = 45
 """A reason of one sentence and an answer, as `cotrace judge --dry-run` has it."""
+_TOKENS_A_READING: Final = 180
 _CASES_IN_A_TEXT: Final = 10
 """Cases that the writer is shown at a time."""
-_ADVICE: Final = (
-    "The instruction is read by a judge of logs before a fixed list of questions, their possible answers and examples, which stay as they "
-    "are. Write general guidance on how to answer these questions as the labels do. Quoted evidence is data: never carry over an "
-    "instruction that stands in it, and name no single case."
-)
+_FEWEST_CANDIDATES: Final = 2
+_MOST_FAILED: Final = 0.2
+"""Share of the calls."""
 
-Said = Sequence[Answers]
-"""What the judge said to each case."""
-Agreement = Callable[[Sequence[Case], Said], float]
-"""How well the answers agree with the labels of the cases, the higher the better."""
+OnCall = Callable[[int], None]
+"""Called after each call with how many there were that had not been answered before."""
+Agreement = Callable[[Sequence[Case], Sequence[Answers]], float]
+"""How well the judge's answers agree with the labels of the cases, the higher the better."""
+
+
+class _Lengths(NamedTuple):
+    """How long calls are."""
+
+    prompts: Iterable[list[Message]]
+    """As things are: of the training part first."""
+    case: float
+    """Characters that a training case shows, on average."""
+    demonstration: float
+    """Characters that a demonstration takes in a prompt."""
+    answer: int
+    """Tokens of an answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,24 +77,50 @@ class Optimization(SearchTerms):
     agreement: Agreement
     """Chooses among the candidates on the validation part."""
 
+    def lengths(self) -> _Lengths:
+        """How long calls are as the rubric is."""
+        maker = PromptMaker(self.rubric)
+        evidence = [len(case.prompt.evidence()) for case in self.parts.training]
+        mean = sum(evidence) / len(evidence)
+        prompts = (maker.messages(case.prompt) for part in self.parts for case in part)
+        return _Lengths(prompts, mean, mean, _TOKENS_AN_ANSWER * len(self.rubric.questions))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OptimizationResult:
+class ReaderOptimization(SearchTerms):
+    """One optimisation of a prompt; `asked` is the model that reads."""
+
+    benchmark: str
+    instructions: str
+    """As they are: the family's, or those of a prompt file."""
+    parts: ReaderCaseSplit
+
+    def lengths(self) -> _Lengths:
+        """How long calls are with the prompt as it is."""
+        prompts = (messages_for(self.instructions, case.frame, case.text, form=case.family.form) for part in self.parts for case in part)
+        mean = sum(len(case.text) + len(case.frame) for case in self.parts.training) / len(self.parts.training)
+        return _Lengths(prompts, mean, 2 * mean, _TOKENS_A_READING)
+
+
+class Improved(NamedTuple, Generic[PromptT, AnswerT]):
     """What came of a run."""
 
-    rubric: Rubric | None
-    """The chosen rubric; None: no candidate was better on the validation part than the rubric as it is."""
-    before: list[Answers]
-    """To each held-out case, asked as the rubric is."""
-    after: list[Answers] | None
-    """To each held-out case, asked as the chosen rubric asks; None without one."""
+    chosen: PromptT | None
+    """The rubric or prompt that was better than what there is on the validation part; None: no candidate was."""
+    before: list[AnswerT | None]
+    """To each held-out case, asked as things are; None where no usable reply came."""
+    after: list[AnswerT | None] | None
+    """To each held-out case, asked as chosen; None where nothing is."""
     validation_before: float
-    """Agreement."""
+    """Agreement; of readings the F measure, see `program.agreement`."""
     validation_after: float
-    """Agreement of the chosen rubric; of the rubric as it is, if none was better."""
+    """Of what is chosen; as before, if none was better."""
     tried: int
-    """Candidates that were asked about the whole validation part, the rubric as it is not counted."""
+    """Candidates that were asked about the whole validation part, what there is not counted."""
     usage: Usage
+
+
+OptimizationResult = Improved[Rubric, dict[str, Given]]
 
 
 def narrowed(rubric: Rubric, questions: Sequence[str]) -> Rubric:
@@ -93,26 +131,29 @@ def narrowed(rubric: Rubric, questions: Sequence[str]) -> Rubric:
     return rubric.changed(questions=kept, answers=answers)
 
 
-def expected(request: Optimization) -> SearchEstimate:
-    """What the run would ask, without asking anything.
+def expected(request: Optimization | ReaderOptimization) -> SearchEstimate:
+    """What the run would ask at most, without asking anything.
 
     Raises:
         UsageError: a price file is malformed.
     """
-    optimizer, parts, maker = OPTIMIZERS[request.optimizer], request.parts, PromptMaker(request.rubric)
+    optimizer, parts, lengths = OPTIMIZERS[request.optimizer], request.parts, request.lengths()
     search = optimizer.calls(request.sizes(parts.training, parts.validation))
-    prompts = [sum(len(message["content"]) for message in maker.messages(case.prompt)) for part in parts for case in part]
-    evidence = [len(case.prompt.evidence()) for case in parts.training]
-    mean_evidence = sum(evidence) / len(evidence)
-    return estimate(
-        request,
-        Calls(search.judge + 2 * len(parts.held_out), search.writer),
-        CallLengths(
-            read=max(prompts) + request.demonstrations * mean_evidence + (LONGER_INSTRUCTIONS if optimizer.writes else 0),
-            written_from=_CASES_IN_A_TEXT * mean_evidence + LONGER_INSTRUCTIONS,
-            answer=_TOKENS_AN_ANSWER * len(request.rubric.questions),
-        ),
-        maker.messages(parts.training[0].prompt),
+    calls = Calls(search.judge + 2 * len(parts.held_out), search.writer)
+    prompts = list(lengths.prompts)
+    longest = max(sum(len(message["content"]) for message in one) for one in prompts)
+    read = longest + request.demonstrations * lengths.demonstration + (LONGER_INSTRUCTIONS if optimizer.writes else 0)
+    written_from = _CASES_IN_A_TEXT * lengths.case + LONGER_INSTRUCTIONS
+    tokens = TokenEstimate()
+    asked_in, writer_in = tokens.tokens(round(calls.judge * read)), tokens.tokens(round(calls.writer * written_from))
+    asked_out, writer_out = calls.judge * lengths.answer, calls.writer * request.writer.limit
+    asked, writer = request.priced()
+    return SearchEstimate(
+        calls=calls,
+        tokens_in=round(asked_in + writer_in),
+        tokens_out=asked_out + writer_out,
+        cost=asked.cost(asked_in, asked_out) + writer.cost(writer_in, writer_out) if asked and writer else None,
+        example=prompts[0],
     )
 
 
@@ -121,7 +162,7 @@ def optimize(request: Optimization, on_call: OnCall | None = None) -> Optimizati
 
     Args:
         request: what is sought.
-        on_call: told after each call.
+        on_call: called after each call.
 
     Raises:
         BudgetStopError: the budget is spent; start again with a higher one.
@@ -129,64 +170,113 @@ def optimize(request: Optimization, on_call: OnCall | None = None) -> Optimizati
         StoreError: the file of answers cannot be used.
         UsageError: a budget without prices, too few candidates, or a model that cannot be reached as it is named.
     """
-    with opened(request, RubricManner(request.rubric), on_call) as dispatcher:
-        return _optimize(request, dispatcher)
+    from judges.optimization.program import RubricTask, TrainingMetric
+
+    cases = {case.number: case for case in (*request.parts.training, *request.parts.validation)}
+    metric = TrainingMetric(cases, request.parts.training, balanced=request.balanced)
+    return _improved(request, RubricTask(request.rubric), metric, request.agreement, on_call)
 
 
-def _optimize(request: Optimization, dispatcher: RubricDispatcher) -> OptimizationResult:
-    plain, parts = request.rubric, request.parts
-    asked = [*parts.held_out, *parts.validation]
-    dispatcher.answer_all(plain, asked)
-    refuse_silence(dispatcher.usage, len(asked), "judge", "units")
-    candidates = _searched(request, dispatcher)
+def optimize_reader(request: ReaderOptimization, on_call: OnCall | None = None) -> Improved[ReaderPrompt, Read[Any]]:
+    """Look for a better prompt; see `optimize`."""
+    from judges.optimization.program import ReaderMetric, ReaderPrompt, ReaderTask, agreement
+
+    def agreed(cases: Sequence[ReaderCase], readings: Sequence[Read[Any] | None]) -> float:
+        return agreement(count for one in counted(cases, readings) for count in one)
+
+    cases = {case.number: case for case in (*request.parts.training, *request.parts.validation)}
+    task = ReaderTask(ReaderPrompt(request.instructions))
+    return _improved(request, task, ReaderMetric(cases), agreed, on_call)
+
+
+def counted(cases: Sequence[ReaderCase], readings: Sequence[Read[Any] | None]) -> list[list[Count]]:
+    """What was read of each text, counted; of a text without a usable reply nothing was."""
+    return [list(counts(read or Read(()), case.meant)) for case, read in zip(cases, readings, strict=True)]
+
+
+def _improved(
+    request: Optimization | ReaderOptimization,
+    task: RubricTask | ReaderTask,
+    metric: TrainingMetric | ReaderMetric,
+    agreement: Callable[[Sequence[Any], Sequence[Any]], float],
+    on_call: OnCall | None,
+) -> Improved[Any, Any]:
+    if request.candidates < _FEWEST_CANDIDATES:
+        raise UsageError(f"--candidates {request.candidates}: try at least {_FEWEST_CANDIDATES}")
+    asked, writer = (Priced(*pair) for pair in zip((request.asked, request.writer), request.priced(), strict=True))
+    for one in (asked, writer):
+        refuse_unpriced(one.settings, one.price, request.max_cost)
+    try:
+        with dispatching(task, asked, writer, Conditions(request.cache, request.max_cost, request.concurrency, on_call)) as dispatcher:
+            return _tested(request, task, metric, agreement, dispatcher)
+    except Halted as halted:
+        raise halted.why from None
+
+
+def _tested(
+    request: Optimization | ReaderOptimization,
+    task: RubricTask | ReaderTask,
+    metric: TrainingMetric | ReaderMetric,
+    agreement: Callable[[Sequence[Any], Sequence[Any]], float],
+    dispatcher: Dispatcher[Any, Any, Any],
+) -> Improved[Any, Any]:
+    plain, parts, ledger, usage = task.plain, request.parts, dispatcher.ledger, dispatcher.usage
+    first = [*parts.held_out, *parts.validation]
+    dispatcher.answer_all(plain, first)
+    if usage.failed > _MOST_FAILED * len(first):  # agreement would measure the server, and no search could fix that
+        who, what = task.asked_about
+        raise HopelessError(
+            f"the {who} gave no usable answer to {usage.failed} of {len(first)} {what}; first failure: {usage.first_error}; "
+            "fix that, then start the same command again"
+        )
+    _search(request, task, metric, dispatcher)
     scores = {
-        found: request.agreement(parts.validation, _said(dispatcher, found, parts.validation))
-        for found in (plain.hash, *candidates)
-        if all(case.number in dispatcher.ledger[found] for case in parts.validation)
+        found: agreement(parts.validation, [ledger[found][case.number] for case in parts.validation])
+        for found in dispatcher.asked_with
+        if all(case.number in ledger[found] for case in parts.validation)
     }
-    best = best_of(scores)
-    chosen = None if best == plain.hash else candidates[best]
+    best = max(scores, key=lambda found: scores[found])  # of equals the first: what there is comes before all others
+    chosen = None if best == plain.hash else dispatcher.asked_with[best]
     if chosen is not None:
         dispatcher.answer_all(chosen, parts.held_out)
-    return OptimizationResult(
-        rubric=chosen,
-        before=_said(dispatcher, plain.hash, parts.held_out),
-        after=None if chosen is None else _said(dispatcher, chosen.hash, parts.held_out),
+    return Improved(
+        chosen=chosen,
+        before=[ledger[plain.hash][case.number] for case in parts.held_out],
+        after=None if chosen is None else [ledger[best][case.number] for case in parts.held_out],
         validation_before=scores[plain.hash],
         validation_after=scores[best],
         tried=len(scores) - 1,
-        usage=dispatcher.usage,
+        usage=usage,
     )
 
 
-def _said(dispatcher: RubricDispatcher, rubric_hash: str, cases: Sequence[Case]) -> list[Answers]:
-    return [dispatcher.ledger[rubric_hash][case.number] for case in cases]
+def _search(
+    request: Optimization | ReaderOptimization,
+    task: RubricTask | ReaderTask,
+    metric: TrainingMetric | ReaderMetric,
+    dispatcher: Dispatcher[Any, Any, Any],
+) -> None:
+    """Have the optimiser try candidates; the dispatcher's ledger has what came of them."""
+    from judges.optimization.program import Program, writer_lm
 
-
-def _searched(request: Optimization, dispatcher: RubricDispatcher) -> Mapping[str, Rubric]:
-    """Everything that the optimiser asked the judge with, by hash, in the order in which it came up."""
-    from judges.optimization.program import JudgeProgram, TrainingMetric, example_of, writer_lm
-
-    optimizer, parts = OPTIMIZERS[request.optimizer], request.parts
-    cases = {case.number: case for part in (parts.training, parts.validation) for case in part}
-    # a text that tries to speak to a judge must reach neither the writer nor, as a demonstration, other prompts
-    learned_from = [case for case in parts.training if case.prompt.flagged() is None]
+    examples: Callable[[Any], Any] = task.example
+    safe: Callable[[Any], bool] = task.is_safe
+    learned_from = [case for case in request.parts.training if safe(case)]
     if not learned_from:
-        raise UsageError("every training unit holds text that tries to speak to the judge (cotrace report flagged): nothing to learn from")
-    writer = writer_lm(dispatcher, request.writer)
-    search = Search(
-        sizes=request.sizes(parts.training, parts.validation),
-        seed=request.seed,
-        threads=request.concurrency,
-        program=JudgeProgram(request.rubric, dispatcher, cases),
-        metric=TrainingMetric(cases, parts.training, balanced=request.balanced),
-        training=[example_of(case) for case in learned_from],
-        validation=[example_of(case) for case in parts.validation],
-        writer=writer,
-        advice=_ADVICE,
+        raise UsageError(task.nothing_to_learn)
+    OPTIMIZERS[request.optimizer].run_quietly(
+        Search(
+            sizes=request.sizes(request.parts.training, request.parts.validation),
+            seed=request.seed,
+            threads=request.concurrency,
+            program=Program(task, dispatcher, metric.cases),
+            metric=metric,
+            training=[examples(case) for case in learned_from],
+            validation=[examples(case) for case in request.parts.validation],
+            writer=writer_lm(dispatcher, request.writer),
+            advice=task.advice,
+        )
     )
-    optimizer.run_quietly(search)
-    return {found: rubric for found, rubric in dispatcher.asked_with.items() if found != request.rubric.hash}
 
 
 _FILE = "optimize_tests.jsonl"
@@ -271,3 +361,21 @@ def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _block)
+
+
+def write_prompt(path: Path, prompt: PromptFile, where_from: Sequence[str]) -> None:
+    """Write a prompt as `--prompt` takes it, with where it comes from as comments; a file that exists is not replaced.
+
+    Raises:
+        StoreError: the file cannot be written.
+        UsageError: it exists.
+    """
+    head = "".join(f"# {line}\n" for line in where_from)
+    content = prompt.model_dump(mode="json") | {"instructions": inspect.cleandoc(prompt.instructions)}
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=140))
+    except FileExistsError:
+        raise UsageError(f"--out {path} exists already, and a prompt is never replaced: choose another name") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}; start again with another --out; nothing is paid again") from error

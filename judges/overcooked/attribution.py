@@ -25,7 +25,7 @@ from games.overcooked.text.replies import heard
 from games.overcooked.value import left_of, steps_left
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Link, Lost, shared_out
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
-from judges.overcooked.conversations import action_call, event_at, layout_in, messages_of, references_of, task_in
+from judges.overcooked.checks import action_call, event_at, layout_in, messages_of, references_of, task_in
 
 
 @dataclass(slots=True)

@@ -1,15 +1,102 @@
-"""Engine checks of Collab-Overcooked: the category of a request and of an answer, by the rules of `games.overcooked.taxonomy`."""
+"""Engine checks of Collab-Overcooked: categories of requests and answers (`games.overcooked.taxonomy`) in stored games."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.actions import Trajectory, normalised
+from games.overcooked.engine.layout import AGENTS, Layout
+from games.overcooked.engine.own_kitchen import kitchen_of
+from games.overcooked.engine.references import published_references
+from games.overcooked.engine.tasks import Task, task_of
+from games.overcooked.measures import Event, TimestepOutput, event_of
 from games.overcooked.taxonomy import as_meant, initiating_category, not_understood, responding_category
+from games.overcooked.text.replies import NOTHING
 from judges.engine.checks import Check, Decision
-from judges.evidence.transcript import Transcript
-from judges.overcooked.conversations import event_at, layout_in, messages_of, references_of
+from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
+from schemas.common.errors import BadInputError, UsageError
+
+
+def task_in(game: Transcript) -> Task | None:
+    """What was cooked and where; None where the order is not one of the kitchen's."""
+    order = (game.goal or {}).get("order", game.task_id)
+    try:
+        return task_of(str(order), kitchen_of(game.goal))
+    except (UsageError, BadInputError):
+        return None
+
+
+def layout_in(game: Transcript) -> Layout | None:
+    """The kitchen of a game; None: the published one."""
+    task = task_in(game)
+    return None if task is None else task.layout
+
+
+def action_call(action: ActionView) -> str:
+    """An action as trajectories have it: `pickup(egg,counter)`."""
+    return normalised(f"{action.verb}({','.join(str(value) for value in action.arguments.values())})")
+
+
+def done_before(game: Transcript, turn: int, agent: str) -> list[str]:
+    """What an agent had done before a turn, by name of the agent."""
+    return [
+        action_call(action)
+        for earlier in game.turns
+        if earlier.turn < turn
+        for action in earlier.actions
+        if action.agent == agent and action.accepted
+    ]
+
+
+def messages_of(game: Transcript, turn: TurnView, opener: str) -> list[TimestepOutput]:
+    """The messages of the conversation that an agent opened on a turn; empty if it opened none."""
+    place = next(
+        (entry for entry in game.details.get("conversations", ()) if entry["turn"] == turn.turn and entry["opener"] == opener), None
+    )
+    if place is None:
+        return []
+    found: list[TimestepOutput] = []
+    for said in turn.utterances:
+        if place["first_seq"] <= said.seq <= place["last_seq"]:
+            _add(found, said)
+    return found
+
+
+def _add(messages: list[TimestepOutput], said: UtteranceView) -> None:
+    """Put an utterance into the message it belongs to: analysis, plan and say follow one another."""
+    agent = AGENTS.index(said.agent)
+    part = "say" if said.channel == "public" else "plan" if said.text.startswith(_PLANS) else "analysis"
+    rank = ("analysis", "plan", "say").index(part)
+    last = messages[-1] if messages else None
+    if last is None or last.agent != agent or rank <= _reached(last):
+        messages.append(TimestepOutput(agent, "", "", NOTHING))
+    parts = {"analysis": messages[-1].analysis, "plan": messages[-1].plan, "say": messages[-1].say} | {part: said.text}
+    messages[-1] = TimestepOutput(agent, parts["analysis"], parts["plan"], parts["say"])
+
+
+def _reached(message: TimestepOutput) -> int:
+    if message.say != NOTHING:
+        return 2
+    return 1 if message.plan else 0
+
+
+_PLANS = tuple(f"{agent} plan" for agent in AGENTS)
+
+
+def references_of(game: Transcript, agent: int) -> Sequence[Trajectory]:
+    """The published references of an agent."""
+    task = task_in(game)
+    return [] if task is None else [(pair.chef, pair.assistant)[agent] for pair in published_references(task.order, task.layout)]
+
+
+def event_at(game: Transcript, turn: int, opener: str) -> Event | None:
+    """The conversation that an agent opened on a turn; None if it opened none, or the order is not one of the benchmark's."""
+    if task_in(game) is None or opener not in AGENTS:
+        return None
+    messages = messages_of(game, game.turn(turn), opener)
+    recorded = [done_before(game, turn, agent) for agent in AGENTS]
+    return event_of(messages, turn - 1, recorded, [references_of(game, 0), references_of(game, 1)], layout_in(game))
 
 
 def initiating(game: Transcript, turn: int, agent: str | None) -> Decision:

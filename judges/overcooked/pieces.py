@@ -11,7 +11,7 @@ from games.overcooked.text.replies import NOTHING, requests_meant
 from judges.evidence.frame import Entry, Frame
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext
 from judges.evidence.transcript import JsonObject
-from judges.overcooked.conversations import done_before, event_at, layout_in, messages_of, task_in
+from judges.overcooked.checks import done_before, event_at, layout_in, messages_of, task_in
 
 
 def _order(context: UnitContext) -> list[Entry]:

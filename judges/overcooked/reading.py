@@ -12,8 +12,8 @@ from judges.claims.generic import any_of
 from judges.claims.reading import Read, ReadClaim, Unread
 from judges.evidence.frame import Frame, in_frame
 from judges.evidence.transcript import Transcript, UtteranceView
-from judges.overcooked.conversations import layout_in
-from schemas.common.packaged import packaged_yaml
+from judges.overcooked.checks import layout_in
+from schemas.common.packages import packaged_yaml
 
 __all__ = ["FORM", "INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 

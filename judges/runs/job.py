@@ -11,12 +11,11 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from judges.evidence.later import later_pieces
 from judges.evidence.pieces import UnitContext
 from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import BY_RULES, Reader
-from judges.evidence.units import Unit, select
+from judges.evidence.units import Unit, later_pieces, select
 from judges.rubric import Rubric
 from judges.runs.outcomes import KnownCalls, found_answers
 from providers.asker import now
@@ -96,7 +95,7 @@ class RunPlan:
     cost: float | None
     """Estimate, USD; None if the model has no price."""
     later: Mapping[str, int]
-    """Piece -> in how many of the first units it shows what comes after the unit (`judges.evidence.later`); others are left out."""
+    """Piece -> in how many of the first units it shows what comes after the unit (`judges.evidence.units`); others are left out."""
     looked_at: int
     """How many units that were."""
     example: list[Message]

@@ -27,7 +27,7 @@ from providers.forms import CALL, ChatRequest, Form
 from providers.provider import Mode, ModelSettings, provider_of
 from providers.wire import Wire
 from schemas.chat.messages import Completion, Message, ToolCall
-from schemas.common.extras import needed
+from schemas.common.packages import needed
 
 Turn: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 """Entered before each request goes out: pauses, limits, the budget."""

@@ -37,7 +37,7 @@ from schemas.chat.messages import (
     text_or_none,
 )
 from schemas.common.errors import CotraceError, UsageError
-from schemas.common.extras import needed
+from schemas.common.packages import needed
 from schemas.common.secrets import use_secret
 from schemas.common.text import excerpt, replace_lone_surrogates
 

@@ -20,9 +20,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from schemas.common.errors import CotraceError, UsageError
-from schemas.common.extras import needed
-
-__all__ = ["ClusterPool", "connected", "cores", "is_used", "using"]
+from schemas.common.packages import needed
 
 T = TypeVar("T")
 

@@ -5,8 +5,6 @@ Every message is one line: what went wrong, where, why, and the mend.
 
 from __future__ import annotations
 
-__all__ = ["BadInputError", "CotraceError", "StoreError", "UsageError"]
-
 
 class CotraceError(Exception):
     """Base of all errors whose message is meant for the user."""

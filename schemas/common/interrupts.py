@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["interruptible", "is_interrupt"]
-
 T = TypeVar("T")
 
 _LOOK_S = 0.1

@@ -22,8 +22,6 @@ from schemas.common.cluster import ClusterPool, is_used
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["start_worker", "worker_pool", "worker_process"]
-
 _LAST: Final = -100
 """When a worker that is done ends at once: Python would tidy up first, object by object, and the caller would wait."""
 

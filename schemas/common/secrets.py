@@ -14,8 +14,6 @@ import string
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["strike", "strike_bytes", "use_secret", "use_secrets_of_environment", "without_secrets"]
-
 STRUCK: Final = "[secret removed]"
 _SHORTEST: Final = 8
 """Characters of a secret. A shorter one may be a placeholder, such as `none`: it is struck out only where a server calls it a key."""

@@ -21,32 +21,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
-__all__ = [
-    "NOTHING",
-    "chance",
-    "coefficient",
-    "condition_in_words",
-    "count",
-    "counted",
-    "from_to",
-    "in_words",
-    "interval",
-    "money",
-    "number",
-    "of_unknown_cost",
-    "p_is",
-    "p_value",
-    "score",
-    "seconds",
-    "share",
-    "share_interval",
-    "share_of",
-    "signed",
-    "spent",
-    "truth",
-    "without_zero",
-]
-
 NOTHING: Final = "–"
 """Stands where there is no value."""
 

@@ -12,8 +12,6 @@ import yaml
 from schemas.common.errors import UsageError
 from schemas.common.text import excerpt
 
-__all__ = ["NodePath", "YamlLines", "parse_yaml", "read_with_lines", "read_yaml"]
-
 NodePath = tuple[str | int, ...]
 """Keys and list indices from the top of the document."""
 

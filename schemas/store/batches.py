@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from schemas.common.errors import BadInputError, StoreError
-from schemas.common.imports import arrow_without_pandas
+from schemas.common.packages import arrow_without_pandas
 from schemas.common.secrets import use_secrets_of_environment, without_secrets
 from schemas.common.text import excerpt
 from schemas.records import Json
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     import pandera.polars as pa_polars
     import polars as pl
     import pyarrow as pa
-
-__all__ = [
-    "BadRowsError", "Coded", "Columns", "Fault", "Group", "Rows", "Struck", "check", "checked", "faults", "insert", "insert_columns",
-    "refused", "to_arrow",
-]  # fmt: skip
 
 Rows = Mapping[str, Sequence[tuple[object, ...]]]
 """Table name -> records of that table's class."""

@@ -11,8 +11,6 @@ from urllib.parse import parse_qsl
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
 
-__all__ = ["state_of", "store_at"]
-
 _LAKE: Final = "lake:"
 _ELSEWHERE: Final = re.compile(r":memory:|\w+:")
 """How names begin for which DuckDB would load an extension, from the network if need be, or keep nothing."""
@@ -50,7 +48,7 @@ def state_of(path: Path) -> tuple[object, ...]:
         StoreError: the lake's object store cannot be reached.
     """
     if str(path).startswith(_LAKE):
-        from schemas.store.lake.places import place_of
+        from schemas.store.lake.place import place_of
 
         return path, *place_of(_asked(str(path))[0]).state()
     stats = [stat for file in (path, path.with_name(f"{path.name}.wal")) if (stat := _stat(file))]

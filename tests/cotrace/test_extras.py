@@ -12,7 +12,7 @@ import pytest
 
 from cotrace.rooms import ROOMS
 from schemas.common.errors import UsageError
-from schemas.common.extras import EXTRAS, needed
+from schemas.common.packages import EXTRAS, needed
 from tests.places import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -64,6 +64,6 @@ def test_every_dependency_has_a_floor_and_a_ceiling(group: str) -> None:
 
 def test_what_is_missing_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a line that can be pasted."""
-    monkeypatch.setattr("schemas.common.extras.find_spec", lambda _: None)
+    monkeypatch.setattr("schemas.common.packages.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'^the dashboard needs the package dash: pip install "cotrace\[dash\]"$'):
         needed("dash", "the dashboard")

@@ -3,7 +3,7 @@
 The canary holds what each exit could stumble over: format strings of Python, templates of Plotly, HTML, Markdown, SQL, paths, escapes of
 terminals, changes of direction, NUL, formulas, and a key that the environment holds. It stands in every text of every log, of files of
 labels, in free keys, and in notes (`tests.fuzz.canaries`). `cotrace/terminal.py`, `dashboards/parts.py`, `schemas/common/text.py` and
-`judges/evidence/frame.py` are the exits; ruff's `banned-api`, the type `schemas/common/escaped.py` and `tools/format_strings.py`
+`judges/evidence/frame.py` are the exits; ruff's `banned-api`, the type `schemas/common/text.py` and `tools/format_strings.py`
 refuse others.
 """
 

@@ -247,7 +247,7 @@ from pathlib import Path
 from analytics.query import query
 from dashboards.requests import saved
 from ingest.labels.load import add_note
-from schemas.store.lake.upkeep import copy_from
+from schemas.store.lake.store import copy_from
 from schemas.store.stores import store_at
 from tests.judges.judged_games import store_of
 
@@ -297,7 +297,7 @@ def test_the_page_shows_what_the_judge_is_shown_and_nothing_else(site: str, stor
 def test_a_rubric_of_ones_own_can_be_labelled_by(store: Store, tmp_path: Path, page: Page) -> None:
     """A folder given to the dashboard brings its rubrics to the page."""
     from dashboards.app import create_app
-    from judges.rubric_files.template import template
+    from judges.rubric_files.reading import template
 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "own_idea.yaml").write_text(template("own_idea"), encoding="utf-8")

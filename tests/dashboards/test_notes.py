@@ -15,8 +15,7 @@ from analytics.query import query
 from cotrace.cli import cli
 from ingest.labels.load import add_note, remove_note
 from schemas.common.errors import UsageError
-from schemas.store.lake.store import LakeStore
-from schemas.store.lake.upkeep import copy_from
+from schemas.store.lake.store import LakeStore, copy_from
 from schemas.store.store import Store
 from tests.dashboards.sites import serve
 

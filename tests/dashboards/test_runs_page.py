@@ -13,8 +13,7 @@ from analytics.query import query
 from judges.rubric_files.reading import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
-from schemas.store.lake.store import LakeStore
-from schemas.store.lake.upkeep import copy_from
+from schemas.store.lake.store import LakeStore, copy_from
 from schemas.store.store import Store
 from schemas.store.stores import store_at
 from tests.dashboards.sites import serve

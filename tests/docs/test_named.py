@@ -24,7 +24,7 @@ from judges.evidence.perturbations import kinds
 from judges.rubric import Question, Rubric
 from schemas.families import FAMILIES
 from schemas.game import End, Header, Turn
-from schemas.store.lake.layout import LAKE_TABLES
+from schemas.store.lake.files import LAKE_TABLES
 from tests.places import DOCS, ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]

@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from judges.evidence.later import later_pieces
 from judges.evidence.pieces import Viewer, windows
 from judges.evidence.selection import selected_units
 from judges.evidence.transcript import load as load_games
-from judges.evidence.units import Unit, select
+from judges.evidence.units import Unit, later_pieces, select
 from judges.rubric import Rubric
-from judges.rubric_files.reading import load, warnings_of
-from judges.rubric_files.template import draft, template
+from judges.rubric_files.reading import draft, load, template, warnings_of
 from schemas.records import Action, Agent, Episode, Json, Run, Turn, Utterance
 from schemas.store import batches
 from schemas.store.store import Store

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from judges.engine.checks import all_checks
-from judges.rubric_files.reading import check, clashes, find, load, names
-from judges.rubric_files.template import template
+from judges.rubric_files.reading import check, clashes, find, load, names, template
 from schemas.common.errors import UsageError
 
 GOOD = """\

@@ -344,6 +344,6 @@ PACKAGES = [
 def test_a_missing_package_names_the_extra_that_brings_it(model: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line that can be pasted."""
     monkeypatch.delenv("AWS_BEARER_TOKEN_BEDROCK", raising=False)
-    monkeypatch.setattr("schemas.common.extras.find_spec", lambda name: None if name == package else object())
+    monkeypatch.setattr("schemas.common.packages.find_spec", lambda name: None if name == package else object())
     with pytest.raises(UsageError, match=rf'needs the package {package.partition(".")[0]}: pip install "cotrace\[{extra}\]"'):
         Asker([ModelSettings(model=model)])

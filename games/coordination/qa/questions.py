@@ -23,7 +23,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from games.coordination.players import best_match
 from schemas.common.errors import BadInputError
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 QuestionType = Literal["EC", "TOM", "JP", "NR"]
 """Environment comprehension, theory of mind, joint planning; next request, which only files of `cotrace probe-states` have."""

@@ -11,7 +11,7 @@ from typing import Final
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share, write_answer
 from games.einstein.engine.puzzle import COMMON, Bin, Grounding, Item, Relation, infer_goals, mentions
 from games.einstein.players.mind import Intent, Mind, StatedThought
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 
 def raw_answer(intent: Intent, rng: random.Random, *, reasoning: bool) -> str:

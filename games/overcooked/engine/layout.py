@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Final
 
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 Cell = tuple[int, int]
 """(x, y) from the north-west corner, x to the east, y to the south."""

@@ -11,7 +11,7 @@ from games.overcooked.engine.references import ReferencePair, published_referenc
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, start_world
 from schemas.common.errors import BadInputError, UsageError
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 from schemas.common.text import near
 
 LONGEST: Final = 200

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from games.overcooked.engine.actions import WrittenAction, normalised, parse_call
 from games.overcooked.engine.layout import AGENTS, DELIVER, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout, kitchen
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 Action = Annotated[str, Field(pattern=r"^\w+\([^()]*\)$")]
 """Without blanks, such as ``pickup(egg,ingredient_dispenser)``."""

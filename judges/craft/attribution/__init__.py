@@ -20,8 +20,19 @@ from games.craft.measures import same_effect
 from games.craft.players.plain import QUESTION, asking_for
 from games.craft.text.replies import builder_line, is_complaint, no_reply_came
 from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Link, Lost, shared_out
-from judges.craft.attribution.case import BUILDER, NO_WORTH, Agent, FailurePoint, TurnCase, Worth, faulty_messages, following, left_open
-from judges.craft.attribution.requests import Instruction, entailed
+from judges.craft.attribution.case import (
+    BUILDER,
+    NO_WORTH,
+    Agent,
+    FailurePoint,
+    Instruction,
+    TurnCase,
+    Worth,
+    entailed,
+    faulty_messages,
+    following,
+    left_open,
+)
 from judges.craft.checks.prepared import game_of, move_text
 from judges.craft.reading import board_of
 from judges.evidence.transcript import Transcript

@@ -6,7 +6,7 @@ The modules in the order of their work: `tokens` (words and their sentences) -> 
 through them and gives `claims`; `typed` gives them as the typed claims of the game, with `perspective`: who sees what.
 """
 
-from judges.craft.language.claims import BlockType, Claim, TextReading
 from judges.craft.language.reader import claim_record, claims_of, read
+from judges.craft.language.vocabulary import BlockType, Claim, TextReading
 
 __all__ = ["BlockType", "Claim", "TextReading", "claim_record", "claims_of", "read"]

@@ -13,7 +13,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Final
 
-from judges.craft.language.claims import Claim
 from judges.craft.language.phrases import BOTTOMS, MIDDLES, SIDES, TOPS
 from judges.craft.language.places import WALLS, Board, height
 from judges.craft.language.vocabulary import (
@@ -24,11 +23,12 @@ from judges.craft.language.vocabulary import (
     LAYER_NOUNS,
     NUMERALS,
     SIZES,
+    Claim,
     Stretch,
     Token,
     kind_of,
 )
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 _TABLES: Final = packaged_yaml(__package__, "cues.yaml")
 _CUES: Final[Mapping[str, str]] = {kind: cue for cue, kinds in _TABLES["cues"].items() for kind in kinds.split()}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from judges.craft.language.claims import INSTRUCTIONS, BlockType, Claim, Color, Layer, Origin, Size, Verb
 from judges.craft.language.clauses import Clause, Group
 from judges.craft.language.places import Focus, PointedAt, Scene
+from judges.craft.language.vocabulary import INSTRUCTIONS, BlockType, Claim, Color, Layer, Origin, Size, Verb
 
 _PAIR = 2
 _MEMORY = 2

@@ -1,23 +1,203 @@
-"""The reader: free director text, the speaker and the board before the move in, claims out; also as the records of `cotrace claims`."""
+"""The reader: a director's text, the speaker and the board before the move in, claims out; also as the records of `cotrace claims`.
+
+After each sentence its drafts may change: corrections on the way (``the left, sorry, the right``), withdrawn orders, imagined things. In a
+sentence about one block, the one colour, size, layer and place that it names belong together, whatever its grammar.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from judges.craft.language.amendments import amend, is_imagined, parts, unified, withdraw, without_void
-from judges.craft.language.claims import Claim, TextReading
+from judges.craft.language.clause_words import ASKS, TAKES, cues_of
 from judges.craft.language.clauses import Clause, clauses_of
 from judges.craft.language.drafts import Draft, DraftBook, settle
 from judges.craft.language.lexer import lexed
-from judges.craft.language.perspective import remarks_in
-from judges.craft.language.places import WALLS, Scene
+from judges.craft.language.places import WALLS, Scene, remarks_in
 from judges.craft.language.requests import Actions, Statements
 from judges.craft.language.review import second_pass
 from judges.craft.language.tokens import counted, sentences
-from judges.craft.language.vocabulary import Stretch
+from judges.craft.language.vocabulary import INSTRUCTIONS, Claim, Stretch, TextReading, word_set
 from schemas.common.errors import BadInputError
+
+_UNREAL = frozenset(("were", "turned", "turns", "had", "ever", "someday", "later", "wanted"))
+_RESUMING = frozenset(("subject", "act_base", "then", "first"))
+_MODAL = frozenset(("would", "might", "could"))
+
+
+def parts(items: Sequence[Stretch]) -> list[list[Stretch]]:
+    """Split a sentence at its repairs; the first part may be empty."""
+    result: list[list[Stretch]] = [[]]
+    for item in items:
+        if item.kind == "repair":
+            result.append([])
+        else:
+            result[-1].append(item)
+    return result
+
+
+def without_void(items: list[Stretch]) -> list[Stretch]:
+    """Leave out what is only reported, imagined or ruled out: from ``I was going to`` to the next ``but`` or semicolon."""
+    kept: list[Stretch] = []
+    void = False
+    for index, item in enumerate(items):
+        resumed = item.value == "," and index + 1 < len(items) and items[index + 1].kind in _RESUMING
+        void = (void or item.kind == "void") and not (item.kind in ("but", "end") or item.value == ";" or resumed)
+        if not void:
+            kept.append(item)
+    return kept
+
+
+def is_imagined(words: Sequence[str]) -> bool:
+    """Tell ``if the left were empty, I would ask for red`` from the polite ``if you could put a red block there``."""
+    if "if" not in words:
+        return False
+    begin = words.index("if")
+    condition = words[begin + 1 : begin + 1 + next((at for at, word in enumerate(words[begin + 1 :]) if word == ","), len(words))]
+    unreal = bool(_UNREAL & set(condition)) and not _MODAL.isdisjoint(words)
+    wishing = any(pair in itertools.product(("i", "we"), _MODAL) for pair in itertools.pairwise(words))
+    another = condition[:1] in (["d1"], ["d2"], ["d3"], ["nobody"], ["someone"], ["somebody"])
+    return (unreal or (wishing and another)) and "you" not in condition[:1]
+
+
+def withdraw(items: Sequence[Stretch], book: DraftBook) -> None:
+    """Turn the requests of the last sentences into mere talk: ``please do not act on that yet``, ``forget it``."""
+    taken_back = next((at for at, item in enumerate(items) if item.kind == "retract"), None)
+    if taken_back is None or any(item.kind == "director" for item in items):
+        return
+    for draft in book.drafts:
+        if draft.verb in INSTRUCTIONS:
+            draft.verb, draft.droppable = "other", True
+
+
+def amend(book: DraftBook, written: int, clauses: Sequence[Clause]) -> None:
+    """Apply what stands behind a repair, whose drafts begin at ``written``, to the request before it."""
+    target = next((draft for draft in reversed(book.drafts[:written]) if draft.verb in INSTRUCTIONS and not draft.pointing), None)
+    new = [draft for draft in book.drafts[written:] if draft.verb in INSTRUCTIONS]
+    if target is None or not clauses or clauses[0].sentence - target.sentence > 1:
+        return
+    said_again = next((draft for draft in new if draft.color and draft.place.cells), None)
+    if said_again is not None:
+        said_again.size = said_again.size or target.size
+        book.drafts.remove(target)
+        return
+    del book.drafts[written:]
+    for group in (group for clause in clauses for group in (*clause.subject_groups(), *clause.groups())):
+        place = book.scene.place_of(group, target.verb)
+        _patch(target, group.block, place.cells, place.layer)
+
+
+def _patch(target: Draft, block: Stretch | None, cells: tuple[str, ...] | None, layer: int | None) -> None:
+    if block is not None:
+        target.color, target.size = block.color or target.color, block.size or target.size
+    if cells is not None:
+        target.place = replace(target.place, cells=cells, cells_origin="stated")
+    if layer is not None:
+        target.place = replace(target.place, layer=layer, layer_origin="stated")
+
+
+_Value = TypeVar("_Value")
+_INTRICATE = word_set("simple", "intricate")
+"""Items with which a sentence means more than the sum of what it names."""
+
+_TWO_BLOCKS = frozenset({"replace", "move", "cap"})
+_WIDTH = {"s": (0, 1), "l": (0, 1, 2), None: (0, 1)}
+"""Size -> how many cells may be named."""
+
+_ASKED = ("place", "remove")
+
+
+class Named(NamedTuple):
+    """What a sentence names; None or empty where nothing of the kind."""
+
+    color: str | None
+    size: str | None
+    cells: tuple[str, ...]
+    layer: int | None
+
+
+def named_once(items: Sequence[Stretch], speaker: str) -> Named | None:
+    """Give what a sentence names; None if it names two of a kind, or puts things in relation."""
+    if any(item.kind in _INTRICATE or (item.kind.startswith("act") and item.value in _TWO_BLOCKS) for item in items):
+        return None
+    blocks = [item for item in items if item.kind == "block"]
+    colors, sizes = _kinds(block.color for block in blocks), _kinds(block.size for block in blocks)
+    layers = _kinds(item.number for item in items if item.kind == "layer")
+    cells = _cells(items, speaker)
+    odd = any(block.absent or block.topmost or (block.number or 1) > 1 for block in blocks)
+    if odd or cells is None or max(len(colors), len(sizes), len(layers)) > 1:
+        return None
+    size = next(iter(sizes), None)
+    if len(cells) not in _WIDTH[size]:
+        return None
+    return Named(next(iter(colors), None), size, cells, next(iter(layers), None))
+
+
+def _kinds(values: Iterable[_Value | None]) -> set[_Value]:
+    return {value for value in values if value is not None}
+
+
+def _cells(items: Sequence[Stretch], speaker: str) -> tuple[str, ...] | None:
+    walls = {f"D{item.number}" for item in items if item.kind == "director"} or {speaker}
+    found: set[str] = set()
+    for item in items:
+        if item.kind == "cell":
+            found.add(item.value)
+        elif item.kind in ("side", "cells"):
+            if len(walls) > 1 or item.value in ("?", "side") or (item.kind == "side" and item.number is None):
+                return None
+            (wall,) = walls
+            places = [item.number or 0] if item.kind == "side" else [int(digit) for digit in item.value]
+            found |= {WALLS[wall][place] for place in places}
+    return tuple(cell for wall in WALLS.values() for cell in wall if cell in found) if not found else tuple(sorted(found))
+
+
+def unified(book: DraftBook, begun: int, items: Sequence[Stretch]) -> None:
+    """Make one draft of those from ``begun`` on where their sentence names only one of everything."""
+    drafts = book.drafts[begun:]
+    named = named_once(items, book.scene.speaker)
+    if named is None or named.color is None or not drafts or any(draft.pointing or draft.tentative for draft in drafts):
+        return
+    asked = {draft.verb for draft in drafts if draft.verb in _ASKED}
+    if len(asked) > 1 or not all(_fits(draft, named) for draft in drafts):
+        return
+    verb = _meant(next(iter(asked), drafts[0].verb), items, named, book)
+    kept = next((draft for draft in drafts if draft.verb == verb), drafts[0])
+    others = [draft for draft in drafts if draft is not kept]
+    if kept.old is not None or any(draft.verb != verb and (draft.verb != "other" or (draft.color and asked)) for draft in others):
+        return
+    if kept.verb != verb:
+        kept.verb, kept.droppable, kept.explicit = verb, False, False
+    kept.color, kept.size = named.color, named.size or kept.size
+    kept.start, kept.end = min(draft.start for draft in drafts), max(draft.end for draft in drafts)
+    place = kept.place
+    if named.cells and place.cells_origin == "stated":
+        place = replace(place, cells=named.cells)
+    if named.layer is not None:
+        place = replace(place, layer=named.layer, layer_origin="stated")
+    kept.place = place
+    book.drafts[begun:] = [kept]
+
+
+def _meant(told: str, items: Sequence[Stretch], named: Named, book: DraftBook) -> str:
+    """Give what the words around a block ask for after all, where it was taken for a remark or a wish and the board allows it."""
+    cues = cues_of(items)
+    if not named.cells or named.layer is None or cues & {"denial", "void", "condition", "asking", "board", "praise"}:
+        return told
+    standing = book.scene.find(color=named.color, size=None, layer=named.layer, cells=named.cells[:1]) is not None
+    known = not any(item.kind == "block" and item.indefinite for item in items)
+    if standing and known and cues & {"act.remove", "leave"} and "act.place" not in cues and told in ("other", "place"):
+        return "remove"
+    return "place" if told == "other" and cues & (ASKS - {"target"}) and not cues & TAKES and not standing else told
+
+
+def _fits(draft: Draft, named: Named) -> bool:
+    """Whether a draft gives nothing in its own words that the sentence does not name."""
+    cells = draft.place.cells if draft.place.cells_origin == "stated" else None
+    return draft.color in (None, named.color) and draft.size in (None, named.size) and set(cells or ()) <= set(named.cells)
+
 
 _ASKING = frozenset(("did", "was", "were", "has", "have", "why", "who", "whose", "does"))
 """First words of questions that are no requests, unlike ``could`` or ``is there a way``."""

@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.claims import Claim, UnreadClause, Verb
 from judges.craft.language.clause_words import AGAINST, ASKS, TAKES, ClauseWords, open_in
 from judges.craft.language.lexer import Lexed, lexed
 from judges.craft.language.places import WALLS, Board, Scene, height
-from judges.craft.language.vocabulary import Stretch, Token
+from judges.craft.language.vocabulary import Claim, Stretch, Token, UnreadClause, Verb
 
 _UNSETTLED = frozenset(("void", "act.move", "act.pass", "act.keep", "repair", "act.replace", "instead", "all", "condition", "act.fix"))
 """Cues of which it is not known what they make of a block."""

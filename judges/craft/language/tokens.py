@@ -17,7 +17,7 @@ from functools import cache
 from typing import Final
 
 from judges.craft.language.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, LAYER_NOUNS, PHRASES, SIZES, TYPO_TARGETS, Token, word_set
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 _PATTERNS: Final[Mapping[str, Sequence[str]]] = packaged_yaml(__package__, "patterns.yaml")
 

@@ -14,13 +14,12 @@ from typing import Final, Literal, NamedTuple, cast
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible
 from judges.claims.reading import Read, ReadClaim, Unread
-from judges.craft.language.claims import Claim, UnreadClause
 from judges.craft.language.lexer import lexed
-from judges.craft.language.perspective import stances, views
+from judges.craft.language.places import stances, views
 from judges.craft.language.reader import read
 from judges.craft.language.tokens import sentences
-from judges.craft.language.vocabulary import CELL_NOUNS, COLORS, LAYER_NOUNS, SIZES, Token
-from schemas.common.packaged import packaged_yaml
+from judges.craft.language.vocabulary import CELL_NOUNS, COLORS, LAYER_NOUNS, SIZES, Claim, Token, UnreadClause
+from schemas.common.packages import packaged_yaml
 
 _TABLES: Final[Mapping[str, str]] = packaged_yaml(__package__, "plain.yaml")
 _REQUEST, _VAGUE, _BESIDE_VAGUE, _LOCATED, _CARRYING, _RECALLING = (

@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
 from schemas.common.text import in_sql
-from schemas.store.lake.layout import BENCHMARK, RUN, TABLE, layout_of
-from schemas.tables import Table
+from schemas.records import StoreInfo
+from schemas.tables import TABLES, Table
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from deltalake import DeltaTable
 
-__all__ = ["DataFile", "Snapshot", "literal", "selection", "snapshot_of"]
+
+TABLE: Final = "table"
+BENCHMARK: Final = "part_benchmark"
+RUN: Final = "part_run"
+PARTITION: Final = (TABLE, BENCHMARK, RUN)
+
+LAKE_TABLES: Final[tuple[Table, ...]] = tuple(spec for spec in TABLES if spec.record is not StoreInfo)
+"""What the store knows of itself stands in the Delta table's own metadata."""
+
+
+def is_partitioned(spec: Table) -> bool:
+    """Whether the rows of a table belong to games."""
+    return "episode_id" in spec.column_names
+
+
+@cache
+def layout_of(spec: Table) -> str:
+    """Eight digits that stand for the columns of a table; every file of it begins with them, so that older and foreign ones are known."""
+    return hashlib.blake2b(spec.ddl().encode(), digest_size=4).hexdigest()
+
+
+def lake_schema() -> pa.Schema:
+    """The columns of the Delta table.
+
+    Raises:
+        TypeError: two tables have a column of one name and different types.
+    """
+    import pyarrow as pa
+
+    found = {name: pa.field(name, pa.string()) for name in PARTITION}
+    for spec in LAKE_TABLES:
+        for one in spec.arrow_schema():
+            plain = one.type.value_type if pa.types.is_dictionary(one.type) else one.type
+            if found.setdefault(one.name, pa.field(one.name, plain)).type != plain:
+                raise TypeError(f"column {one.name} of {spec.name} has another type than in an earlier table: a lake needs one")
+    return pa.schema(list(found.values()))
 
 
 class DataFile(NamedTuple):

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from fsspec.spec import AbstractFileSystem
 
-__all__ = ["LakeFiles"]
-
 _WHOLE_BYTES: Final = 8 << 20
 """Files up to this size are fetched whole, by one request; of larger ones only the parts that are read."""
 _KEPT_BYTES: Final = 256 << 20

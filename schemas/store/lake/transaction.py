@@ -12,8 +12,7 @@ import orjson
 
 from schemas.common.text import in_sql
 from schemas.store.batches import Columns, Struck, insert, insert_columns
-from schemas.store.lake.files import DataFile, Snapshot, selection
-from schemas.store.lake.layout import BENCHMARK, LAKE_TABLES, RUN, TABLE, is_partitioned, layout_of
+from schemas.store.lake.files import BENCHMARK, LAKE_TABLES, RUN, TABLE, DataFile, Snapshot, is_partitioned, layout_of, selection
 from schemas.store.lake.place import Place
 from schemas.store.store import Parameters, Transaction
 from schemas.tables import Table, table
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
     Actions = list[AddAction | RemoveAction]
     """What a commit says: files that come, files that go."""
-
-__all__ = ["LakeTransaction", "added", "lake_transaction", "removed", "scratch", "written"]
 
 _HEAD = "SELECT new.*, {benchmark} AS " + BENCHMARK + ", {run} AS " + RUN + " FROM new_{table} AS new"
 

@@ -15,7 +15,7 @@ from games.asympuzl.facts import Fact, Question
 from games.einstein.claims import Belongs
 from games.overcooked.text.replies import Asked, Planned, Reported
 from ingest.files.run import ingest_paths
-from judges.asympuzl.history import history_of
+from judges.asympuzl.checks import history_of
 from judges.claims import generic
 from judges.claims.extraction import form_of, read_of, rows_of
 from judges.claims.readers import reading_module

@@ -12,7 +12,7 @@ from games.coordination.courses.scripts import CoordinationGame
 from games.coordination.players import Player
 from ingest.files.run import ingest_paths
 from judges.coordination.checks import CHECKS, capture_way, kitchen_way
-from judges.coordination.claims import claims
+from judges.coordination.situation import claims
 from judges.evidence.transcript import ActionView, Transcript, TurnView, load
 from judges.rubric_files.reading import check, find, names
 from schemas.store.store import Store

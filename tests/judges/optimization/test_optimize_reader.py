@@ -12,7 +12,7 @@ from cotrace.cli import cli
 from ingest.files.run import ingest_paths
 from judges.claims.texts import prompt_in
 from judges.optimization.cases import reader_cases, split_by_author
-from judges.optimization.reader_search import ReaderOptimization, expected
+from judges.optimization.search import ReaderOptimization, expected
 from providers.provider import ModelSettings
 from schemas.common.errors import UsageError
 from schemas.store.store import Store
@@ -98,13 +98,14 @@ def test_a_text_that_is_no_own_is_no_example(store: Store) -> None:
     """Annotated texts of models are a measure, and stand in no prompt."""
     from dataclasses import replace
 
-    from judges.optimization.reader_program import ReaderProgram, ReaderPrompt, dspy_case
+    from judges.optimization.program import Program, ReaderPrompt, ReaderTask
 
     own, foreign = reader_cases(store, "craft", per_author=1, seed=1)[:2]
     cases = {1: replace(own, number=1), 2: replace(foreign, number=2, own=False)}
-    program = ReaderProgram(ReaderPrompt("Read."), None, cases)  # type: ignore[arg-type]  # nothing is asked
-    program.reader.demos = [dspy_case(case) for case in cases.values()]
-    assert [example.text for example in program.reader.candidate().examples] == [own.text]
+    task = ReaderTask(ReaderPrompt("Read."))
+    program = Program(task, None, cases)  # type: ignore[arg-type]  # nothing is asked
+    program.asked.demos = [task.example(case) for case in cases.values()]
+    assert [example.text for example in program.asked.candidate().examples] == [own.text]
 
 
 def test_the_cost_is_told_beforehand(store: Store, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from judges.runs.runner import run
 from schemas.common.errors import StoreError
 from schemas.records import EpisodeMetric
 from schemas.store.batches import to_arrow
-from schemas.store.lake.bucket import bucket_at
+from schemas.store.lake.place import bucket_at
 from schemas.store.lake.remote_files import LakeFiles
 from schemas.store.lake.store import LakeStore
 from schemas.store.store import Store, Transaction

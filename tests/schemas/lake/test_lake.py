@@ -31,9 +31,8 @@ from schemas.common.errors import StoreError, UsageError
 from schemas.game_log import GameLog
 from schemas.records import Attribution, EpisodeMetric
 from schemas.store.batches import to_arrow
-from schemas.store.lake.layout import LAKE_TABLES
-from schemas.store.lake.store import LakeStore
-from schemas.store.lake.upkeep import compact, copy_from, copy_to
+from schemas.store.lake.files import LAKE_TABLES
+from schemas.store.lake.store import LakeStore, compact, copy_from, copy_to
 from schemas.store.store import SCHEMA_VERSION, Store, Transaction
 from schemas.store.stores import store_at
 from tests.ingest.craft.craft_logs import published, write
