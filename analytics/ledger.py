@@ -114,17 +114,8 @@ def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.
     Raises:
         StoreError: the store cannot be read.
     """
-    from scipy import stats
-
     tables = {name: known[name] if known and name in known else report(store, name) for name in CLAIMED}
-    rows = [row for name, about in CLAIMED.items() for row in _of_report(name, about, tables[name])]
-    tested = [row for row in rows if row["p"] is not None]
-    adjusted = stats.false_discovery_control([row["p"] for row in tested]) if tested else []
-    for row, p, q in zip(tested, holm([row["p"] for row in tested]), adjusted, strict=True):
-        row |= {"p_all": p, "q_all": float(q), "shown": p is not None and p < _SURE}
-    for row in tested:
-        row |= {"can_show": row["least"] * len(tested) < _SURE, "detectable": _detectable(row, len(tested))}
-    rows += [
+    front = [
         {"report": one.report, "sentence": one.sentence, "estimand": f"front page: {TOPICS[one.topic]}", "population": one.benchmark}
         for one in findings(store, {**(known or {}), **tables})
     ]
@@ -132,7 +123,22 @@ def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.
     schema: dict[str, pl.DataType] = dict.fromkeys(("report", "sentence", "estimand", "population", "unit"), text)
     schema |= {"n": pl.Int64(), "test": text} | dict.fromkeys(("value", "low", "high", "p"), number) | {"tests": pl.Int64()}
     schema |= dict.fromkeys(("p_family", "p_all", "q_all"), number) | {"shown": yes, "can_show": yes, "detectable": number}
-    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema, orient="row")
+    rows = [{name: row.get(name) for name in schema} for row in [*statements(tables), *front]]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def statements(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+    """The rows of `claims` that some reports make, by name, without those of the front page; reports that make none are passed over."""
+    from scipy import stats
+
+    rows = [row for name, about in CLAIMED.items() if name in tables for row in _of_report(name, about, tables[name])]
+    tested = [row for row in rows if row["p"] is not None]
+    adjusted = stats.false_discovery_control([row["p"] for row in tested]) if tested else []
+    for row, p, q in zip(tested, holm([row["p"] for row in tested]), adjusted, strict=True):
+        row |= {"p_all": p, "q_all": float(q), "shown": p is not None and p < _SURE}
+    for row in tested:
+        row |= {"can_show": row["least"] * len(tested) < _SURE, "detectable": _detectable(row, len(tested))}
+    return rows
 
 
 def _of_report(name: str, about: Claimed, found: pl.DataFrame) -> Iterator[dict[str, Any]]:

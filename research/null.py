@@ -1,48 +1,57 @@
 """How often reports claim a difference where there is none: stores of equal teams in several worlds, read by the reports themselves.
 
-`python -m research null` draws stores in which nothing differs and nothing goes together, and asks the code of `cotrace report all` for
-every statement that has a p-value (`analytics.ledger`) and for the headlines. Teams are equal on each task; tasks differ in score, and
-apart from that in how often an action is refused; messages, progress and actions are drawn independently. A statement is false if its
-corrected p is below .05. `a report`: share of the stores in which at least one sentence of that report is false, by the p-value that it
-prints, corrected for the report's own rows. `ledger`: the same of all statements together, by `p_all`. An interval covers if it holds the
-true value: no difference, no association, the mean score of the world. `power`: share of the stores in which one team is shown to differ
-that is worse by .2, in `plain` with 6 teams.
+`python -m research null --stores N` draws stores in which nothing differs and nothing goes together, until research/null.csv has N of each
+world, and prints the tables of that file; each part is appended when it is done, so that it can be stopped and goes on. It asks the code of
+`cotrace report all` for every statement that has a p-value (`analytics.ledger`), and for headlines. A store is one benchmark among those of
+a file that is read at once: reports, corrections of p and headlines are by benchmark.
 
-Options: `--stores N` a world (default 20), `--write`.
+Teams are equal on each task; tasks differ in score, and apart from that in how often an action is refused; messages, progress and actions
+are drawn independently. A statement is false if its corrected p is below .05. `a report`: share of the stores in which at least one
+sentence of that report is false, by the p-value that it prints, corrected for the report's own rows. `ledger`: the same of all statements
+together, by `p_all`. An interval covers if it holds the true value. In `PLANTED` worlds something differs: the share of the stores in which
+the report shows anything is its power.
+
+Options: `--stores N` a world (default: what there is), `--world NAME` only this one, `--write` the tables into docs/dev/research.md.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+import csv
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from analytics.comparison.compare import compare, is_shown
+from analytics.comparison.compare import behind
 from analytics.installation import ensure_installed
-from analytics.ledger import CLAIMED, claims
-from analytics.query import query
+from analytics.ledger import statements
+from analytics.reports import report
 from research.pages import put
 from schemas.records import Action, Episode, Json, Run, Turn, Utterance
 from schemas.store import batches
 from schemas.store.store import Store
 
 Floats = NDArray[np.float64]
+Rows = dict[str, list[tuple[object, ...]]]
 _STARTED: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - stored without a zone
 _TABLES: Final = ("runs", "episodes", "turns", "actions", "utterances")
 _SURE: Final = 0.05
-_DEFICIT: Final = 0.2
-_NAMES: Final = ("compare", "effects", "correlations", "mediation", "transitions", "survival")
+CSV: Final = Path(__file__).with_suffix(".csv")
+AT_ONCE: Final = 10
+"""Stores of a part: they lie in one file, since a query of ten takes hardly longer than of one."""
+_REPORTS: Final = ("compare", "effects", "correlations", "mediation", "transitions", "survival")
+COUNTED: Final = (*_REPORTS, "headline", "ledger")
 
 
 class World(NamedTuple):
-    """Equal teams on tasks of unlike difficulty."""
+    """Equal teams on tasks of unlike difficulty, but for what is planted."""
 
     teams: int = 6
     tasks: int = 12
@@ -58,7 +67,15 @@ class World(NamedTuple):
     refused: tuple[float, float] = (2.0, 6.0)
     """Beta distribution of the tasks' shares of refused actions."""
     deficit: float = 0.0
-    """By how much the first team is worse: no null, for power."""
+    """Planted: by how much the first team is worse."""
+    refusals: float = 1.0
+    """Planted: how many times as often the first team's actions are refused."""
+    again: float = 0.0
+    """Planted: by how much more likely an action is refused after a refused one."""
+    slope: float = 0.0
+    """Planted: by how much more often progress rises after the longest messages than after middling ones."""
+    carried: float = 0.0
+    """Planted: score that each word more in the mean message brings; the first team's messages are four words longer."""
 
 
 WORLDS: Final[dict[str, World]] = {
@@ -71,15 +88,54 @@ WORLDS: Final[dict[str, World]] = {
     "heavy tails": World(heavy=True),
     "refusals by task level": World(refused=(0.4, 0.6), turns=12),
 }
+PLANTED: Final[dict[str, tuple[str, World]]] = {
+    "one of 6 teams worse by .1": ("compare", World(deficit=0.1)),
+    "one of 6 teams worse by .2": ("compare", World(deficit=0.2)),
+    "one of 6 teams worse by .3": ("compare", World(deficit=0.3)),
+    "one of 3 teams refused twice as often": ("survival", World(teams=3, tasks=24, refused=(2, 10), refusals=2)),
+    "one of 3 teams refused four times as often": ("survival", World(teams=3, tasks=24, refused=(2, 10), refusals=4)),
+    "refused in +.15 after a refused turn": ("transitions", World(again=0.15)),
+    "refused in +.3 after a refused turn": ("transitions", World(again=0.3)),
+    "progress in .3 to .5 of turns by length": ("effects", World(slope=0.1)),
+    "progress in .2 to .6 of turns by length": ("effects", World(slope=0.2)),
+    "the same, as a correlation": ("correlations", World(slope=0.2)),
+    "4 words longer, .03 a word": ("mediation", World(teams=2, tasks=24, carried=0.03)),
+}
+"""What is planted -> the report that should show it, and the world."""
 
 
-class Seen(NamedTuple):
-    """What the reports make of one store."""
+class Interval(NamedTuple):
+    """A kind of 95 % interval of a report."""
 
-    false: dict[str, bool]
-    """Report, `headline` or `ledger` -> whether something differs by the report."""
-    covers: dict[str, list[bool]]
-    """Kind of interval -> whether each holds the truth."""
+    report: str
+    low: str
+    truth: str | float
+    """A number, or a name of `truths`."""
+    where: Mapping[str, str] = {}
+    """Value of a column -> only these rows."""
+
+
+INTERVALS: Final[dict[str, Interval]] = {
+    "difference": Interval("compare", "low", 0),
+    "bounded": Interval("compare", "bounded_low", 0),
+    "effect": Interval("effects", "low", 0),
+    "mixed": Interval("effects", "mixed_low", 0),
+    "r pooled": Interval("correlations", "pearson_low", 0, {"kind": "pooled"}),
+    "r within": Interval("correlations", "pearson_low", 0, {"kind": "within teams"}),
+    "r between": Interval("correlations", "pearson_low", 0, {"kind": "between teams"}),
+    "r partial": Interval("correlations", "pearson_low", 0, {"kind": "partial"}),
+    "rho pooled": Interval("correlations", "spearman_low", 0, {"kind": "pooled"}),
+    "rho within": Interval("correlations", "spearman_low", 0, {"kind": "within teams"}),
+    "rho between": Interval("correlations", "spearman_low", 0, {"kind": "between teams"}),
+    "rho partial": Interval("correlations", "spearman_low", 0, {"kind": "partial"}),
+    "indirect": Interval("mediation", "low", 0),
+    "transition": Interval("transitions", "difference_low", 0),
+    "share after": Interval("transitions", "low", "refused again", {"after": "refused", "next": "refused"}),
+    "hazard ratio": Interval("survival", "low", 1),
+    "survival": Interval("survival-curves", "free_low", "free", {"event": "first refused action"}),
+    "mean score": Interval("leaderboard", "score_low", "score"),
+    "success": Interval("leaderboard", "success_low", "success"),
+}
 
 
 def _scores(world: World, level: Floats, random: np.random.Generator) -> Floats:
@@ -94,23 +150,20 @@ def _levels(world: World, tasks: int, random: np.random.Generator) -> Floats:
     return random.beta(8, 1, tasks) if world.ceiling else random.beta(3, 3, tasks)
 
 
-def true_mean(world: World) -> float:
-    """Mean score over all tasks that there could be."""
+def truths(world: World) -> dict[str, Floats]:
+    """Over all tasks that there could be: mean score, share of successes, of refusals after one, and of games free of any by turn."""
     random = np.random.default_rng(1)
-    return float(_scores(world, _levels(world, 400_000, random), random).mean())
+    scores, refused = _scores(world, _levels(world, 400_000, random), random), random.beta(*world.refused, 400_000)
+    free = np.array([((1 - refused) ** turn).mean() for turn in range(world.turns + 1)])
+    again = (refused**2).mean() / refused.mean()
+    return {"score": scores.mean(), "success": (scores > 0.5).mean(), "refused again": again, "free": free}
 
 
-def fill(store: Store, world: World, random: np.random.Generator) -> None:
-    """Put the games of a world in the place of those that are there."""
-    level = _levels(world, world.tasks, random)
-    refused = random.beta(*world.refused, world.tasks)
-    rows: dict[str, list[tuple[object, ...]]] = {name: [] for name in _TABLES}
-    for team in range(world.teams):
-        rows["runs"].append(Run(f"r{team}", "einstein", "c", Json("{}"), _STARTED))
-        scores = np.maximum(_scores(world, level, random) - (world.deficit if team == 0 else 0), 0)
-        for task in np.flatnonzero(random.random(world.tasks) < world.shared).tolist():
-            for name, some in _game((team, task), float(scores[task]), refused[task], world.turns, random).items():
-                rows[name] += some
+def fill(store: Store, world: World, random: np.random.Generator, boards: int = 1) -> None:
+    """Put the games of a world in the place of those that are there, of so many boards: each a benchmark, `board0` and on."""
+    rows: Rows = {name: [] for name in _TABLES}
+    for board in range(boards):
+        _draw_board(rows, f"board{board}", world, random)
     checked = batches.to_arrow(rows)
     with store.writing() as connection:
         for name in _TABLES:
@@ -119,20 +172,43 @@ def fill(store: Store, world: World, random: np.random.Generator) -> None:
     ensure_installed(store)
 
 
-def _game(
-    side: tuple[int, int], score: float, refused: float, turns: int, random: np.random.Generator
-) -> dict[str, list[tuple[object, ...]]]:
-    team, task = side
-    name = f"{team}.{task}"
+def _draw_board(rows: Rows, board: str, world: World, random: np.random.Generator) -> None:
+    level = _levels(world, world.tasks, random)
+    refused = random.beta(*world.refused, world.tasks)
+    for team in range(world.teams):
+        rows["runs"].append(Run(f"{board}.{team}", board, "c", Json("{}"), _STARTED))
+        words = random.integers(3, 30, (world.tasks, world.turns)) + (4 if world.carried and team == 0 else 0)
+        scores = _scores(world, level, random) - (world.deficit if team == 0 else 0) + world.carried * (words.mean(axis=1) - 16)
+        for task in np.flatnonzero(random.random(world.tasks) < world.shared).tolist():
+            chance = min(refused[task] * (world.refusals if team == 0 else 1), 1)
+            game = _Game((board, team, task), float(np.clip(scores[task], 0, 1)), words[task], chance)
+            _draw_game(rows, game, world, random)
+
+
+class _Game(NamedTuple):
+    """What a game is drawn by."""
+
+    at: tuple[str, int, int]
+    """Board, team, task."""
+    score: float
+    words: NDArray[np.int64]
+    """Of the message of each turn."""
+    refused: float
+    """Chance that an action is refused."""
+
+
+def _draw_game(rows: Rows, game: _Game, world: World, random: np.random.Generator) -> None:
+    (board, team, task), score, words, refused = game
+    name = f"{board}.{team}.{task}"
     players = Json(f'{{"director": "m{team}", "builder": "b"}}')
-    rows: dict[str, list[tuple[object, ...]]] = {"turns": [], "actions": [], "utterances": []}
-    rows["episodes"] = [
-        Episode(name, f"r{team}", "drawn", "einstein", f"t{task}", None, f"m{team}", players, 1, 20, turns, score > 0.5, score,
+    rows["episodes"].append(
+        Episode(name, f"{board}.{team}", "drawn", board, f"t{task}", None, f"m{team}", players, 1, 20, world.turns, score > 0.5, score,
                 None, None, None, Json("{}"), f"{name}.json", _STARTED)
-    ]  # fmt: skip
-    for turn, progress in enumerate(np.cumsum(random.random(turns) < 0.4) / turns, start=1):
+    )  # fmt: skip
+    rises, accepted = random.random(world.turns) < 0.4 + world.slope * (words - 16) / 13, True
+    for turn, progress in enumerate(np.cumsum(rises) / world.turns, start=1):
         state = Json(f'"{random.integers(6)}"')
-        accepted, words = bool(random.random() >= refused), int(random.integers(3, 30))
+        accepted = bool(random.random() >= refused + (0 if accepted else world.again))
         rows["turns"].append(
             Turn(name, turn, state, state, oracle_available=False, oracle_followed=None, progress=float(progress), goal_reached=False,
                  error=None, at=None)
@@ -141,73 +217,120 @@ def _game(
             Action(name, turn, 1, "Builder", "place", Json("{}"), None, accepted, undoes=False, error_code=None if accepted else "E",
                    error_text=None)
         )  # fmt: skip
-        rows["utterances"].append(
-            Utterance(name, turn, 1, "Director", "public", ["Director"], " ".join(["word"] * words), None, superseded=False)
+        message = " ".join(["word"] * int(words[turn - 1]))
+        rows["utterances"].append(Utterance(name, turn, 1, "Director", "public", ["Director"], message, None, superseded=False))
+
+
+def asked(store: Store) -> dict[str, pl.DataFrame]:
+    """The reports that make statements about such stores, and those with other intervals."""
+    with store.reading():
+        return {name: report(store, name) for name in (*_REPORTS, "survival-curves", "leaderboard")}
+
+
+def false_in(tables: Mapping[str, pl.DataFrame]) -> dict[str, bool]:
+    """Report, `headline` or `ledger` -> whether something differs by the reports of one store."""
+    rows = [row for row in statements(tables) if row["p"] is not None]
+    false = {name: any(row["p_family"] < _SURE for row in rows if row["report"] == name) for name in _REPORTS}
+    front = behind(tables["compare"].filter("paired").iter_rows(named=True))
+    return false | {"headline": front is not None, "ledger": any(row["shown"] for row in rows)}
+
+
+def held_by(kind: Interval, rows: pl.DataFrame, true: Mapping[str, Floats]) -> tuple[int, int, float | None]:
+    """Intervals that hold the truth, all of that kind, and the least coverage that the report itself names for them."""
+    rows = (rows.filter(**kind.where) if kind.where else rows).drop_nulls(kind.low)
+    truth = np.asarray(true[kind.truth] if isinstance(kind.truth, str) else kind.truth)
+    truth = truth[rows["turn"].to_numpy()] if truth.ndim else np.full(len(rows), truth)
+    low, high = (rows[name].to_numpy() for name in (kind.low, kind.low.replace("low", "high")))
+    reported = rows["held_least"].min() if "held_least" in rows.columns else None
+    return int(((low <= truth + 1e-9) & (truth <= high + 1e-9)).sum()), len(rows), reported  # type: ignore[return-value]
+
+
+def part(name: str, number: int, store: Store) -> Iterator[tuple[str, int, str, int, int, float | None]]:
+    """Rows of the CSV file: world, part, what is counted, of how many, how many."""
+    world = WORLDS[name] if name in WORLDS else PLANTED[name][1]
+    fill(store, world, np.random.default_rng([2026, zlib.crc32(name.encode()), number]), AT_ONCE)
+    tables = asked(store)
+    boards = [
+        false_in({key: rows.filter(pl.col("benchmark") == f"board{board}") for key, rows in tables.items()}) for board in range(AT_ONCE)
+    ]
+    for counted in COUNTED if name in WORLDS else PLANTED[name][:1]:
+        yield name, number, counted, AT_ONCE, sum(board[counted] for board in boards), None
+    true = truths(world) if name in WORLDS else {}
+    for counted, kind in INTERVALS.items() if name in WORLDS else ():
+        held, n, reported = held_by(kind, tables[kind.report], true)
+        yield name, number, f"interval: {counted}", n, held, reported
+
+
+def found() -> pl.DataFrame:
+    """The file."""
+    if not CSV.exists():
+        return pl.DataFrame(
+            schema={"world": pl.String, "part": pl.Int64, "counted": pl.String, "n": pl.Int64, "hits": pl.Int64, "reported": pl.Float64}
         )
-    return rows
+    return pl.read_csv(CSV, schema_overrides={"reported": pl.Float64})
 
 
-def seen(store: Store, mean: float) -> Seen:
-    """What the ledger and the headlines say of a store, and what its intervals hold."""
-    found = claims(store)
-    tested = found.drop_nulls("p")
-    false = {name: bool((tested.filter(report=name)["p_family"] < _SURE).any()) for name in CLAIMED if name in tested["report"]}
-    false["ledger"] = bool(tested["shown"].any())
-    front = found.filter(found["estimand"].str.starts_with("front page: Which"))["sentence"]
-    false["headline"] = any(" is behind " in sentence for sentence in front)
-    covers: dict[str, list[bool]] = defaultdict(list)
-    for row in tested.drop_nulls(["low", "high"]).iter_rows(named=True):
-        covers[row["report"]].append(row["low"] <= (row["report"] == "survival") <= row["high"])
-    board = query(store, "SELECT score_low, score_high FROM leaderboard WHERE score_low IS NOT NULL").rows()
-    covers["leaderboard"] = [low <= mean <= high for low, high in board]
-    return Seen(false, dict(covers))
-
-
-def lines(stores: int = 20, seed: int = 2026, worlds: Sequence[str] = tuple(WORLDS)) -> Iterator[str]:
-    """Tables of false statements and of coverage by world."""
-    random = np.random.default_rng(seed)
-    columns = (*_NAMES, "headline", "ledger")
-    results: dict[str, list[Seen]] = {}
-    yield f"share of stores with a false statement, {stores} stores a world, {stores * len(worlds)} in all"
-    yield f"{'':<26}" + "".join(f"{name:>14}" for name in columns)
+def extend(stores: int, worlds: Sequence[str]) -> None:
+    """Draw what is missing, and append each part."""
+    there = found()
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "null.duckdb")
         store.create()
-        for name in worlds:
-            results[name] = []
-            for _ in range(stores):
-                fill(store, WORLDS[name], random)
-                results[name].append(seen(store, true_mean(WORLDS[name])))
-            yield _false(name, columns, results[name])
-        yield _false("all", columns, [one for found in results.values() for one in found])
-        kinds = (*_NAMES, "leaderboard")
-        yield "\ncoverage of 95 % intervals (those outside .93 to .97 have a star)"
-        yield f"{'':<26}" + "".join(f"{name:>14}" for name in kinds)
-        for name, found in results.items():
-            shares = [_share([held for one in found for held in one.covers.get(kind, [])], star=True) for kind in kinds]
-            yield f"{name:<26}" + "".join(f"{text:>14}" for text in shares)
-        powers = []
-        for _ in range(2 * stores):
-            fill(store, World(deficit=_DEFICIT), random)
-            shown = compare(store)
-            powers.append(any(is_shown(row) and "m0" in row["team_b"] for row in shown.iter_rows(named=True)))
-        yield f"\npower of compare, 6 teams, 12 tasks, one worse by {_DEFICIT:g}, {2 * stores} stores: {_share(powers)}"
+        for number in range(-(-stores // AT_ONCE)):
+            for name in worlds:
+                if there.filter(world=name, part=number).is_empty():
+                    rows = list(part(name, number, store))
+                    with CSV.open("a", newline="") as file:
+                        writer = csv.writer(file, lineterminator="\n")
+                        if file.tell() == 0:
+                            writer.writerow(("world", "part", "counted", "n", "hits", "reported"))
+                        writer.writerows(rows)
 
 
-def _false(name: str, columns: Sequence[str], found: Sequence[Seen]) -> str:
-    return f"{name:<26}" + "".join(f"{_share([one.false[column] for one in found if column in one.false]):>14}" for column in columns)
+def lines() -> Iterator[str]:
+    """Tables of false statements, coverage and power."""
+    from scipy import stats
+
+    rows = found().group_by("world", "counted").agg(pl.col("n", "hits").sum(), pl.col("reported").min())
+    cells = {(world, counted): (n, hits, reported) for world, counted, n, hits, reported in rows.iter_rows()}
+    worlds = [name for name in WORLDS if (name, "ledger") in cells]
+    total = {name: tuple(sum(cells[world, name][at] for world in worlds) for at in (0, 1)) for name in COUNTED}
+    yield f"share of stores with a false statement, and its 95 % interval by Clopper and Pearson; {total['ledger'][0]} stores in all"
+    yield f"{'':<26}{'stores':>7}" + "".join(f"{name:>14}" for name in COUNTED)
+    for world in worlds:
+        yield f"{world:<26}{cells[world, 'ledger'][0]:>7}" + "".join(
+            f"{cells[world, name][1] / cells[world, name][0]:>14.3f}" for name in COUNTED
+        )
+    yield f"{'all':<26}{total['ledger'][0]:>7}" + "".join(f"{hits / n:>14.3f}" for n, hits in total.values())
+    ends = [stats.binomtest(hits, n).proportion_ci() for n, hits in total.values()]
+    yield f"{'':<33}" + "".join(f"{f'{end.low:.3f} to {end.high:.3f}':>14}" for end in ends)
+    short = [name.partition(",")[0] for name in worlds]
+    yield "\ncoverage of 95 % intervals; * outside .93 to .97, ! also below what the report names (held_least)"
+    yield f"{'':<14}" + "".join(f"{name:>24}" for name in short)
+    for kind in INTERVALS:
+        yield f"{kind:<14}" + "".join(f"{_share(*cells.get((world, f'interval: {kind}'), (0, 0, None))):>24}" for world in worlds)
+    yield f"\n{'power':<46}{'report':>14}{'stores':>8}{'shown':>8}"
+    for name, (of, _) in PLANTED.items():
+        if (name, of) in cells:
+            n, hits, _ = cells[name, of]
+            yield f"{name:<46}{of:>14}{n:>8}{hits / n:>8.3f}"
 
 
-def _share(values: Sequence[bool], *, star: bool = False) -> str:
-    if not values:
+def _share(n: int, held: int, reported: float | None) -> str:
+    if not n:
         return "-"
-    mean = float(np.mean(values))
-    return f"{mean:.3f}" + ("*" if star and not 0.93 <= mean <= 0.97 else "")
+    share = held / n
+    return f"{share:.3f} of {n}" + (
+        "!" if share < (0.93 if reported is None else min(reported, 0.93)) else "*" if not 0.93 <= share <= 0.97 else " "
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the tables, or write them into the page."""
+    """Draw what is asked for, and print the tables, or write them into the page."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--stores", type=int, default=20)
-    asked, left = parser.parse_known_args(arguments)
-    return put("null", lines(asked.stores), left)
+    parser.add_argument("--stores", type=int, default=0)
+    parser.add_argument("--world", action="append", choices=(*WORLDS, *PLANTED))
+    chosen, left = parser.parse_known_args(arguments)
+    if "--help" not in left:
+        extend(chosen.stores, chosen.world or (*WORLDS, *PLANTED))
+    return put("null", lines(), left)

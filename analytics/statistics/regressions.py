@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.statistics.intervals import LEVEL, Floats
+from analytics.statistics.shifts import sign_flip_p
 
 _CONSTANT = "constant"
 _COLLINEAR = 1e-8
@@ -222,7 +223,9 @@ def correlation(
 ) -> Correlation | None:
     """Pearson's coefficient; None where a column does not vary. Without ends where clusters are few, or leaving one out changes nothing.
 
-    Each cluster is left out in turn, on Fisher's z, with Student's t (jackknife; Efron and Stein 1981, Annals of Statistics 9).
+    Each cluster is left out in turn, on Fisher's z, with Student's t (jackknife; Efron and Stein 1981, Annals of Statistics 9). Its tails
+    are too light for few clusters: with ten, p was below 0.002 in 0.6 % of null data sets. So p is at least that of flipping the signs of
+    what clusters add to the covariance (Canay, Romano and Shaikh 2017, Econometrica 85).
 
     Args:
         x: shape (rows,); for a partial coefficient what `without` leaves, for Spearman's the `ranks`.
@@ -253,7 +256,9 @@ def correlation(
     if error <= _STEADY:  # a coefficient of 1, or of as few ranks: an interval without width would say that nothing is in doubt
         return Correlation(float(whole), None, None, None)
     half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
-    p = float(2 * stats.t.sf(abs(float(z)) / error, freedom))
+    mean_x, mean_y = total[1] / np.maximum(total[0], 1), total[2] / np.maximum(total[0], 1)
+    added = (sums[5] - sums[1] * mean_y - sums[2] * mean_x + sums[0] * mean_x * mean_y).sum(axis=1)
+    p = max(float(2 * stats.t.sf(abs(float(z)) / error, freedom)), sign_flip_p(added))
     return Correlation(float(whole), float(np.tanh(z - half)), float(np.tanh(z + half)), p)
 
 
