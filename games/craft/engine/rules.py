@@ -1,8 +1,8 @@
 """Checks, execution and candidates of moves as the released engine has them.
 
-Checks come in the order of the released engine; each is a function that gives the fields of its message if the move fails. They read the
-tidied coordinate: ``(0, 1)`` becomes ``(0,1)``; the board is changed under the text as the builder wrote it (``board`` explains the ghost
-cells that result). Nothing compares a placed block with the target, and support is implied: the layer must equal the height of the stack.
+Checks come in the order of the released engine. They read the tidied coordinate: ``(0, 1)`` becomes ``(0,1)``; the board is changed under
+the text as the builder wrote it (``board`` explains the ghost cells that result). Nothing compares a placed block with the target, and
+support is implied: the layer must equal the height of the stack.
 
 Texts of error messages are those of the released engine, because logs hold nothing else. Codes are ours and stable: C coordinates, P place,
 L large block, R remove, X execution, A action.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal, get_args
@@ -164,49 +164,36 @@ _HIDDEN_SET, _HIDDEN_SET_REVERSED = (f"{{{first!r}, {second!r}}}" for first, sec
 
 def same_message(first: str, second: str) -> bool:
     """Compare two messages; the printed set of hidden cells may be in either order."""
-    return first == second or _ordered(first) == _ordered(second)
+    first, second = (message.replace(_HIDDEN_SET_REVERSED, _HIDDEN_SET) for message in (first, second))
+    return first == second
 
-
-def _ordered(message: str) -> str:
-    return message.replace(_HIDDEN_SET_REVERSED, _HIDDEN_SET)
-
-
-_Fields = Mapping[str, object]
-_Check = tuple[ErrorCode, Callable[[Board, Move], _Fields | None]]
-"""A code, and a function that gives the fields of its message if the move fails the check."""
 
 _COORDINATE: Final = re.compile(r"\(\d,\d\)")
 """Matched at the start only: the released engine lets text after the bracket pass."""
 
 _DIGIT: Final = re.compile(r"\d")
-_ACTIONS: Final = ("place", "remove")
 _AXES: Final = 2
 """Numbers in a coordinate."""
 
 
 def examine(board: Board, move: Move) -> tuple[Move, MoveError | None]:
     """Check a move; give it with tidied coordinates, and the first rule it breaks."""
-    if move.position in CELL_INDEX and move.action in _ACTIONS:  # passes all checks of the coordinate, and needs no tidying
-        return _examine_place(board, move) if move.action == "place" else _examine_remove(board, move)
-    error = _first_failure(_WRITTEN_CHECKS, board, move)
-    if error is not None:
-        return move, error
-    tidied = _tidied(move, position=_tidy_cell(move.position))
-    error = _first_failure(_POSITION_CHECKS, board, tidied)
-    if error is not None:
-        return tidied, error
-    return _examine_place(board, tidied) if move.action == "place" else _examine_remove(board, tidied)
+    if move.position not in CELL_INDEX or move.action not in ("place", "remove"):
+        if not move.action or not move.position:
+            return move, _error("C1", move)
+        parts = _parts(move.position)
+        if "(" in move.position and len(parts) != _AXES:
+            return move, _error("C2", move, parts=parts)
+        move = _tidied(move, position=_tidy_cell(move.position))
+        error = _position_error(move)
+        if error is not None:
+            return move, error
+    return _examine_place(board, move) if move.action == "place" else _examine_remove(board, move)
 
 
-def _first_failure(checks: tuple[_Check, ...], board: Board, move: Move) -> MoveError | None:
-    for code, failing_fields in checks:
-        fields = failing_fields(board, move)
-        if fields is not None:
-            return MoveError(code, MESSAGES[code].format_map(fields))
-    return None
-
-
-# -- coordinates ---------------------------------------------------------------------------------
+def _error(code: ErrorCode, move: Move, **fields: object) -> MoveError:
+    facts = {"action": move.action, "block": move.block, "position": move.position, "layer": move.layer, "span_to": move.span_to}
+    return MoveError(code, MESSAGES[code].format_map(facts | fields))
 
 
 def _parts(text: str) -> list[str]:
@@ -214,9 +201,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _tidy_cell(text: str) -> str:
-    if text in CELL_INDEX or "(" not in text:
-        return text
-    return _tidy_pair(text)
+    return text if text in CELL_INDEX or "(" not in text else _tidy_pair(text)
 
 
 def _tidy_pair(text: str) -> str:
@@ -224,211 +209,72 @@ def _tidy_pair(text: str) -> str:
     return f"({parts[0]},{parts[1]})" if len(parts) == _AXES else text
 
 
-def _tidied(move: Move, *, position: str) -> Move:
-    return move if position == move.position else replace(move, position=position)
+def _tidied(move: Move, **changed: str) -> Move:
+    return move if all(getattr(move, name) == text for name, text in changed.items()) else replace(move, **changed)
 
 
-def _missing(_: Board, move: Move) -> _Fields | None:
-    if move.action and move.position:
-        return None
-    return {"action": move.action, "position": move.position}
-
-
-def _bad_coordinate(_: Board, move: Move) -> _Fields | None:
-    if move.position in CELL_INDEX or "(" not in move.position:
-        return None
-    parts = _parts(move.position)
-    return None if len(parts) == _AXES else {"parts": parts}
-
-
-def _invalid_position(_: Board, move: Move) -> _Fields | None:
-    return None if _COORDINATE.match(move.position) else {"position": move.position}
-
-
-def _unreadable_digits(_: Board, move: Move) -> _Fields | None:
-    if move.position in CELL_INDEX or len(_DIGIT.findall(move.position)) == _AXES:
-        return None
-    return {"reason": "too many values to unpack (expected 2)"}
-
-
-def _out_of_bounds(_: Board, move: Move) -> _Fields | None:
-    if move.position in CELL_INDEX:
-        return None
-    row, column = map(int, _DIGIT.findall(move.position))
-    return None if f"({row},{column})" in CELL_INDEX else {"row": row, "column": column}
-
-
-def _unknown_action(_: Board, move: Move) -> _Fields | None:
-    return None if move.action in _ACTIONS else {"action": move.action}
-
-
-_WRITTEN_CHECKS: Final[tuple[_Check, ...]] = (("C1", _missing), ("C2", _bad_coordinate))
-_POSITION_CHECKS: Final[tuple[_Check, ...]] = (
-    ("C3", _invalid_position),
-    ("C5", _unreadable_digits),
-    ("C4", _out_of_bounds),
-    ("A1", _unknown_action),
-)
-
-
-# -- place ---------------------------------------------------------------------------------------
-
-
-def _unknown_block(_: Board, move: Move) -> _Fields | None:
-    return None if move.block in BLOCKS else {"block": move.block}
-
-
-def _wrong_layer(board: Board, move: Move) -> _Fields | None:
-    height = board.height(move.position)
-    if move.layer == height:
-        return None
-    return {"position": move.position, "layer": move.layer, "height": height}
-
-
-def _full(board: Board, move: Move) -> _Fields | None:
-    return {"position": move.position} if board.height(move.position) >= MAX_HEIGHT else None
-
-
-def _spans_itself(_: Board, move: Move) -> _Fields | None:
-    return {"position": move.position} if move.span_to == move.position else None
-
-
-def _no_span(_: Board, move: Move) -> _Fields | None:
-    return None if move.span_to else {"block": move.block}
-
-
-def _hidden_span(_: Board, move: Move) -> _Fields | None:
-    if move.position not in HIDDEN_CELLS and move.span_to not in HIDDEN_CELLS:
-        return None
-    hidden = "{" + ", ".join(map(repr, HIDDEN_CELLS)) + "}"
-    return {"position": move.position, "span_to": move.span_to, "hidden": hidden}
-
-
-def _invalid_span(_: Board, move: Move) -> _Fields | None:
-    return None if _COORDINATE.match(_span_to(move)) else {"span_to": move.span_to}
-
-
-def _not_adjacent(_: Board, move: Move) -> _Fields | None:
-    neighbors = NEIGHBORS.get(move.position, ())
-    if move.span_to in neighbors:
-        return None
-    return {"span_to": move.span_to, "position": move.position, "neighbors": list(neighbors)}
-
-
-def _uneven(board: Board, move: Move) -> _Fields | None:
-    height, partner_height = board.height(move.position), board.height(_span_to(move))
-    if height == partner_height:
-        return None
-    return {
-        "span_to": move.span_to,
-        "partner_height": partner_height,
-        "position": move.position,
-        "height": height,
-    }
-
-
-def _partner_full(board: Board, move: Move) -> _Fields | None:
-    return {"span_to": move.span_to} if board.height(_span_to(move)) >= MAX_HEIGHT else None
-
-
-def _span_taken(board: Board, move: Move) -> _Fields | None:
-    cells = {move.position, move.span_to}
-    if not any(cells.intersection(span) for span in board.layer_spans(move.layer)):
-        return None
-    return {"position": move.position, "span_to": move.span_to, "layer": move.layer}
-
-
-_PLACE_CHECKS: Final[tuple[_Check, ...]] = (
-    ("P1", _unknown_block),
-    ("P2", _wrong_layer),
-    ("P3", _full),
-)
-_SPAN_NAMED_CHECKS: Final[tuple[_Check, ...]] = (("L1", _spans_itself), ("L2", _no_span))
-_SPAN_FITS_CHECKS: Final[tuple[_Check, ...]] = (
-    ("L3", _hidden_span),
-    ("L4", _invalid_span),
-    ("L5", _not_adjacent),
-    ("L6", _uneven),
-    ("L7", _partner_full),
-    ("L8", _span_taken),
-)
+def _position_error(move: Move) -> MoveError | None:
+    """What is wrong with a tidied coordinate, or with the action."""
+    if not _COORDINATE.match(move.position):
+        return _error("C3", move)
+    if move.position not in CELL_INDEX:
+        digits = [int(digit) for digit in _DIGIT.findall(move.position)]
+        if len(digits) != _AXES:
+            return _error("C5", move, reason="too many values to unpack (expected 2)")
+        if f"({digits[0]},{digits[1]})" not in CELL_INDEX:
+            return _error("C4", move, row=digits[0], column=digits[1])
+    return None if move.action in ("place", "remove") else _error("A1", move)
 
 
 def _examine_place(board: Board, move: Move) -> tuple[Move, MoveError | None]:
-    error = _first_failure(_PLACE_CHECKS, board, move)
-    if error is not None or not is_large(move.block or ""):
-        return move, error
-    error = _first_failure(_SPAN_NAMED_CHECKS, board, move)
-    if error is not None:
-        return move, error
-    tidied = _with_span(move, _tidy_cell(_span_to(move)))
-    return tidied, _first_failure(_SPAN_FITS_CHECKS, board, tidied)
+    height, large = board.height(move.position), is_large(move.block or "")
+    checks: tuple[tuple[ErrorCode, bool], ...] = (
+        ("P1", move.block not in BLOCKS),
+        ("P2", move.layer != height),
+        ("P3", height >= MAX_HEIGHT),
+        ("L1", large and move.span_to == move.position),
+        ("L2", large and not move.span_to),
+    )
+    code = next((code for code, fails in checks if fails), None)
+    if code is not None or not large:
+        return move, None if code is None else _error(code, move, height=height)
+    span_to = _tidy_cell(move.span_to or "")
+    tidied = _tidied(move, span_to=span_to)
+    return tidied, _span_error(board, tidied, span_to, height)
 
 
-# -- remove --------------------------------------------------------------------------------------
-
-
-def _nothing_there(board: Board, move: Move) -> _Fields | None:
-    return None if board.height(move.position) else {"position": move.position}
-
-
-def _not_the_top(board: Board, move: Move) -> _Fields | None:
-    top = board.height(move.position) - 1
-    if move.layer == top:
-        return None
-    return {"layer": move.layer, "position": move.position, "top": top}
-
-
-def _unrecorded(board: Board, move: Move) -> _Fields | None:
-    if board.partner(move.position, move.layer) is not None:
-        return None
-    return {"position": move.position, "layer": move.layer}
-
-
-def _half_named(board: Board, move: Move) -> _Fields | None:
-    if move.span_to:
-        return None
-    partner = board.partner(move.position, move.layer)
-    return {"position": move.position, "layer": move.layer, "partner": partner}
-
-
-def _other_half(board: Board, move: Move) -> _Fields | None:
-    partner = board.partner(move.position, move.layer)
-    if move.span_to == partner:
-        return None
-    return {
-        "position": move.position,
-        "layer": move.layer,
-        "span_to": move.span_to,
-        "partner": partner,
-    }
-
-
-_REMOVE_CHECKS: Final[tuple[_Check, ...]] = (("R1", _nothing_there), ("R2", _not_the_top))
-_PARTNER_NAMED_CHECKS: Final[tuple[_Check, ...]] = (("R3", _unrecorded), ("R4", _half_named))
-_PARTNER_CHECKS: Final[tuple[_Check, ...]] = (("R5", _other_half),)
+def _span_error(board: Board, move: Move, span_to: str, height: int) -> MoveError | None:
+    """Why a large block cannot lie over these two cells."""
+    neighbors, partner_height = NEIGHBORS.get(move.position, ()), board.height(span_to)
+    checks: tuple[tuple[ErrorCode, bool], ...] = (
+        ("L3", move.position in HIDDEN_CELLS or span_to in HIDDEN_CELLS),
+        ("L4", not _COORDINATE.match(span_to)),
+        ("L5", span_to not in neighbors),
+        ("L6", height != partner_height),
+        ("L7", partner_height >= MAX_HEIGHT),
+        ("L8", any({move.position, span_to}.intersection(span) for span in board.layer_spans(move.layer))),
+    )
+    code = next((code for code, fails in checks if fails), None)
+    hidden = "{" + ", ".join(map(repr, HIDDEN_CELLS)) + "}"
+    facts = {"hidden": hidden, "neighbors": list(neighbors), "height": height, "partner_height": partner_height}
+    return None if code is None else _error(code, move, **facts)
 
 
 def _examine_remove(board: Board, move: Move) -> tuple[Move, MoveError | None]:
-    error = _first_failure(_REMOVE_CHECKS, board, move)
-    if error is not None or not is_large(board.stack(move.position)[-1]):
-        return move, error
-    error = _first_failure(_PARTNER_NAMED_CHECKS, board, move)
-    if error is not None:
-        return move, error
-    tidied = _with_span(move, _tidy_pair(_span_to(move)))
-    return tidied, _first_failure(_PARTNER_CHECKS, board, tidied)
-
-
-# -- fields that earlier checks have made sure of -------------------------------------------------
-
-
-def _span_to(move: Move) -> str:
-    return move.span_to or ""
-
-
-def _with_span(move: Move, span_to: str) -> Move:
-    return move if span_to == move.span_to else replace(move, span_to=span_to)
+    stack = board.stack(move.position)
+    if not stack:
+        return move, _error("R1", move)
+    if move.layer != len(stack) - 1:
+        return move, _error("R2", move, top=len(stack) - 1)
+    if not is_large(stack[-1]):
+        return move, None
+    partner = board.partner(move.position, move.layer)
+    if partner is None:
+        return move, _error("R3", move)
+    if not move.span_to:
+        return move, _error("R4", move, partner=partner)
+    tidied = _tidied(move, span_to=_tidy_pair(move.span_to))
+    return tidied, None if tidied.span_to == partner else _error("R5", tidied, partner=partner)
 
 
 class Outcome(Struct, frozen=True):
@@ -566,7 +412,11 @@ DEFAULT_SAMPLE: Final = 5
 def candidates(board: Board, target: Board) -> tuple[Move, ...]:
     """Give all candidates in cell order, each large block once. Ghost cells play no part."""
     real = Board(board.stacks, board.spans) if board.ghosts else board
-    return tuple(move for move in _proposals(real, target) if _fits(real, move))
+    return tuple(
+        move
+        for move in _proposals(real, target)
+        if _fits(move, real.stack(move.position), real.stack(move.span_to or ""), real.layer_spans(move.layer))
+    )
 
 
 def sample(moves: Sequence[Move], n: int, turn: int, structure_idx: int = 0) -> tuple[Move, ...]:
@@ -581,12 +431,8 @@ def sample(moves: Sequence[Move], n: int, turn: int, structure_idx: int = 0) -> 
     return tuple(random.Random(structure_idx * 1000 + turn).sample(moves, n))
 
 
-def _fits(board: Board, move: Move) -> bool:
-    return _fits_there(move, board.stack(move.position), board.stack(move.span_to or ""), board.layer_spans(move.layer))
-
-
 @lru_cache(maxsize=65536)  # what is elsewhere does not matter, and there are few stacks
-def _fits_there(move: Move, stack: Stack, partner_stack: Stack, spans: tuple[Span, ...]) -> bool:
+def _fits(move: Move, stack: Stack, partner_stack: Stack, spans: tuple[Span, ...]) -> bool:
     """Tell whether the engine would carry a move out on any board with these stacks in its cells and these spans on its layer."""
     board = EMPTY_BOARD.with_layer_spans(move.layer, spans).with_stack(move.position, stack)
     return accepts(board if move.span_to is None else board.with_stack(move.span_to, partner_stack), move)
@@ -595,32 +441,17 @@ def _fits_there(move: Move, stack: Stack, partner_stack: Stack, spans: tuple[Spa
 def _proposals(board: Board, target: Board) -> Iterator[Move]:
     listed: set[frozenset[Cell]] = set()
     for cell, stack, wanted in zip(CELLS, board.stacks, target.stacks, strict=True):
-        move = _proposal(board, target, cell, stack, wanted)
-        if move is None:
+        if stack == wanted:
             continue
-        if move.span_to is not None:
-            pair = frozenset((cell, move.span_to))
-            if pair in listed:
-                continue
-            listed.add(pair)
-        yield move
-
-
-def _proposal(board: Board, target: Board, cell: Cell, stack: Stack, wanted: Stack) -> Move | None:
-    if len(stack) < len(wanted):
-        layer = len(stack)
-        return _move("place", wanted[layer], cell, layer, owner=target)
-    if stack == wanted:
-        return None
-    layer = len(stack) - 1
-    return _move("remove", stack[layer], cell, layer, owner=board)
-
-
-def _move(action: str, block: str, cell: Cell, layer: int, *, owner: Board) -> Move | None:
-    if not is_large(block):
-        return _known(action, block, cell, layer, None)
-    partner = owner.partner(cell, layer)
-    return None if partner is None else _known(action, block, cell, layer, partner)
+        adds = len(stack) < len(wanted)
+        layer = len(stack) if adds else len(stack) - 1
+        block, owner = (wanted[layer], target) if adds else (stack[layer], board)
+        partner = owner.partner(cell, layer) if is_large(block) else None
+        pair = frozenset((cell, partner or cell))
+        if (is_large(block) and partner is None) or (partner is not None and pair in listed):
+            continue
+        listed.add(pair)
+        yield _known("place" if adds else "remove", block, cell, layer, partner)
 
 
 _known: Final = lru_cache(maxsize=65536)(Move)

@@ -33,29 +33,29 @@ def next_gap(sight: Sight, rng: random.Random) -> Plan | None:
 
 def omit_place(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for the next block without a word on where."""
-    return _partly_requested(_gap(sight, rng), "missing_location", _without_place)
+    return _partly_requested(_gap(sight, rng), "missing_location", cell=None, layer=None, span_to=None)
 
 
 def vague_place(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for the next block "somewhere over there"."""
-    plan = _partly_requested(_gap(sight, rng), "vague_location", _without_place)
+    plan = _partly_requested(_gap(sight, rng), "vague_location", cell=None, layer=None, span_to=None)
     return None if plan is None else replace(plan, vague_place=True)
 
 
 def omit_color(sight: Sight, rng: random.Random) -> Plan | None:
     """Leave the colour out."""
-    return _partly_requested(_gap(sight, rng), "missing_color", _without_color)
+    return _partly_requested(_gap(sight, rng), "missing_color", color=None)
 
 
 def omit_size(sight: Sight, rng: random.Random) -> Plan | None:
     """Leave the size out, and with it the second cell of a large block."""
-    return _partly_requested(_gap(sight, rng), "missing_size", _without_size)
+    return _partly_requested(_gap(sight, rng), "missing_size", size=None, span_to=None)
 
 
 def omit_span(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for a large block and name one of its cells only; prefers large blocks to others."""
     large = [order for order in _gaps(sight) if order.span_to is not None]
-    return _partly_requested(_freshest(large, sight, rng), "missing_second_cell", _without_span)
+    return _partly_requested(_freshest(large, sight, rng), "missing_second_cell", span_to=None)
 
 
 def fill_only(sight: Sight, rng: random.Random) -> Plan | None:
@@ -107,24 +107,8 @@ def miscount_layer(sight: Sight, rng: random.Random) -> Plan | None:
     return Plan(thought=order, request=replace(order, layer=rng.choice(others)), defects=("layer_miscounted",))
 
 
-def _partly_requested(order: Instruction | None, defect: str, leave_out: Callable[[Instruction], Instruction]) -> Plan | None:
-    return None if order is None else Plan(thought=order, request=leave_out(order), defects=(defect,))
-
-
-def _without_place(order: Instruction) -> Instruction:
-    return replace(order, cell=None, layer=None, span_to=None)
-
-
-def _without_color(order: Instruction) -> Instruction:
-    return replace(order, color=None)
-
-
-def _without_size(order: Instruction) -> Instruction:
-    return replace(order, size=None, span_to=None)
-
-
-def _without_span(order: Instruction) -> Instruction:
-    return replace(order, span_to=None)
+def _partly_requested(order: Instruction | None, defect: str, **left_out: None) -> Plan | None:
+    return None if order is None else Plan(thought=order, request=replace(order, **left_out), defects=(defect,))
 
 
 def _gap(sight: Sight, rng: random.Random) -> Instruction | None:
@@ -274,10 +258,15 @@ def contradict(sight: Sight, rng: random.Random) -> Plan | None:
     if heard is None or heard.request is None or heard.request.cell is None:
         return None
     request = heard.request
-    changed = rng.choice(_CONTRADICTIONS)(request, rng)
-    if changed is None:
+    order, defect = request, f"conflict_{rng.choice(('color', 'size', 'action'))}"
+    if defect == "conflict_color":
+        order = replace(request, color=rng.choice([letter for letter in COLORS if letter != request.color]))
+    elif defect == "conflict_action":
+        order = replace(request, verb="remove" if request.verb == "place" else "place")
+    elif request.size == "l" and request.verb == "place":
+        order = replace(request, size="s", span_to=None)
+    else:
         return None
-    order, defect = changed
     defects = _foreign(sight, order, defect)
     if rng.random() < _ACKNOWLEDGED:
         return Plan(thought=order, request=order, disputes=heard.director, defects=defects)
@@ -285,25 +274,6 @@ def contradict(sight: Sight, rng: random.Random) -> Plan | None:
 
 
 _ACKNOWLEDGED = 0.4
-
-
-def _other_color(request: Instruction, rng: random.Random) -> tuple[Instruction, str] | None:
-    return replace(request, color=rng.choice([letter for letter in COLORS if letter != request.color])), "conflict_color"
-
-
-def _other_size(request: Instruction, _rng: random.Random) -> tuple[Instruction, str] | None:
-    return (replace(request, size="s", span_to=None), "conflict_size") if request.size == "l" and request.verb == "place" else None
-
-
-def _other_action(request: Instruction, _rng: random.Random) -> tuple[Instruction, str] | None:
-    return replace(request, verb="remove" if request.verb == "place" else "place"), "conflict_action"
-
-
-_CONTRADICTIONS: tuple[Callable[[Instruction, random.Random], tuple[Instruction, str] | None], ...] = (
-    _other_color,
-    _other_size,
-    _other_action,
-)
 
 
 def break_format(sight: Sight, rng: random.Random) -> Plan | None:

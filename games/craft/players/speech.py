@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 import yaml
 from msgspec.structs import replace
@@ -90,9 +90,10 @@ def message(plan: Plan, sight: Sight, rng: random.Random) -> str:
     if plan.request is None:
         return wording().sentence(f"{plan.kind}.{frame}", {}, rng)
     quoting = plan.disputes is not None or plan.endorses is not None
+    lead = ("dispute" if plan.disputes else "endorse", {"who": plan.disputes or plan.endorses or ""})
     slots = _spot_slots(plan.request, sight.director, rng) | {
         "block": _block_phrase(plan.request, rng),
-        "opener": _lead(plan, rng) if quoting else wording().expand(f"opener.{frame}", {}, rng),
+        "opener": wording().expand(*(lead if quoting else (f"opener.{frame}", {})), rng),
         "tail": _tail(plan.request, sight, frame, rng),
         "remark": _remark(plan, sight.director, rng),
     }
@@ -110,8 +111,14 @@ def thinking(plan: Plan, sight: Sight, rng: random.Random) -> str:
     if plan.thought is None:
         return wording().sentence("think.done", slots, rng)
     thought = plan.thought
-    slots |= _thought_slots(thought, rng)
-    slots["stack"] = ""
+    slots |= {
+        "cell": thought.cell or _UNKNOWN_CELL,
+        "span": thought.span_to or "",
+        "n": str(thought.layer),
+        "color": COLORS.get(thought.color or "", ""),
+        "size": wording().expand(f"size.{thought.size}", {}, rng),
+        "stack": "",
+    }
     if thought.cell is not None and thought.verb == "place" and sight.height(thought.cell) == thought.layer:
         slots["stack"] = wording().expand("stack.next", slots | {"h": slots["n"]}, rng)
     count = "two" if thought.span_to else "one"
@@ -135,11 +142,6 @@ def confirmation(move: Move, followed: Director | None, rng: random.Random) -> s
     return wording().sentence("confirm.guess" if followed is None else "confirm.follow", slots, rng)
 
 
-def _lead(plan: Plan, rng: random.Random) -> str:
-    symbol, who = ("dispute", plan.disputes) if plan.disputes else ("endorse", plan.endorses)
-    return wording().expand(symbol, {"who": who or ""}, rng)
-
-
 def _block_phrase(request: Instruction, rng: random.Random) -> str:
     known = "".join(("c" if request.color else "", "s" if request.size else "")) or "none"
     slots = {"det": "a", "color": COLORS.get(request.color or "", "")}
@@ -157,20 +159,16 @@ def _spot_slots(request: Instruction, speaker: Director, rng: random.Random) -> 
     slots: dict[str, str] = {}
     if request.cell is not None:
         owner = _owner(request.cells, speaker)
-        slots |= {"owner": owner, "col": _column(request.cell, owner, rng), "colnoun": _column_noun(request.cell, owner, rng)}
+        slots |= {"owner": owner, "col": _column("col", request.cell, owner, rng), "colnoun": _column("colnoun", request.cell, owner, rng)}
         if request.span_to is not None:
-            slots["col2"] = _column(request.span_to, owner, rng)
+            slots["col2"] = _column("col", request.span_to, owner, rng)
     if request.layer is not None:
         slots |= {"lay": wording().expand(f"lay.{request.layer}", {}, rng), "n": str(request.layer)}
     return slots
 
 
-def _column(cell: Cell, owner: Director, rng: random.Random) -> str:
-    return wording().expand(f"col.{WALLS[owner].index(cell)}", {}, rng)
-
-
-def _column_noun(cell: Cell, owner: Director, rng: random.Random) -> str:
-    return wording().expand(f"colnoun.{WALLS[owner].index(cell)}", {}, rng)
+def _column(symbol: str, cell: Cell, owner: Director, rng: random.Random) -> str:
+    return wording().expand(f"{symbol}.{WALLS[owner].index(cell)}", {}, rng)
 
 
 def _spot_symbol(plan: Plan, frame: str) -> str:
@@ -211,16 +209,6 @@ def _aside(plan: Plan, rng: random.Random) -> str:
     return ""
 
 
-def _thought_slots(thought: Instruction, rng: random.Random) -> dict[str, str]:
-    return {
-        "cell": thought.cell or _UNKNOWN_CELL,
-        "span": thought.span_to or "",
-        "n": str(thought.layer),
-        "color": COLORS.get(thought.color or "", ""),
-        "size": wording().expand(f"size.{thought.size}", {}, rng),
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class SlipScene:
     """What a slip can depend on."""
@@ -237,32 +225,10 @@ LineSlip = Callable[[str, Move, SlipScene], str | None]
 """Gives the line that is written instead, or None where this slip cannot happen."""
 
 
-def _layer(move: Move, scene: SlipScene) -> Move | None:
-    return replace(move, layer=scene.rng.choice([layer for layer in range(MAX_HEIGHT) if layer != move.layer]))
-
-
-def _span_omitted(move: Move, _: SlipScene) -> Move | None:
-    return replace(move, span_to=None) if move.span_to else None
-
-
-def _span_wrong(move: Move, scene: SlipScene) -> Move | None:
-    if not move.span_to:
-        return None
-    return replace(move, span_to=scene.rng.choice([cell for cell in CELLS if cell not in (move.position, move.span_to)]))
-
-
-def _span_none_text(move: Move, _: SlipScene) -> Move | None:
-    return None if move.span_to else replace(move, span_to="None")
-
-
 def _span_extra(move: Move, scene: SlipScene) -> Move | None:
     if move.span_to or is_large(move.block or "") or move.action != "place":
         return None
     return replace(move, span_to=scene.rng.choice(NEIGHBORS[move.position]))
-
-
-def _endpoint_reversed(move: Move, _: SlipScene) -> Move | None:
-    return replace(move, position=move.span_to, span_to=move.position) if move.span_to else None
 
 
 def _frame_flip(move: Move, scene: SlipScene) -> Move | None:
@@ -282,18 +248,6 @@ def _color(move: Move, scene: SlipScene) -> Move | None:
     return replace(move, block=scene.rng.choice([letter for letter in COLORS if letter != move.block[0]]) + move.block[1])
 
 
-def _bad_block_code(move: Move, scene: SlipScene) -> Move | None:
-    return replace(move, block=scene.rng.choice(["p", "w", "x"]) + (move.block or "s")[-1]) if move.action == "place" else None
-
-
-def _bad_coordinate(move: Move, scene: SlipScene) -> Move | None:
-    return replace(move, position=scene.rng.choice(["(3,1)", "(1,4)", "(0)", "0,2", "A1"]))
-
-
-def _space_in_coordinate(move: Move, _: SlipScene) -> Move | None:
-    return replace(move, position=move.position.replace(",", ", "))
-
-
 def _place_on_full(move: Move, scene: SlipScene) -> Move | None:
     full = [cell for cell in CELLS if scene.board.height(cell) == MAX_HEIGHT]
     if move.action != "place" or not full:
@@ -301,53 +255,40 @@ def _place_on_full(move: Move, scene: SlipScene) -> Move | None:
     return replace(move, position=scene.rng.choice(full), layer=MAX_HEIGHT)
 
 
+def _other_than(scene: SlipScene, every: Sequence[Any], *right: object) -> Any:
+    return scene.rng.choice([one for one in every if one not in right])
+
+
 MOVE_SLIPS: Final[dict[str, MoveSlip]] = {
-    "layer_slip": _layer,
-    "span_omitted": _span_omitted,
-    "span_wrong": _span_wrong,
-    "span_none_text": _span_none_text,
+    "layer_slip": lambda move, scene: replace(move, layer=_other_than(scene, range(MAX_HEIGHT), move.layer)),
+    "span_omitted": lambda move, _: replace(move, span_to=None) if move.span_to else None,
+    "span_wrong": lambda move, scene: (
+        replace(move, span_to=_other_than(scene, CELLS, move.position, move.span_to)) if move.span_to else None
+    ),
+    "span_none_text": lambda move, _: None if move.span_to else replace(move, span_to="None"),
     "span_extra": _span_extra,
-    "endpoint_reversed": _endpoint_reversed,
+    "endpoint_reversed": lambda move, _: replace(move, position=move.span_to, span_to=move.position) if move.span_to else None,
     "frame_flip": _frame_flip,
     "color_slip": _color,
-    "bad_block_code": _bad_block_code,
-    "bad_coordinate": _bad_coordinate,
-    "space_in_coordinate": _space_in_coordinate,
+    "bad_block_code": lambda move, scene: (
+        replace(move, block=scene.rng.choice(["p", "w", "x"]) + (move.block or "s")[-1]) if move.action == "place" else None
+    ),
+    "bad_coordinate": lambda move, scene: replace(move, position=scene.rng.choice(["(3,1)", "(1,4)", "(0)", "0,2", "A1"])),
+    "space_in_coordinate": lambda move, _: replace(move, position=move.position.replace(",", ", ")),
     "place_on_full": _place_on_full,
 }
 
-
-def _malformed_line(_: str, move: Move, scene: SlipScene) -> str | None:
-    return scene.rng.choice([f"I will {move.action} it at {move.position} now.", f"{move.action.title()} {move.position}", "OK"])
-
-
-def _layer_not_a_number(line: str, move: Move, scene: SlipScene) -> str | None:
-    return line.replace(f":{move.layer}:", f":{scene.rng.choice(['bottom', 'top', '1st'])}:", 1)
-
-
-def _remove_with_code(line: str, move: Move, _: SlipScene) -> str | None:
-    return line.replace("REMOVE:", f"REMOVE:{move.block}:", 1) if move.action == "remove" and move.block else None
-
-
-def _brackets(line: str, _: Move, __: SlipScene) -> str | None:
-    return f"[{line}]"
-
-
-def _colon_in_confirmation(line: str, _: Move, __: SlipScene) -> str | None:
-    return line.replace("CONFIRM:", "CONFIRM:Here goes: ", 1)
-
-
-def _extra_line(line: str, _: Move, __: SlipScene) -> str | None:
-    return f"{line}\nLet me know what comes next."
-
-
 LINE_SLIPS: Final[dict[str, LineSlip]] = {
-    "malformed_line": _malformed_line,
-    "layer_not_a_number": _layer_not_a_number,
-    "remove_with_code": _remove_with_code,
-    "brackets": _brackets,
-    "colon_in_confirmation": _colon_in_confirmation,
-    "extra_line": _extra_line,
+    "malformed_line": lambda _, move, scene: scene.rng.choice(
+        [f"I will {move.action} it at {move.position} now.", f"{move.action.title()} {move.position}", "OK"]
+    ),
+    "layer_not_a_number": lambda line, move, scene: line.replace(f":{move.layer}:", f":{scene.rng.choice(['bottom', 'top', '1st'])}:", 1),
+    "remove_with_code": lambda line, move, _: (
+        line.replace("REMOVE:", f"REMOVE:{move.block}:", 1) if move.action == "remove" and move.block else None
+    ),
+    "brackets": lambda line, *_: f"[{line}]",
+    "colon_in_confirmation": lambda line, *_: line.replace("CONFIRM:", "CONFIRM:Here goes: ", 1),
+    "extra_line": lambda line, *_: f"{line}\nLet me know what comes next.",
 }
 
 MISREADINGS: Final = frozenset(("frame_flip", "color_slip"))
