@@ -184,7 +184,8 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[PlayerSetu
     setup = game.player_setup(logged.header)
     taken, changed, cast = _taken(logged.header, change, setup)
     turns = [_with_replies(game, logged.header, turn) for turn in logged.turns[: change.turn]]
-    slug = _slug(change.words)
+    plain = re.sub(r"[^A-Za-z0-9=.+-]+", "-", change.words)[:60].strip("-")
+    slug = f"{plain}-{hashlib.blake2b(change.words.encode(), digest_size=4).hexdigest()}"
     paths = [out / f"turn{change.turn}" / slug / f"{repeat:03d}.jsonl" for repeat in range(1, change.repeats + 1)]
     if cast:
         if change.given:
@@ -452,8 +453,3 @@ class _TapedPlayer:
     async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
         """The reply of the log or, behind it, of the player."""
         return self._tape.reply(seen) or await self._player.reply(seen, episode=episode)
-
-
-def _slug(words: str) -> str:
-    plain = re.sub(r"[^A-Za-z0-9=.+-]+", "-", words)[:60].strip("-")
-    return f"{plain}-{hashlib.blake2b(words.encode(), digest_size=4).hexdigest()}"

@@ -24,7 +24,13 @@ from games.settings import MOST, Settings
 
 def forms(seen: Observation) -> Sequence[Form]:
     """What can be written."""
-    words = _words(seen)
+    # shapes and colors that can be written, those that the player was shown first, and the number of positions
+    shown = seen.data
+    clues = (*shown.clues_a, *shown.clues_b) if seen.role == "solo" else shown.clues
+    shapes = dict.fromkeys([*(entry.shape for entry in clues), *SHAPES])
+    colors = dict.fromkeys([*(entry.color for entry in clues if entry.color), *COLORS])
+    size = len({entry.shape for entry in clues})
+    words = tuple(shapes), tuple(colors), size
     replace = Form(
         "Overwrite",
         '{"replace": $position, "by": {"shape": "$shape", "color": "$color"}}',
@@ -41,16 +47,6 @@ def forms(seen: Observation) -> Sequence[Form]:
             (Slot("message", "message to your partner", is_json=True), Slot("actions", "your table", pieces=(replace,), joined=", ")),
         ),
     )
-
-
-def _words(seen: Observation) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """Shapes and colors that can be written, those that the player was shown first, and the number of positions."""
-    shown = seen.data
-    clues = (*shown.clues_a, *shown.clues_b) if seen.role == "solo" else shown.clues
-    shapes = dict.fromkeys([*(entry.shape for entry in clues), *SHAPES])
-    colors = dict.fromkeys([*(entry.color for entry in clues if entry.color), *COLORS])
-    size = len({entry.shape for entry in clues})
-    return tuple(shapes), tuple(colors), size
 
 
 class Tasks(Settings):

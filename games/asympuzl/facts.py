@@ -291,7 +291,8 @@ def _parts(sentence: str) -> tuple[str, str]:
 def _tokens(sentence: str, words: Vocabulary) -> list[_Token]:
     tokens: list[_Token] = []
     for text in _TOKEN.findall(sentence):
-        number = _number(text)
+        digits = re.match(r"\d{1,2}(?!\d)", text)
+        number = int(digits[0]) if digits else _ORDINALS.get(text, 0)
         if text in words.shapes:
             tokens.append(_Token("shape", text))
         elif text in words.colors:
@@ -305,11 +306,6 @@ def _tokens(sentence: str, words: Vocabulary) -> list[_Token]:
         else:
             tokens.append(_Token("word" if text[0].isalpha() else "mark", text))
     return tokens
-
-
-def _number(text: str) -> int:
-    digits = re.match(r"\d{1,2}(?!\d)", text)
-    return int(digits[0]) if digits else _ORDINALS.get(text, 0)
 
 
 def _without_ranges(tokens: Sequence[_Token]) -> list[_Token]:

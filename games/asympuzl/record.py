@@ -246,10 +246,11 @@ def _actions(answer: Answered) -> Iterator[ActionEntry]:
     touched = set(answer.touched)
     for applied in made.applied:
         fault, place = applied.request.fault, applied.request.replace
+        asked = applied.request
         yield ActionEntry(
             agent=made.agent,
             verb="replace",
-            arguments=_arguments(applied),
+            arguments={"position": asked.replace, "shape": asked.shape, "color": asked.color},
             accepted=applied.valid,
             error_code=fault,
             error_text=None if fault is None else FAULTS[fault],
@@ -257,8 +258,3 @@ def _actions(answer: Answered) -> Iterator[ActionEntry]:
         )
         if applied.changed and place is not None:
             touched.add(place)
-
-
-def _arguments(applied: Applied) -> dict[str, Any]:
-    asked = applied.request
-    return {"position": asked.replace, "shape": asked.shape, "color": asked.color}

@@ -190,7 +190,9 @@ def step(layout: Layout, state: KitchenState, actions: Sequence[str]) -> Ticked:
     cooks = _moved(layout, cooks, actions)
     for pot in layout.cookers.values():
         if pot in objects:
-            objects[pot] = _one_tick_more(objects[pot])
+            soup = objects[pot]
+            cooking = soup.onions == ONIONS and soup.ticks < COOKING_TICKS
+            objects[pot] = Item(soup.name, soup.onions, soup.ticks + 1) if cooking else soup
     return Ticked(KitchenState(tuple(cooks), objects), reward)
 
 
@@ -236,11 +238,6 @@ def _moved(layout: Layout, cooks: Sequence[Cook], actions: Sequence[str]) -> lis
 def _wanted(layout: Layout, cook: Cook, action: str) -> Spot:
     """Where a cook that has turned would be."""
     return front if action in DIRECTIONS and (front := cook.front) in layout.floor else cook.spot
-
-
-def _one_tick_more(soup: Item) -> Item:
-    cooking = soup.onions == ONIONS and soup.ticks < COOKING_TICKS
-    return Item(soup.name, soup.onions, soup.ticks + 1) if cooking else soup
 
 
 WAIT: Final = "wait."

@@ -354,12 +354,8 @@ def ceilings(states: Sequence[HanabiState]) -> Iterator[Ceiling]:
     for index, state in enumerate(states):
         if index and states[index - 1].deck == 0:
             left = max(0, left - 1)
-        reach, pace = _reach(state), state.stacked + (state.deck + _LAST_TURNS if state.deck else left)
+        reach, pace = sum(_highest(state, color) for color in COLORS), state.stacked + (state.deck + _LAST_TURNS if state.deck else left)
         yield Ceiling(reach, pace, min(reach, pace) if state.lives else state.stacked)
-
-
-def _reach(state: HanabiState) -> int:
-    return sum(_highest(state, color) for color in COLORS)
 
 
 def _highest(state: HanabiState, color: str) -> int:

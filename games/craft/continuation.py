@@ -51,9 +51,13 @@ def _game(header: Header, turns: Sequence[Turn]) -> GameSetup:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(f"the log has no readable target ({type(error).__name__}: {error})", locator="line 1.task.goal") from error
     settings = GameSettings.of_log(_known(condition, header, turns), GameSettings().logged())
+    # the archetypes of the log, where it names them; else those that the released code draws for the structure
+    logged = {agent.agent: agent.persona for agent in header.agents}
+    digits = "".join(filter(str.isdigit, str(header.task.get("id")))) or "1"
+    drawn = archetypes(int(digits) - 1, header.seed or 0)
     return GameSetup(
         structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),
-        characters=_characters(header),
+        characters={name: cast("Archetype", logged[name]) if logged.get(name) in ARCHETYPES else drawn[name] for name in DIRECTORS},
         settings=settings,
         taken={},
         seed=(header.seed or 0) + _REDRAW * int(header.details.get("redraw", 0)),
@@ -88,14 +92,6 @@ def _speakers(turn: Turn) -> tuple[Director, ...]:
     replied = tuple(reply.agent for reply in turn.replies if reply.agent in DIRECTORS)
     spoke = tuple(message.agent for message in turn.utterances if message.channel == "public" and message.agent in DIRECTORS)
     return spoke if sorted(spoke) == sorted(replied) else replied
-
-
-def _characters(header: Header) -> dict[Director, Archetype]:
-    """The archetypes of the log, where it names them; else those that the released code draws for the structure."""
-    logged = {agent.agent: agent.persona for agent in header.agents}
-    digits = "".join(filter(str.isdigit, str(header.task.get("id")))) or "1"
-    drawn = archetypes(int(digits) - 1, header.seed or 0)
-    return {name: cast("Archetype", logged[name]) if logged.get(name) in ARCHETYPES else drawn[name] for name in DIRECTORS}
 
 
 def replies(_: Header, turn: Turn) -> list[ReplyEntry]:

@@ -266,11 +266,12 @@ class Game:
         """
         spoken = [answer.message for name, answer in self._turn.answers if name == director] if own is None else map(self._as_message, own)
         heard = [director_line(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
+        self._turn.views = self._turn.views or all_views(self._board)
         return DirectorObservation(
             director=director,
             turn=self._turn.number,
             target_view=director_view(self.structure.target, director, self.target_views),
-            board_views=dict(self._views()),
+            board_views=dict(self._turn.views),
             history=_last((*self._history, *heard), self.settings.history_limit),
             earlier=() if self.settings.rules == "published" else tuple(spoken),
             unread=self.settings.rules == "sane" and self._was_silent(director),
@@ -284,10 +285,6 @@ class Game:
 
     def _as_message(self, text: str) -> str:
         return self.read(text).message
-
-    def _views(self) -> dict[Director, View]:
-        self._turn.views = self._turn.views or all_views(self._board)
-        return self._turn.views
 
     def observe_builder(self) -> BuilderObservation:
         """Give what the builder may see now."""

@@ -222,20 +222,6 @@ def state_json(board: Board) -> dict[str, Any]:
 def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn:
     """Give a finished turn as a line of the log, without labels and calls."""
     attempted = record.outcome.move if record.outcome else None
-    return Turn(
-        turn=record.turn,
-        at=at.isoformat(),
-        state_before=state_json(record.board_before),
-        utterances=_utterances(record, settings),
-        oracle=[_candidate(move) for move in record.listed] if settings.oracle else None,
-        oracle_followed=followed_action_position_layer(record.listed, attempted) if record.listed and attempted else None,
-        actions=(_action(record),),
-        state_after=state_json(record.board_after),
-        goal_reached=record.metrics.overall_progress >= COMPLETION_THRESHOLD,
-    )
-
-
-def _utterances(record: TurnRecord, settings: GameSettings) -> list[UtteranceEntry]:
     received = kept(record.answers) if settings.rules == "published" else range(len(record.answers))
     entries = [
         entry
@@ -244,7 +230,17 @@ def _utterances(record: TurnRecord, settings: GameSettings) -> list[UtteranceEnt
     ]
     unread = record.unreadable if settings.rules == "published" else UNREADABLE
     text = unread if record.unreadable is not None else record.clarification or record.confirmation
-    return [*entries, UtteranceEntry(agent="Builder", channel="public", audience=_EVERYONE, text=text or "")]
+    return Turn(
+        turn=record.turn,
+        at=at.isoformat(),
+        state_before=state_json(record.board_before),
+        utterances=[*entries, UtteranceEntry(agent="Builder", channel="public", audience=_EVERYONE, text=text or "")],
+        oracle=[_candidate(move) for move in record.listed] if settings.oracle else None,
+        oracle_followed=followed_action_position_layer(record.listed, attempted) if record.listed and attempted else None,
+        actions=(_action(record),),
+        state_after=state_json(record.board_after),
+        goal_reached=record.metrics.overall_progress >= COMPLETION_THRESHOLD,
+    )
 
 
 def _spoken(director: Director, answer: DirectorAnswer, *, superseded: bool) -> tuple[UtteranceEntry, UtteranceEntry]:

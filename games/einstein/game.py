@@ -222,7 +222,9 @@ class Game:
 
     def observe(self, agent: Agent) -> PlayerView:
         """Give what a player may see now."""
-        player = _player(agent)
+        if agent not in AGENTS:
+            raise UsageError(f"there is no agent {agent!r}; the agents are {', '.join(AGENTS)}")
+        player = 0 if agent == AGENTS[0] else 1
         table, settings = self._recorder.table, self.settings
         items = tuple(items_of(self.puzzle, table, player))
         history = tuple(HistoryEntry(step.before.player, step.answer.action, step.outcome.history_ok) for step in self.steps)
@@ -261,12 +263,6 @@ class Game:
         return self._recorder.add(answers[choice.executed], choice)
 
 
-def _player(agent: Agent) -> Player:
-    if agent not in AGENTS:
-        raise UsageError(f"there is no agent {agent!r}; the agents are {', '.join(AGENTS)}")
-    return 0 if agent == AGENTS[0] else 1
-
-
 def _answers(answer: str | Action | Sequence[str]) -> list[Answer]:
     if isinstance(answer, str):
         return [parse_answer(answer)]
@@ -301,7 +297,10 @@ def action_arguments(action: Action | None, written: str) -> dict[str, Any]:
     if isinstance(action, Ask):
         return {"block": f"block{action.block}"}
     if isinstance(action, Share):
-        return _item_json(action)
+        item = action.item
+        if isinstance(item, Grounding):
+            return {"block": f"block{item.block}", "in": item.goal}
+        return {"blocks": [f"block{item.first}", f"block{item.second}"], "same": item.kind}
     return {"text": written} if action is None else {}
 
 
@@ -329,13 +328,6 @@ def refusal(step: Step) -> str | None:
 def refusal_text(code: str | None) -> str | None:
     """Give a refusal's code in words."""
     return code and code.replace("_", " ")
-
-
-def _item_json(action: Share) -> dict[str, Any]:
-    item = action.item
-    if isinstance(item, Grounding):
-        return {"block": f"block{item.block}", "in": item.goal}
-    return {"blocks": [f"block{item.first}", f"block{item.second}"], "same": item.kind}
 
 
 def turn_entry(game: Game, step: Step, texts: tuple[str, ...], *, at: datetime) -> Turn:

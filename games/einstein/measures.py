@@ -127,17 +127,13 @@ def plan(puzzle: Puzzle, mode: ActionMode) -> Plan:
 
 def start_of(puzzle: Puzzle, mode: ActionMode) -> tuple[_Search, Node]:
     """Give where the search begins, and with whom: not always player 0."""
-    search = _search(puzzle, mode)
-    received = (items_mask(puzzle.given(0)), items_mask(puzzle.given(1)))
-    first: Player = 0 if any(_reachable_moves(search, Node(0, 0, received, 0))) else 1
-    return search, Node(0, 0, received, first)
-
-
-def _search(puzzle: Puzzle, mode: ActionMode) -> _Search:
     blocks = range(puzzle.num_objects)
     starts = tuple(sum(1 << block for block in blocks if puzzle.starts[block] == bin_) for bin_ in START_BINS)
     goals = tuple(sum(1 << block for block in blocks if puzzle.goals[block] in own) for own in OWN_DESTINATIONS)
-    return _Search(puzzle, ALLOWED[mode], (starts[0], starts[1]), (goals[0], goals[1]), {})
+    search = _Search(puzzle, ALLOWED[mode], (starts[0], starts[1]), (goals[0], goals[1]), {})
+    received = (items_mask(puzzle.given(0)), items_mask(puzzle.given(1)))
+    first: Player = 0 if any(_reachable_moves(search, Node(0, 0, received, 0))) else 1
+    return search, Node(0, 0, received, first)
 
 
 def _known(search: _Search, state: Node) -> int:

@@ -91,7 +91,13 @@ def _feasible(setting: Setting, table: Table, move: Move) -> bool:
 
 def _communication(setting: Setting, table: Table, action: Action | None) -> bool:
     if not setting.rules.useless_talk_rejected:
-        return _published_communication(setting, table, action)
+        # the published filter looks at shares alone, at flags as of the player's last step, and not at the mode
+        if setting.modes[table.player] == "none" and not isinstance(action, Pass):
+            raise UsageError("the published communication verifier stops in mode none; use the sane rules or another verifier")
+        if not isinstance(action, Share):
+            return action is not None
+        index = setting.puzzle.item_index.get(action.item)
+        return index in table.held[table.player] and not table.flags[table.player] >> (index or 0) & 1
     if isinstance(action, Ask):
         return ALLOWED[setting.modes[table.player]].ask and not _is_placed(setting, table, action.block)
     if isinstance(action, Share):
@@ -101,16 +107,6 @@ def _communication(setting: Setting, table: Table, action: Action | None) -> boo
 
 def _is_placed(setting: Setting, table: Table, block: int) -> bool:
     return block < setting.puzzle.num_objects and table.positions[block] in DESTINATIONS
-
-
-def _published_communication(setting: Setting, table: Table, action: Action | None) -> bool:
-    """The published filter looks at shares alone, at flags as of the player's last step, and not at the mode."""
-    if setting.modes[table.player] == "none" and not isinstance(action, Pass):
-        raise UsageError("the published communication verifier stops in mode none; use the sane rules or another verifier")
-    if not isinstance(action, Share):
-        return action is not None
-    index = setting.puzzle.item_index.get(action.item)
-    return index in table.held[table.player] and not table.flags[table.player] >> (index or 0) & 1
 
 
 def _reasoning(setting: Setting, table: Table, action: Action | None) -> bool:

@@ -114,21 +114,12 @@ class Search:
         """
         if self._silent:
             return hands(self._puzzle, table)
-        state = self._state(table)
-        if not self._reaches(state):
-            return None
-        limit = self._bounds(state)[0]
-        while not self._within(state, limit):
-            limit += 1
-        return limit
-
-    def _state(self, table: Table) -> _State:
         places = list(enumerate(table.positions))
         placed = sum(1 << block for block, place in places if place == self._puzzle.goals[block])
         received = items_mask(table.held[0]), items_mask(table.held[1])
         flagged = (received[0] & ~received[1] & table.flags[0]) | (received[1] & ~received[0] & table.flags[1])
         previous = table.previous
-        return _State(
+        state = _State(
             common=sum(1 << block for block, place in places if place == COMMON),
             placed=placed,
             seen=placed | table.placed,
@@ -137,6 +128,12 @@ class Search:
             player=table.player,
             asked=previous.block if isinstance(previous, Ask) and self._replies[table.player] else _NOTHING,
         )
+        if not self._reaches(state):
+            return None
+        limit = self._bounds(state)[0]
+        while not self._within(state, limit):
+            limit += 1
+        return limit
 
     def _reaches(self, state: _State) -> bool:
         """Whether the goal can be reached at all: no action takes away what else can be done, so all are done at once.

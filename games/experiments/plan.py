@@ -360,7 +360,9 @@ def _terms(content: ExperimentFile, changes: Changes, source: Source, teams: Seq
         prices=changes.prices or (None if limits.prices is None else source.path.parent / limits.prices),
     )
     for settings in models.values():
-        _check_limits(settings, terms, source)
+        found = contradiction(settings, terms.max_cost, terms.prices)
+        if found is not None:
+            raise source.wrong(("limits", found.limit), found.message)
     return terms
 
 
@@ -369,12 +371,6 @@ def _with(settings: ModelSettings, entry: ModelEntry) -> ModelSettings:
     if "key_env" in given:
         given["key_variable"] = given.pop("key_env")
     return replace(settings, **given)
-
-
-def _check_limits(settings: ModelSettings, terms: RunTerms, source: Source) -> None:
-    found = contradiction(settings, terms.max_cost, terms.prices)
-    if found is not None:
-        raise source.wrong(("limits", found.limit), found.message)
 
 
 # -- names ----------------------------------------------------------------------------------------
@@ -462,7 +458,12 @@ def forecast(experiment: Experiment, scratch: Callable[[Path], Experiment]) -> F
             chosen = random.Random(0).sample(numbers, min(_GAMES_A_TEAM, len(numbers)))
             _add([games[number] for number in chosen], len(numbers) / len(chosen), experiment, found)
     for name, expected in found.models.items():
-        _price(name, expected, experiment)
+        terms = experiment.table.terms
+        expected.most_tokens_out = expected.calls * terms.of(name).max_tokens
+        price = price_of(terms.of(name), terms.prices)
+        if price is not None:
+            expected.cost = price.cost(expected.tokens_in, expected.most_tokens_out)
+            expected.most_cost = expected.cost * (expected.most_calls / expected.calls if expected.calls else 1.0)
     return found
 
 
@@ -505,12 +506,3 @@ class _CountingPlayer:
         self._counted.calls += 1
         self._counted.tokens_in += sum(len(message["content"]) for message in seen.messages) / _CHARACTERS_A_TOKEN
         return await self._player.reply(seen, episode=episode)
-
-
-def _price(name: str, expected: Expected, experiment: Experiment) -> None:
-    terms = experiment.table.terms
-    expected.most_tokens_out = expected.calls * terms.of(name).max_tokens
-    price = price_of(terms.of(name), terms.prices)
-    if price is not None:
-        expected.cost = price.cost(expected.tokens_in, expected.most_tokens_out)
-        expected.most_cost = expected.cost * (expected.most_calls / expected.calls if expected.calls else 1.0)

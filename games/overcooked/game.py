@@ -264,10 +264,16 @@ class Game:
         output = yield Query(agent, kind, self.world, shown, messages, error)
         fields = fields_read(output, AGENTS[agent])
         say = fields.say
-        for _ in range(self._retries(fields)):
+        # how often an unreadable output is asked for again: as published once for each missing part
+        missing = int(not fields.plan) + int(not fields.analysis)
+        for _ in range(missing if self.agents.corrections <= 1 else self.agents.corrections):
             if fields.plan and fields.analysis:
                 break
-            self._count_format_error(agent, output)
+            statistics = self._entry["statistical_data"]
+            errors = statistics["error"][agent]["format_error"]
+            errors["error_num"] += 1
+            errors["error_message"].append(output)
+            statistics["error_correction"][agent]["format_correction"]["correction_num"] += 1
             output = yield Query(agent, "format", self.world, shown, messages, output)
             fields = fields_read(output, AGENTS[agent])
             say = fields.say if self.agents.keeps_new_say else say
@@ -276,24 +282,12 @@ class Game:
         self._entry["content"]["content"][owner].append({"agent": agent, "analysis": fields.analysis, "say": say, "plan": fields.plan})
         return Fields(fields.analysis, fields.plan, say)
 
-    def _retries(self, fields: Fields) -> int:
-        """How often an unreadable output is asked for again: as published once for each missing part."""
-        missing = int(not fields.plan) + int(not fields.analysis)
-        return missing if self.agents.corrections <= 1 else self.agents.corrections
-
     def _shown(self, agent: int, messages: Sequence[tuple[int, str]], error: str | None) -> str:
         slot = self._slots[agent]
         plans = [[*([one.current] if one.current else []), *one.queue] for one in self._slots]
         known = Remembered(slot.recorded, self.agents.memory, slot.lessons)
         lines = [f"{AGENTS[who]} say history turn {number} : {say}" for number, (who, say) in enumerate(messages, start=1)]
         return "\n".join([observation(self.world, agent, known, plans), *lines, *([error] if error else [])])
-
-    def _count_format_error(self, agent: int, output: str) -> None:
-        statistics = self._entry["statistical_data"]
-        errors = statistics["error"][agent]["format_error"]
-        errors["error_num"] += 1
-        errors["error_message"].append(output)
-        statistics["error_correction"][agent]["format_correction"]["correction_num"] += 1
 
 
 def _is_speech(item: str) -> bool:

@@ -39,10 +39,6 @@ def _serves(world: World, agent: int, action: str) -> bool:
     call = parse_call(action)
     if call is None or len(call.arguments) != 1 or call.arguments[0] not in world.layout.utensils:
         return True  # pickups and the delivery: what they need is all that the validator asks for
-    return _serves_utensil(world, held, call)
-
-
-def _serves_utensil(world: World, held: str | None, call: WrittenAction) -> bool:
     name = call.arguments[0]
     pot = world.utensils.get(name)
     if call.name == _FILL:

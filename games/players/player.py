@@ -272,14 +272,11 @@ class PersonPlayer:
 
     def _ask(self, seen: Observation) -> str:
         with _TERMINAL:
-            return self._written(seen)
-
-    def _written(self, seen: Observation) -> str:
-        self._show(f"\n--- turn {seen.turn}: you are {seen.agent} ({seen.role})\n")
-        for message in seen.messages:
-            self._show(message["content"])
-        self._show("\nYour answer, then an empty line:")
-        lines: list[str] = []
-        while line := self._read_line().rstrip("\n"):
-            lines.append(line)
-        return "\n".join(lines)
+            self._show(f"\n--- turn {seen.turn}: you are {seen.agent} ({seen.role})\n")
+            for message in seen.messages:
+                self._show(message["content"])
+            self._show("\nYour answer, then an empty line:")
+            lines: list[str] = []
+            while line := self._read_line().rstrip("\n"):
+                lines.append(line)
+            return "\n".join(lines)

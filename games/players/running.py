@@ -393,7 +393,14 @@ async def _run(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | N
         done = not report.stopped
     finally:
         await journal.close(delete=done)
-    _count(usage, report)
+    report.calls = usage.asked - usage.from_journal - usage.from_cache
+    report.from_journal = usage.from_journal
+    report.failed = usage.failed
+    report.timed_out = usage.timed_out
+    report.tokens_in = usage.tokens_in
+    report.tokens_out = usage.tokens_out
+    report.cost = usage.cost
+    report.first_error = usage.first_error
     return report
 
 
@@ -469,14 +476,3 @@ async def _play_all(jobs: Sequence[Job], players: _PlayersOfJobs, report: RunRep
                 group.create_task(one(job))
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from errors
-
-
-def _count(usage: Usage, report: RunReport) -> None:
-    report.calls = usage.asked - usage.from_journal - usage.from_cache
-    report.from_journal = usage.from_journal
-    report.failed = usage.failed
-    report.timed_out = usage.timed_out
-    report.tokens_in = usage.tokens_in
-    report.tokens_out = usage.tokens_out
-    report.cost = usage.cost
-    report.first_error = usage.first_error

@@ -190,14 +190,10 @@ def _way(start_room: int, goal: int, avoided: frozenset[int]) -> int | None:
     return first.get(goal)
 
 
-def _danger(state: EscapeState) -> frozenset[int]:
-    """Rooms to which the killer may go."""
-    return frozenset(option.room for option in killer_options(state))
-
-
 def _fixer(state: EscapeState, player: Player, _rng: Random) -> ScriptDecision:
     """Avoids the killer's next room, repairs, and leaves when the gate is open."""
-    here, danger = state.rooms[player], _danger(state)
+    # rooms to which the killer may go
+    here, danger = state.rooms[player], frozenset(option.room for option in killer_options(state))
     known = killer_options(state)[0].target is not None
     if here in danger and known:
         away = [room for room in ROOMS[here] if room not in danger and room != state.rooms["Adversary"]] or list(ROOMS[here])

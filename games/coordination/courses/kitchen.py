@@ -189,7 +189,11 @@ class Wish(NamedTuple):
 
 def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
     """Takes the first of what moves a soup on; where the partner blocks the way, now and then makes room."""
-    for wish in wishes(state, cook, _pots(layout, state)):
+    pots = {name: state.objects.get(spot) for name, spot in layout.names.items() if name.startswith("c")}
+    wanting = [name for name, soup in pots.items() if soup is None or soup.onions < ONIONS]
+    cooked = [name for name, soup in pots.items() if is_cooked(soup)]
+    cooking = [name for name, soup in pots.items() if soup and soup.onions == ONIONS and soup.ticks >= _SOON]
+    for wish in wishes(state, cook, Pots(wanting, cooked, cooked or cooking)):
         found = [text for text in actions if text.startswith(wish.begins) and (not wish.places or place_of(text) in wish.places)]
         if not found:
             continue
@@ -198,14 +202,6 @@ def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, 
         return ScriptDecision(intended=found[0], explanation=wish.reason)
     aside = rng.random() < _STEP_ASIDE
     return ScriptDecision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once, so I leave the way free.")
-
-
-def _pots(layout: Layout, state: KitchenState) -> Pots:
-    pots = {name: state.objects.get(spot) for name, spot in layout.names.items() if name.startswith("c")}
-    wanting = [name for name, soup in pots.items() if soup is None or soup.onions < ONIONS]
-    cooked = [name for name, soup in pots.items() if is_cooked(soup)]
-    cooking = [name for name, soup in pots.items() if soup and soup.onions == ONIONS and soup.ticks >= _SOON]
-    return Pots(wanting, cooked, cooked or cooking)
 
 
 def wishes(state: KitchenState, cook: int, pots: Pots) -> list[Wish]:

@@ -133,31 +133,28 @@ def parse_questions(data: bytes) -> tuple[QaQuestion, ...]:
 def _questions(rows: csv.DictReader[str]) -> Iterator[QaQuestion]:
     for scenario, row in enumerate(rows):
         for kind in QUESTION_TYPES if "NR Question" in row else PUBLISHED_TYPES:
-            yield _question(scenario, kind, row)
-
-
-def _question(scenario: int, kind: QuestionType, row: Mapping[str, str]) -> QaQuestion:
-    text, key = row[f"{kind} Question"] or "", row[f"{kind} Answer Ordinal"] or ""
-    options = tuple(_options(text))
-    if not options or not key.strip():
-        what = "options" if not options else "key"
-        raise BadInputError(f"{kind} {scenario} has no {what}: take {QUESTION_FILE} as published", locator=f"row {scenario}")
-    correction = _corrections().get(f"{kind} {scenario}") if row["Game"] in _PUBLISHED_GAMES else None
-    letters = {letter.strip() for letter in key.split(",")}
-    right = frozenset(index for index, option in enumerate(options) if option.letter in letters)
-    return QaQuestion(
-        scenario=scenario,
-        type=kind,
-        game=_game(row),
-        game_upstream=row["Game"],
-        text=text,
-        options=options,
-        description=row["Game Description"],
-        directive=row[f"{kind} Directive"],
-        key=key,
-        answer=row[f"{kind} Answer"] or "",
-        correct_options=correction.options if correction and correction.published == key else right,
-    )
+            text, key = row[f"{kind} Question"] or "", row[f"{kind} Answer Ordinal"] or ""
+            options = tuple(_options(text))
+            if not options or not key.strip():
+                what = "options" if not options else "key"
+                raise BadInputError(f"{kind} {scenario} has no {what}: take {QUESTION_FILE} as published", locator=f"row {scenario}")
+            correction = _corrections().get(f"{kind} {scenario}") if row["Game"] in _PUBLISHED_GAMES else None
+            letters = {letter.strip() for letter in key.split(",")}
+            right = frozenset(index for index, option in enumerate(options) if option.letter in letters)
+            description = row["Game Description"].lower()
+            yield QaQuestion(
+                scenario=scenario,
+                type=kind,
+                game=next((game for word, game in _BY_CONTENT if word in description), row["Game"]),
+                game_upstream=row["Game"],
+                text=text,
+                options=options,
+                description=row["Game Description"],
+                directive=row[f"{kind} Directive"],
+                key=key,
+                answer=row[f"{kind} Answer"] or "",
+                correct_options=correction.options if correction and correction.published == key else right,
+            )
 
 
 def _options(text: str) -> Iterator[AnswerOption]:
@@ -165,11 +162,6 @@ def _options(text: str) -> Iterator[AnswerOption]:
     for line in parts[-1].split("\n") if len(parts) > 1 else ():
         if found := _OPTION.match(line):
             yield AnswerOption(found[1], found[2])
-
-
-def _game(row: Mapping[str, str]) -> str:
-    description = row["Game Description"].lower()
-    return next((game for word, game in _BY_CONTENT if word in description), row["Game"])
 
 
 @cache

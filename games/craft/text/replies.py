@@ -86,7 +86,17 @@ def parse_line(line: str) -> ParsedMove | Clarification:
     """Read one line."""
     text = line.strip().strip("[]")
     try:
-        return _parsed(text)
+        if text.startswith("PLACE:"):
+            return _place(text)
+        if text.startswith("REMOVE:"):
+            # drop a block code that the grammar does not ask for: ``REMOVE:bl:(0,0):...``
+            verb, first, *rest = text.split(":")
+            code = first.strip()
+            is_code = len(code) <= _LONGEST_CODE and not code.startswith("(")
+            return _remove(":".join([verb, *rest]) if is_code else text)
+        if text.startswith("CLARIFY:"):
+            return Clarification(text.removeprefix("CLARIFY:"))
+        return _unreadable(text)
     except ValueError as error:  # the layer is not an integer; the log holds Python's own words
         return Clarification(f"Parse error: {error}")
 
@@ -110,16 +120,6 @@ def builder_line(move: Move, confirmation: str) -> str:
     return ":".join([*parts, "CONFIRM", confirmation])
 
 
-def _parsed(text: str) -> ParsedMove | Clarification:
-    if text.startswith("PLACE:"):
-        return _place(text)
-    if text.startswith("REMOVE:"):
-        return _remove(_without_block(text))
-    if text.startswith("CLARIFY:"):
-        return Clarification(text.removeprefix("CLARIFY:"))
-    return _unreadable(text)
-
-
 def _place(text: str) -> ParsedMove | Clarification:
     match text.split(":", 6):
         case [_, block, position, layer, span_to, "CONFIRM", confirmation]:
@@ -139,14 +139,6 @@ def _remove(text: str) -> ParsedMove | Clarification:
         case [_, position, layer, "CONFIRM", confirmation]:
             return ParsedMove(Move("remove", None, position, int(layer)), confirmation)
     return _unreadable(text)
-
-
-def _without_block(text: str) -> str:
-    """Drop a block code that the grammar does not ask for: ``REMOVE:bl:(0,0):...``."""
-    verb, first, *rest = text.split(":")
-    code = first.strip()
-    is_code = len(code) <= _LONGEST_CODE and not code.startswith("(")
-    return ":".join([verb, *rest]) if is_code else text
 
 
 def _unreadable(text: str) -> Clarification:
@@ -377,7 +369,8 @@ def _read_lines(raw: str) -> Answer:
     answers = [_read(action) for line in lines for action in _actions(line)]
     readable = [answer for answer in answers if not isinstance(answer, Unreadable)]
     begins = bool(lines) and _ANY_CASE.match(lines[0]) is not None and not isinstance(answers[0], Unreadable)
-    if begins or len({_core(answer) for answer in readable}) == 1:
+    # what makes two answers different: a move, whatever its confirmation is
+    if begins or len({(answer.move if isinstance(answer, ParsedMove) else answer) for answer in readable}) == 1:
         return readable[0]
     if readable:
         return Unreadable("several different actions, and none of them on the first line")
@@ -432,7 +425,9 @@ def _read(action: tuple[str, str]) -> Answer:
         question = rest.lstrip("*`_")
         blank = question.strip().lower() in _BLANK_FORM
         return Unreadable("CLARIFY without a question") if blank else Clarification(question)
-    head, confirmed, confirmation = (*_split(rest),)
+    # fields, whether there is a CONFIRM, and all words after it, colons among them
+    found = _CONFIRM.search(rest)
+    head, confirmed, confirmation = (*((rest, False, "") if found is None else (rest[: found.start()], True, rest[found.end() :].strip())),)
     parts = [_NAME.sub("", part.strip().strip("*`_"), count=1).strip() for part in head.split(":")]
     if verb == "REMOVE" and len(parts) > 2 and _CODE.fullmatch(parts[0]):  # noqa: PLR2004 - a block code that the form does not ask for
         parts = parts[1:]
@@ -448,17 +443,6 @@ def _read(action: tuple[str, str]) -> Answer:
         return Unreadable("PLACE without a block")
     move = Move(verb.lower(), block, position, int(level[1]), span)
     return ParsedMove(move, confirmation if confirmed else f"{'Placing' if block else 'Removing'} {block or 'the top'} at {position}")
-
-
-def _split(rest: str) -> tuple[str, bool, str]:
-    """Fields, whether there is a CONFIRM, and all words after it, colons among them."""
-    found = _CONFIRM.search(rest)
-    return (rest, False, "") if found is None else (rest[: found.start()], True, rest[found.end() :].strip())
-
-
-def _core(answer: ParsedMove | Clarification) -> object:
-    """What makes two answers different: a move, whatever its confirmation is."""
-    return answer.move if isinstance(answer, ParsedMove) else answer
 
 
 CALL: Final = "SIMULATE:"

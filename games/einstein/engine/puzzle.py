@@ -144,7 +144,19 @@ def infer_goals(items: Iterable[Item]) -> dict[int, Bin]:
     goals: dict[int, Bin] = {}
     for item in items:
         if isinstance(item, Grounding):
-            _spread(edges, goals, item)
+            waiting = [(item.block, item.goal)]
+            while waiting:
+                block, goal = waiting.pop()
+                if block in goals:
+                    known = goals[block]
+                    if known != goal:
+                        raise ContradictionError(f"block{block} is led to {known} and to {goal}; drop one of the items that lead there")
+                    continue
+                goals[block] = goal
+                for far, kind in edges.get(block, ()):
+                    far_goal = bin_at_offset(goal, kind)
+                    if goals.get(far) != far_goal:
+                        waiting.append((far, far_goal))
     return goals
 
 
@@ -155,25 +167,6 @@ def _edges(items: Iterable[Item]) -> _Edges:
             edges.setdefault(item.first, []).append((item.second, item.kind))
             edges.setdefault(item.second, []).append((item.first, item.kind))
     return edges
-
-
-def _spread(edges: _Edges, goals: dict[int, Bin], anchor: Grounding) -> None:
-    waiting = [(anchor.block, anchor.goal)]
-    while waiting:
-        block, goal = waiting.pop()
-        if block in goals:
-            _agree(block, goals[block], goal)
-            continue
-        goals[block] = goal
-        for far, kind in edges.get(block, ()):
-            far_goal = bin_at_offset(goal, kind)
-            if goals.get(far) != far_goal:
-                waiting.append((far, far_goal))
-
-
-def _agree(block: int, known: Bin, derived: Bin) -> None:
-    if known != derived:
-        raise ContradictionError(f"block{block} is led to {known} and to {derived}; drop one of the items that lead there")
 
 
 ActionMode = Literal["provide_seek", "provide", "seek", "none"]

@@ -343,11 +343,13 @@ def advance(setting: Setting, table: Table, action: Action | None) -> Outcome:
     step = table.step + 1
     truncated = step >= step_limit
     received = puzzle.item_index[action.item] if isinstance(action, Share) and accepted else None
+    shared = 0 if received is None else 1 << received
+    own, partner = now.flags | shared, table.flags[1 - table.player] | shared
     after = Table(
         positions=positions,
-        placed=table.placed | _placed_by(action, changed=changed),
+        placed=table.placed | (1 << action.block if changed and isinstance(action, Move) and action.target in DESTINATIONS else 0),
         held=_held_after(table, received),
-        flags=_flags_after(table, now.flags, received),
+        flags=(own, partner) if table.player == 0 else (partner, own),
         shared=table.shared if received is None else table.shared | 1 << received,
         step=step,
         player=0 if table.player else 1,
@@ -379,18 +381,8 @@ def _positions_after(puzzle: Puzzle, table: Table, action: Action | None) -> tup
     return (*table.positions[: action.block], action.target, *table.positions[action.block + 1 :])
 
 
-def _placed_by(action: Action | None, *, changed: bool) -> int:
-    return 1 << action.block if changed and isinstance(action, Move) and action.target in DESTINATIONS else 0
-
-
 def _held_after(table: Table, received: int | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
     first, second = table.held
     if received is None or received in table.held[1 - table.player]:
         return table.held
     return (first, (*second, received)) if table.player == 0 else ((*first, received), second)
-
-
-def _flags_after(table: Table, refreshed: int, received: int | None) -> tuple[int, int]:
-    shared = 0 if received is None else 1 << received
-    own, partner = refreshed | shared, table.flags[1 - table.player] | shared
-    return (own, partner) if table.player == 0 else (partner, own)

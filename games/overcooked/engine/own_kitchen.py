@@ -231,7 +231,11 @@ def own_kitchen(data: Mapping[str, Any]) -> Layout:
         raise BadInputError(f"kitchen: {_explained(error)}") from error
     source = asked.model_dump(exclude_none=True)
     if asked.grid is not None:
-        source["grid"] = _rows(asked.grid)
+        # rows from north to south, with our symbols for floor and starts
+        rows = [row.strip() for row in asked.grid.strip("\n").splitlines()] if isinstance(asked.grid, str) else asked.grid
+        ours, theirs = _STARTS
+        table = str.maketrans({" ": ".", **(dict(zip(theirs, ours, strict=True)) if "2" in "".join(rows) else {})})
+        source["grid"] = [row.translate(table) for row in rows]
     return _made(orjson.dumps(source))
 
 
@@ -297,14 +301,6 @@ def _made(text: bytes) -> Layout:
 def _usual_level(order: str, usual_orders: Mapping[str, Any]) -> int | None:
     """Of an order that is made as in the published kitchen."""
     return tasks()[order].level if order in usual_orders else None
-
-
-def _rows(grid: str | list[str]) -> list[str]:
-    """Rows from north to south, with our symbols for floor and starts."""
-    rows = [row.strip() for row in grid.strip("\n").splitlines()] if isinstance(grid, str) else grid
-    ours, theirs = _STARTS
-    table = str.maketrans({" ": ".", **(dict(zip(theirs, ours, strict=True)) if "2" in "".join(rows) else {})})
-    return [row.translate(table) for row in rows]
 
 
 def _is_name(stem: str) -> bool:

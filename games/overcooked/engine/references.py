@@ -193,7 +193,12 @@ def own_sequences(edges: Sequence[Sequence[Edge]], agent: int) -> OwnSequences:
     leads: dict[str, list[tuple[int, int]]] = {}
     for place, states in enumerate(merged := [start]):
         own: dict[str, int] = {}
-        for action, targets in _own_moves(edges, agent, states).items():
+        found: dict[str, set[int]] = {}
+        for state in states:
+            for edge in edges[state]:
+                if edge.agent == agent:
+                    found.setdefault(edge.action, set()).add(edge.target)
+        for action, targets in found.items():
             after = _partner_moves(edges, agent, targets)
             if after not in number:
                 number[after] = len(merged)
@@ -203,15 +208,6 @@ def own_sequences(edges: Sequence[Sequence[Edge]], agent: int) -> OwnSequences:
             leads.setdefault(action, []).append((1 << place, 1 << number[after]))
         following.append(own)
     return OwnSequences(tuple(done), tuple(following), leads)
-
-
-def _own_moves(edges: Sequence[Sequence[Edge]], agent: int, states: Iterable[int]) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = {}
-    for state in states:
-        for edge in edges[state]:
-            if edge.agent == agent:
-                found.setdefault(edge.action, set()).add(edge.target)
-    return found
 
 
 def _partner_moves(edges: Sequence[Sequence[Edge]], agent: int, states: set[int]) -> frozenset[int]:

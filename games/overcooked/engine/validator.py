@@ -32,7 +32,9 @@ def refusal(world: World, agent: int, action: str) -> str | None:
     if check is not None:
         return check(world, agent, call)
     if action == PLACE:
-        return _place(world, agent)
+        if world.bodies[agent].held is None:
+            return f"There is no object in {AGENTS[agent].lower()}'s hand, so can not place object on counter."
+        return None if world.layout.counters - set(world.counters) else "There is no empty counter."
     if action == DELIVER:
         return _deliver(world, agent)
     return _operate(world, agent, call) if call.name in world.layout.operations and len(call.arguments) == 1 else _FORMAT
@@ -145,12 +147,6 @@ def _wait(world: World, _agent: int, call: WrittenAction) -> str | None:
     return f"Too long wait time. It should be at most {world.layout.wait_limit}." if too_long else None
 
 
-def _place(world: World, agent: int) -> str | None:
-    if world.bodies[agent].held is None:
-        return f"There is no object in {AGENTS[agent].lower()}'s hand, so can not place object on counter."
-    return None if world.layout.counters - set(world.counters) else "There is no empty counter."
-
-
 def _deliver(world: World, agent: int) -> str | None:
     held = world.bodies[agent].held
     if held is None:
@@ -167,10 +163,6 @@ def _operate(world: World, agent: int, call: WrittenAction) -> str | None:
         return f"Wrong {call.name}() parmas: {utensil}"
     if utensil not in world.layout.reach(agent):
         return f"{role} can not reach the {utensil}. Please check if the utensil is in your space."
-    return _cannot_start(world, agent, utensil)
-
-
-def _cannot_start(world: World, agent: int, utensil: str) -> str | None:
     if utensil not in world.utensils:
         return f"Ingredients in {utensil} are not enough to begin the operation."
     if world.running(utensil) or world.ready(utensil):

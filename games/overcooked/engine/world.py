@@ -89,7 +89,10 @@ class World:
         done = [found for agent, move in enumerate(moves) if move.interact and (found := self._interact(agent, move, started))]
         for body, move in zip(self.bodies, moves, strict=True):
             if move.direction is not None:
-                self._walk(body, move.direction)
+                body.facing = move.direction
+                ahead = neighbour(body.at, move.direction)
+                if ahead in self.layout.floor and all(other.at != ahead for other in self.bodies):
+                    body.at = ahead
         self._cook(started)
         self.timestep += 1
         return done
@@ -131,12 +134,6 @@ class World:
             "counters": {f"({x},{y})": item for (x, y), item in sorted(self.counters.items())},
         }
 
-    def _walk(self, body: Body, direction: str) -> None:
-        body.facing = direction
-        ahead = neighbour(body.at, direction)
-        if ahead in self.layout.floor and all(other.at != ahead for other in self.bodies):
-            body.at = ahead
-
     def _cook(self, started: set[str]) -> None:
         """Advance what is running; as published, a start prevents utensils that were filled later from advancing in that step."""
         blocked = False
@@ -151,22 +148,19 @@ class World:
         body = self.bodies[agent]
         target = neighbour(body.at, body.facing)
         if target in self.layout.counters:
-            return self._at_counter(agent, body, target)
+            if body.held is None and target in self.counters:
+                body.held = self.counters.pop(target)
+                return WorldChange(agent, f"pickup({body.held}, counter)")
+            if body.held is not None and target not in self.counters:
+                self.counters[target], body.held = body.held, None
+                return WorldChange(agent, "place_obj_on_counter()")
+            return None
         fixture = self.layout.fixtures.get(target)
         if fixture is not None and fixture in self.layout.utensils:
             return self._at_utensil(agent, body, fixture, started)
         if fixture == DELIVERY:
             return self._deliver(agent, body)
         return self._at_dispenser(agent, body, fixture, move.item)
-
-    def _at_counter(self, agent: int, body: Body, target: Cell) -> WorldChange | None:
-        if body.held is None and target in self.counters:
-            body.held = self.counters.pop(target)
-            return WorldChange(agent, f"pickup({body.held}, counter)")
-        if body.held is not None and target not in self.counters:
-            self.counters[target], body.held = body.held, None
-            return WorldChange(agent, "place_obj_on_counter()")
-        return None
 
     def _at_dispenser(self, agent: int, body: Body, fixture: str | None, item: str | None) -> WorldChange | None:
         if body.held is not None or fixture not in (INGREDIENT_DISPENSER, DISH_DISPENSER):

@@ -37,26 +37,18 @@ def assistant(shown: AgentInput) -> str:
     scene = read_scene(shown.text)
     if shown.kind in ("answer", "closing"):
         asked = [call.text for call in calls_of(scene.messages[-1][1])] if scene.messages else []
-        return _output(1, _patient(asked, shown.layout) or [_WAIT], "I will do that. [END]" if asked else "There is nothing to do. [END]")
+        # the actions, with a pause behind each operation until its product is ready
+        plan: list[str] = []
+        for action in asked:
+            plan.append(action)
+            if shown.layout.is_operation(action):
+                # pauses until what was started is ready, each as long as one may be
+                steps, longest = shown.layout.cook_time - 1, shown.layout.wait_limit
+                plan += [f"wait({min(longest, steps - waited)})" for waited in range(0, steps, longest)]
+        return _output(1, plan or [_WAIT], "I will do that. [END]" if asked else "There is nothing to do. [END]")
     if shown.kind == "turn" and scene.holds[1] is not None and len(scene.counters) < len(shown.layout.shared_counters):
         return _output(1, [PLACE])
     return _output(1, [_WAIT])
-
-
-def _patient(asked: Sequence[str], layout: Layout) -> list[str]:
-    """The actions, with a pause behind each operation until its product is ready."""
-    plan: list[str] = []
-    for action in asked:
-        plan.append(action)
-        if layout.is_operation(action):
-            plan += _waits(layout)
-    return plan
-
-
-def _waits(layout: Layout) -> list[str]:
-    """Pauses until what was started is ready, each as long as one may be."""
-    steps, longest = layout.cook_time - 1, layout.wait_limit
-    return [f"wait({min(longest, steps - waited)})" for waited in range(0, steps, longest)]
 
 
 def _output(agent: int, plan: Sequence[str], say: str = NOTHING) -> str:
@@ -86,14 +78,19 @@ def _next(scene: KitchenView, layout: Layout) -> _Step:
 
 def _get(scene: KitchenView, layout: Layout, item: str) -> _Step:
     """Come to hold an item; with something else in the hand, put that down first."""
-    utensil = _maker(layout, item) if item in _products(layout) else None
+    utensil = _maker(layout, item) if item in frozenset(item for utensil in layout.utensils.values() for item in utensil.makes) else None
     place = "counter" if item in scene.counters else None
     if place is None and utensil is not None and utensil.name in layout.reach(0):
         if scene.ready.get(utensil.name) != item:
             return _make(scene, layout, utensil, item)
         place = utensil.name
     if place is None:
-        return _fetch(scene, layout, item, utensil)
+        # have the Assistant bring an item, as soon as it is free
+        if scene.planned[1].strip() not in ("", _WAIT) or scene.holds[1] is not None or (utensil and utensil.name in scene.running):
+            return "do", [_WAIT]
+        if utensil is None:
+            return "ask", [f"pickup({item},{DISH_DISPENSER if item == DISH else INGREDIENT_DISPENSER})", PLACE]
+        return _fetch_made(scene, layout, item, utensil)
     return "do", [f"pickup({item},{place})"] if scene.holds[0] is None else [PLACE]
 
 
@@ -111,15 +108,6 @@ def _make(scene: KitchenView, layout: Layout, utensil: Utensil, item: str) -> _S
     return _get(scene, layout, next((part for part in missing if part in scene.counters), missing[0]))
 
 
-def _fetch(scene: KitchenView, layout: Layout, item: str, utensil: Utensil | None) -> _Step:
-    """Have the Assistant bring an item, as soon as it is free."""
-    if scene.planned[1].strip() not in ("", _WAIT) or scene.holds[1] is not None or (utensil and utensil.name in scene.running):
-        return "do", [_WAIT]
-    if utensil is None:
-        return "ask", [f"pickup({item},{DISH_DISPENSER if item == DISH else INGREDIENT_DISPENSER})", PLACE]
-    return _fetch_made(scene, layout, item, utensil)
-
-
 def _fetch_made(scene: KitchenView, layout: Layout, item: str, utensil: Utensil) -> _Step:
     """Have the Assistant make an item; where it needs something of the Chef's for that, make and pass it first."""
     fetch = [f"pickup({item},{utensil.name})", PLACE]
@@ -130,24 +118,16 @@ def _fetch_made(scene: KitchenView, layout: Layout, item: str, utensil: Utensil)
     if part in scene.raw.get(utensil.name, ()):
         return "ask", [operate, *fetch]
     if part not in layout.ingredients and part not in scene.counters:
-        return _pass(scene, layout, part)
+        # put an own product on a counter, so that the Assistant can go on with it
+        if scene.holds[0] == part:
+            return "do", [PLACE]
+        return _get(scene, layout, part)
     source = "counter" if part in scene.counters else INGREDIENT_DISPENSER
     return "ask", [f"pickup({part},{source})", f"put_obj_in_utensil({utensil.name})", operate, *fetch]
 
 
-def _pass(scene: KitchenView, layout: Layout, item: str) -> _Step:
-    """Put an own product on a counter, so that the Assistant can go on with it."""
-    if scene.holds[0] == item:
-        return "do", [PLACE]
-    return _get(scene, layout, item)
-
-
 def _maker(layout: Layout, item: str) -> Utensil:
     return next(utensil for utensil in layout.utensils.values() if item in utensil.makes)
-
-
-def _products(layout: Layout) -> frozenset[str]:
-    return frozenset(item for utensil in layout.utensils.values() for item in utensil.makes)
 
 
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[AgentInput], str]]]] = {"chef": {"plain": chef}, "assistant": {"plain": assistant}}

@@ -255,21 +255,18 @@ class ScriptedPlayer:
         if self.policy.breaks_format and query.kind == "turn" and self.queries % _SPOILT_EVERY == 1:
             self.spoilt = plan, say, thought
             self._show(query, "format")
-            return self._broken(plan, say)
+            # an output without analysis, without plan, or without both
+            role = AGENTS[self.agent]
+            kinds = (
+                f"{role} plan: {';'.join(plan)}\n{role} say: {say}",
+                f"{role} analysis: I will go on.\n{role} say: {say}",
+                f"I will go on with the next action.\n{role} say: {say}",
+            )
+            return kinds[self.queries // _SPOILT_EVERY % len(kinds)]
         return _output(self.agent, thought, plan, say)
 
     def _show(self, query: Query, fault: str) -> None:
         self.planted.append(PlantedAnswer(query.world.timestep, self.agent, "fault", fault))
-
-    def _broken(self, plan: Sequence[str], say: str) -> str:
-        """An output without analysis, without plan, or without both."""
-        role = AGENTS[self.agent]
-        kinds = (
-            f"{role} plan: {';'.join(plan)}\n{role} say: {say}",
-            f"{role} analysis: I will go on.\n{role} say: {say}",
-            f"I will go on with the next action.\n{role} say: {say}",
-        )
-        return kinds[self.queries // _SPOILT_EVERY % len(kinds)]
 
     # -- the Chef ---------------------------------------------------------------------------------
 
@@ -305,7 +302,8 @@ class ScriptedPlayer:
     def _request(self, query: Query, chunk: Chunk) -> tuple[list[str], str, str]:
         self.requests += 1
         fault = self._fault()
-        wrong = self._faulty_request(fault, chunk) if fault else None
+        # the wrong request; None if this hand-over gives no occasion for it
+        wrong = _WRONG_REQUESTS[fault](self.script, chunk) if fault else None
         if wrong is None:
             fault, asked = None, chunk
             self.script.served.add(self.script.chunks.index(chunk))
@@ -333,15 +331,32 @@ class ScriptedPlayer:
             return None
         return self.policy.request if not self.faulty and self.requests >= first else None
 
-    def _faulty_request(self, fault: str, chunk: Chunk) -> Chunk | None:
-        """The wrong request; None if this hand-over gives no occasion for it."""
-        return _WRONG_REQUESTS[fault](self.script, chunk)
-
     # -- the Assistant ----------------------------------------------------------------------------
 
     def _assistant(self, query: Query) -> tuple[list[str], str, str]:
         if query.kind == "answer":
-            return self._reply(query)
+            asked = self.script.asked[-1].actions
+            fault = self.policy.reply if not self.faulty and len(asked) > 1 else None
+            if fault == "other" and self.script.foreign_item() is None:
+                fault = None
+            plan = list(asked)
+            if fault is not None:
+                self.faulty = True
+                self._show(query, fault)
+                plan = self._faulty_reply(fault, plan)
+            request = next((found.answer for found in reversed(self.planted) if found.question == "IC1"), "correct")
+            asked_wrongly = self.script.intended is None or request not in ("correct", "missing_step")
+            name = "followed_wrong_request" if asked_wrongly and fault is None else _REPLY_NAMES.get(fault or "", fault) or "correct"
+            self.planted.append(PlantedAnswer(query.world.timestep, 1, "RC1", name))
+            self.script.accept(plan, self.recorded(1))
+            if fault == "refused":
+                # nothing comes of the last request: it has to be made again
+                last = self.script.asked[-1]
+                self.script.served = {place for place in self.script.served if self.script.chunks[place] != last}
+                self.script.accept((), self.recorded(1))
+                self.script.intended = None
+                return ["wait(1)"], "No, I am busy.", "I do not want to."
+            return self._work(query), "Sure, I will do that.", "The Chef asked me for something in my half of the kitchen."
         if query.kind == "validator":
             self.script.accept(self._corrected(query), self.recorded(1))
         if self.policy.silent and not self.script.open_work:
@@ -351,33 +366,6 @@ class ScriptedPlayer:
             self.script.accept(self._corrected(query), self.recorded(1))
         thought = "I go on with what I have been asked for." if self.script.open_work else "There is nothing to do."
         return self._work(query), NOTHING, thought
-
-    def _reply(self, query: Query) -> tuple[list[str], str, str]:
-        asked = self.script.asked[-1].actions
-        fault = self.policy.reply if not self.faulty and len(asked) > 1 else None
-        if fault == "other" and self.script.foreign_item() is None:
-            fault = None
-        plan = list(asked)
-        if fault is not None:
-            self.faulty = True
-            self._show(query, fault)
-            plan = self._faulty_reply(fault, plan)
-        request = next((found.answer for found in reversed(self.planted) if found.question == "IC1"), "correct")
-        asked_wrongly = self.script.intended is None or request not in ("correct", "missing_step")
-        name = "followed_wrong_request" if asked_wrongly and fault is None else _REPLY_NAMES.get(fault or "", fault) or "correct"
-        self.planted.append(PlantedAnswer(query.world.timestep, 1, "RC1", name))
-        self.script.accept(plan, self.recorded(1))
-        if fault == "refused":
-            self._withdraw()
-            return ["wait(1)"], "No, I am busy.", "I do not want to."
-        return self._work(query), "Sure, I will do that.", "The Chef asked me for something in my half of the kitchen."
-
-    def _withdraw(self) -> None:
-        """Nothing comes of the last request: it has to be made again."""
-        last = self.script.asked[-1]
-        self.script.served = {place for place in self.script.served if self.script.chunks[place] != last}
-        self.script.accept((), self.recorded(1))
-        self.script.intended = None
 
     def _faulty_reply(self, fault: str, plan: list[str]) -> list[str]:
         if fault == "wrong_parameter":
@@ -389,7 +377,9 @@ class ScriptedPlayer:
         if fault == "other":
             return [f"pickup({self.script.foreign_item()},{INGREDIENT_DISPENSER})", PLACE]
         if fault == "infeasible":
-            return [_chefs_own(self.script.layout), *plan]
+            # what the Assistant cannot do
+            utensil = self.script.layout.utensils_of(0)[-1]
+            return [f"{utensil.operation}({utensil.name})", *plan]
         return []
 
     def _corrected(self, query: Query) -> list[str]:
@@ -444,12 +434,6 @@ def _once_more(script: Script, chunk: Chunk) -> Chunk | None:
 def _impossible(script: Script, _chunk: Chunk) -> Chunk:
     utensil = script.layout.utensils_of(0)[0]
     return Chunk((f"{utensil.operation}({utensil.name})",))
-
-
-def _chefs_own(layout: Layout) -> str:
-    """What the Assistant cannot do."""
-    utensil = layout.utensils_of(0)[-1]
-    return f"{utensil.operation}({utensil.name})"
 
 
 def _gap(_script: Script, chunk: Chunk) -> Chunk | None:

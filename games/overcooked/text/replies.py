@@ -298,7 +298,8 @@ class _Listener:
         call = _CALL.fullmatch(text)
         if call is not None:
             return Clause(text, is_read=True, actions=() if self._own else (normalised(text),))
-        words = _WORD.findall(self._marked(_plain(text)))
+        # the text with items and places as single words
+        words = _WORD.findall(_named(self._layout).sub(lambda found: self._names[found[0]], _plain(text)))
         verb = next((_VERBS[word] for word in words if word in _VERBS), None)
         is_known = all(word in _KNOWN or word in self._names.values() for word in words)
         of_itself = bool({*words} & _WORDS["speaker"]) and not {*words} & _WORDS["addressed"]
@@ -337,10 +338,6 @@ class _Listener:
         self._wanted = bool(wants)
         self._note([word for word in words if not wants or word != _COUNTER])
         return self._asked(text, "bring", words) if wants else Clause(text, is_read=True)
-
-    def _marked(self, text: str) -> str:
-        """The text with items and places as single words."""
-        return _named(self._layout).sub(lambda found: self._names[found[0]], text)
 
     def _item(self, words: Sequence[str]) -> str | None:
         return next((word for word in words if word in self._layout.items or word == DISH), None)
