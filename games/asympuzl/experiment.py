@@ -23,21 +23,19 @@ from games.settings import MOST, Settings
 
 
 def forms(seen: Observation) -> Sequence[Form]:
-    """What can be written."""
-    # shapes and colors that can be written, those that the player was shown first, and the number of positions
+    """What can be written: shapes and colors that the player was shown come first."""
     shown = seen.data
     clues = (*shown.clues_a, *shown.clues_b) if seen.role == "solo" else shown.clues
-    shapes = dict.fromkeys([*(entry.shape for entry in clues), *SHAPES])
-    colors = dict.fromkeys([*(entry.color for entry in clues if entry.color), *COLORS])
+    shapes = tuple(dict.fromkeys([*(entry.shape for entry in clues), *SHAPES]))
+    colors = tuple(dict.fromkeys([*(entry.color for entry in clues if entry.color), *COLORS]))
     size = len({entry.shape for entry in clues})
-    words = tuple(shapes), tuple(colors), size
     replace = Form(
         "Overwrite",
         '{"replace": $position, "by": {"shape": "$shape", "color": "$color"}}',
         (
-            Slot("position", "position", tuple(str(number + 1) for number in range(words[2]))),
-            Slot("shape", "shape", words[0]),
-            Slot("color", "color", words[1]),
+            Slot("position", "position", tuple(str(number + 1) for number in range(size))),
+            Slot("shape", "shape", shapes),
+            Slot("color", "color", colors),
         ),
     )
     return (

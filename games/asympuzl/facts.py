@@ -77,106 +77,16 @@ _QUESTION_START: Final = re.compile(
     r"(?:^|[,:;–-]\s*|\b(?:and|but|so|now)\s+)"
     r"(?:what|which|who|where|how|when|is|are|do|does|did|can|could|would|will|should|have|has|tell|please)\b"
 )
-_ORDINALS: Final = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-    "ninth": 9,
-    "tenth": 10,
-    "eleventh": 11,
-    "twelfth": 12,
-}
-_CARDINALS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
+_TABLES: Final = packaged_yaml(__package__, "facts.yaml")
+_ORDINALS: Final = {word: number for number, word in enumerate(_TABLES["ordinals"].split(), start=1)}
+_CARDINALS: Final = {word: number for number, word in enumerate(_TABLES["cardinals"].split(), start=1)}
 """Positions after a word such as `position` only: `one` has other meanings, too."""
 _POSITION_WORDS: Final = frozenset(("position", "positions", "pos", "slot", "spot", "place", "number", "no", "#"))
-_NOTHING_STATED: Final = frozenset(
-    (
-        *("if", "whether", "unless", "not", "never", "neither", "nor", "cannot", "without", "or", "either", "except", "respectively"),
-        *(
-            "maybe",
-            "perhaps",
-            "probably",
-            "possibly",
-            "likely",
-            "might",
-            "may",
-            "guess",
-            "guessing",
-            "think",
-            "believe",
-            "assume",
-            "suppose",
-        ),
-        *(
-            "unsure",
-            "seems",
-            "was",
-            "were",
-            "previously",
-            "before",
-            "earlier",
-            "swap",
-            "swapped",
-            "switch",
-            "reverse",
-            "reversed",
-            "instead",
-        ),
-    )
-)
+_NOTHING_STATED: Final = frozenset(_TABLES["nothing_stated"].split())
 """Words with which a sentence states nothing that could be held for certain."""
 _NEGATIONS: Final = frozenset(("not", "never", "cannot", "without", "neither", "nor", "if", "or"))
-_LINKS: Final = frozenset(
-    (
-        *(
-            "is",
-            "are",
-            "has",
-            "have",
-            "had",
-            "should",
-            "must",
-            "be",
-            "being",
-            "comes",
-            "come",
-            "stands",
-            "stand",
-            "lies",
-            "see",
-            "got",
-            "get",
-        ),
-        *(
-            "goes",
-            "go",
-            "belongs",
-            "belong",
-            "holds",
-            "contains",
-            "gets",
-            "sits",
-            "of",
-            "with",
-            "as",
-            "in",
-            "at",
-            "on",
-            "to",
-            "for",
-            "there",
-        ),
-        *("the", "a", "an", "it", "its", "s", "one", "shape", "shapes", "color", "colour", "colors", "colours", "colored", "coloured"),
-        *("i", "my", "we", "put", "located", "placed", "called", "here", "paired"),
-        *("=", ":", "-", "->", "–", "—", "→", ".", "/", "(", ")", "[", "]", "{", "}", '"', "'", "`", "*"),
-    )
-)
-_CHATTER: Final = frozenset((*packaged_yaml(__package__, "facts.yaml")["chatter"].split(), "!", "?", "…"))
+_LINKS: Final = frozenset((*_TABLES["links"].split(), *"=:-–—→./()[]{}\"'`*", "->"))
+_CHATTER: Final = frozenset((*_TABLES["chatter"].split(), "!", "?", "…"))
 """Words that state nothing about positions. None confirms, denies or changes a statement, as "yes", "right", "same" and "other" do."""
 _RANGE_MARKS: Final = frozenset(("-", "–", "->", "→", "to"))
 _MOST_LINKS: Final = 7

@@ -78,22 +78,19 @@ def feedback(mode: FeedbackMode, agent: Agent, hypotheses: Mapping[Agent, Sequen
 
 def feedback_lines(received: Feedback, mode: FeedbackMode) -> list[str]:
     """The feedback in words, each a line of the prompt."""
+    status = {True: "solved", False: "unsolved"}
     if received.all_ok is not None:
-        return [f"The puzzle is {_status(ok=received.all_ok)}."]
+        return [f"The puzzle is {status[received.all_ok]}."]
     parts = {"A": (received.a_ok, received.wrong_a), "B": (received.b_ok, received.wrong_b)}
     known = {name: (ok, wrong) for name, (ok, wrong) in parts.items() if ok is not None}
     if mode in ("own", "own_detailed"):
         ((ok, wrong),) = known.values()
-        return [f"Your part of the puzzle is {_status(ok=ok)}.", *_wrong_line("Wrong positions", wrong)]
-    sentence = ", and ".join(f"Agent {name}'s part of the puzzle is {_status(ok=ok)}" for name, (ok, _) in known.items())
+        return [f"Your part of the puzzle is {status[ok]}.", *_wrong_line("Wrong positions", wrong)]
+    sentence = ", and ".join(f"Agent {name}'s part of the puzzle is {status[ok]}" for name, (ok, _) in known.items())
     lines = [f"{sentence}."]
     for name, (_, wrong) in known.items():
         lines += _wrong_line(f"Wrong positions of Agent {name}", wrong)
     return lines
-
-
-def _status(*, ok: bool) -> str:
-    return "solved" if ok else "unsolved"
 
 
 def _wrong_line(head: str, wrong: tuple[int, ...] | None) -> list[str]:
@@ -148,20 +145,6 @@ def form_faults(answer: Answer) -> list[str]:
     ]
     message = [] if answer.message_ok else [str(texts["message"]).strip()]
     return [*message, *([] if answer.actions_ok else [str(texts["actions"]).strip()]), *skipped]
-
-
-def solo_prompts(puzzle: Puzzle) -> tuple[str, str]:
-    """System and user prompt of the control experiment: one agent, all clues, one attempt."""
-    texts = texts_of(__package__)
-    knowledge = texts["knowledge"]
-    system = str(texts["solo"].format(size=puzzle.size, first=knowledge["A"], second=knowledge["B"])).strip()
-    sections = [
-        ("First clues", entry_lines(puzzle.clues_a)),
-        ("Second clues", entry_lines(puzzle.clues_b)),
-        ("Your working hypothesis", entry_lines(puzzle.clues_a)),
-        *_formats("solo"),
-    ]
-    return system, _written(sections)
 
 
 def _formats(game: str) -> list[tuple[str, list[str]]]:
@@ -409,9 +392,17 @@ class SoloObservation:
 
 
 def observe(puzzle: Puzzle) -> SoloObservation:
-    """Give what the one agent may see."""
-    system, user = solo_prompts(puzzle)
-    return SoloObservation(clues_a=puzzle.clues_a, clues_b=puzzle.clues_b, system=system, user=user)
+    """Give what the one agent may see, as its system and user prompt, too."""
+    texts = texts_of(__package__)
+    knowledge = texts["knowledge"]
+    sections = [
+        ("First clues", entry_lines(puzzle.clues_a)),
+        ("Second clues", entry_lines(puzzle.clues_b)),
+        ("Your working hypothesis", entry_lines(puzzle.clues_a)),
+        *_formats("solo"),
+    ]
+    system = str(texts["solo"].format(size=puzzle.size, first=knowledge["A"], second=knowledge["B"])).strip()
+    return SoloObservation(clues_a=puzzle.clues_a, clues_b=puzzle.clues_b, system=system, user=_written(sections))
 
 
 def attempt(puzzle: Puzzle, answer: str) -> AgentTurn:

@@ -84,10 +84,6 @@ def labels_of(history: Sequence[DoneTurn], puzzle: Puzzle) -> list[FoundLabel]:
     return [FoundLabel(label, evidence) for label, rule in _RULES.items() if (evidence := rule(history, puzzle)) is not None]
 
 
-def _no_json(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
-    return None if history[-1].parse_ok else "no JSON object with message or actions"
-
-
 def _invalid_action(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
     faults = [move.fault for move in history[-1].moves if move.fault is not None]
     return f"actions refused: {', '.join(faults)}" if faults else None
@@ -216,7 +212,7 @@ def _sufficient_message(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | No
 
 
 _RULES: Final[dict[Label, Callable[[Sequence[DoneTurn], Puzzle], str | None]]] = {
-    "no_json": _no_json,
+    "no_json": lambda history, _: None if history[-1].parse_ok else "no JSON object with message or actions",
     "invalid_action": _invalid_action,
     "repeated_message": _repeated_message,
     "ignored_partner": _ignored_partner,

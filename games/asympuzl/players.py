@@ -32,6 +32,7 @@ _ORDER_HEADS: Final = ("Order of shapes:", "My positions:", "From position 1 on 
 _NUMBERED: Final = ("{place} {shape}", "{place}: {shape}", "position {place} is the {shape}", "position {place} = {shape}")
 _COLOR_HEADS: Final = ("The pairs are", "Colors:", "What I know:", "These belong together:")
 _PAIRED: Final = ("{shape} {color}", "{color} {shape}", "{shape} = {color}", "the {shape} is {color}", "{shape}: {color}")
+_SEEN: Final = ("As you can see, I have filled in what I know.", "Just look at my hypothesis.", "My actions show you what I have.")
 _QUESTIONS: Final = ("Which colors do they have?", "What are the colors?", "Please tell me the color of each shape.")
 
 
@@ -45,11 +46,6 @@ def tell_colors(entries: Sequence[Entry], rng: random.Random) -> str:
     """Shapes with their colors, places left out."""
     form = rng.choice(_PAIRED)
     return f"{rng.choice(_COLOR_HEADS)} {', '.join(form.format(shape=entry.shape, color=entry.color) for entry in entries)}."
-
-
-def ask_for_colors(rng: random.Random) -> str:
-    """A question that states nothing."""
-    return rng.choice(_QUESTIONS)
 
 
 class Mind:
@@ -140,7 +136,7 @@ def _answer(persona: Persona, mind: Mind, seen: PuzzleView, rng: random.Random) 
 
 def _say_all(mind: Mind, _seen: PuzzleView, rng: random.Random) -> str:
     if mind.agent == "A":
-        return f"{tell_order(sorted(mind.order.items()), rng)} {ask_for_colors(rng)}"
+        return f"{tell_order(sorted(mind.order.items()), rng)} {rng.choice(_QUESTIONS)}"
     return tell_colors([Entry(shape, color) for shape, color in mind.colors.items()], rng)
 
 
@@ -149,10 +145,6 @@ def _say_piece(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
     if mind.agent == "A":
         return tell_order([(piece + 1, mind.order[piece + 1])], rng)
     return tell_colors([Entry(mind.shapes[piece], mind.colors[mind.shapes[piece]])], rng)
-
-
-def _say_nothing(_mind: Mind, _seen: PuzzleView, _rng: random.Random) -> str:
-    return ""
 
 
 def _say_guess(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
@@ -174,19 +166,11 @@ def _say_exchanged(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
     return _say_all(altered, seen, rng)
 
 
-def _say_see(_mind: Mind, _seen: PuzzleView, rng: random.Random) -> str:
-    return rng.choice(("As you can see, I have filled in what I know.", "Just look at my hypothesis.", "My actions show you what I have."))
-
-
 # -- what is understood -----------------------------------------------------------------------------------------------------------------
 
 
 def _learn(mind: Mind, facts: Facts) -> None:
     mind.learn(dict(facts.order), dict(facts.colors))
-
-
-def _learn_nothing(mind: Mind, facts: Facts) -> None:
-    """Let it pass."""
 
 
 def _learn_wrongly(mind: Mind, facts: Facts) -> None:
@@ -206,10 +190,6 @@ def _write_differences(mind: Mind, seen: PuzzleView, _rng: random.Random) -> Seq
 
 def _known(mind: Mind) -> list[Write]:
     return [(place, entry) for place in range(1, mind.size + 1) if (entry := mind.entry(place)) is not None]
-
-
-def _write_all(mind: Mind, _seen: PuzzleView, _rng: random.Random) -> Sequence[Write]:
-    return _known(mind)
 
 
 def _overcorrect(mind: Mind, seen: PuzzleView, rng: random.Random) -> Sequence[Write]:
@@ -264,14 +244,14 @@ def _json(message: str, actions: Sequence[Mapping[str, Any]]) -> str:
 PERSONAS: Final[Mapping[str, Persona]] = {
     "sharing": Persona(say=_say_all, learn=_learn, write=_write_differences, form=_well_formed),
     "piecewise": Persona(say=_say_piece, learn=_learn, write=_write_differences, form=_well_formed),
-    "ignoring": Persona(say=_say_all, learn=_learn_nothing, write=_write_differences, form=_well_formed),
+    "ignoring": Persona(say=_say_all, learn=lambda _mind, _facts: None, write=_write_differences, form=_well_formed),
     "overcorrecting": Persona(say=_say_all, learn=_learn, write=_overcorrect, form=_well_formed),
     "misreading": Persona(say=_say_all, learn=_learn_wrongly, write=_write_differences, form=_well_formed),
     "format_breaking": Persona(say=_say_all, learn=_learn, write=_write_differences, form=_broken),
-    "silent": Persona(say=_say_nothing, learn=_learn, write=_write_differences, form=_well_formed),
+    "silent": Persona(say=lambda *_: "", learn=_learn, write=_write_differences, form=_well_formed),
     "guessing": Persona(say=_say_guess, learn=_learn, write=_write_differences, form=_well_formed),
-    "rewriting": Persona(say=_say_all, learn=_learn, write=_write_all, form=_well_formed),
-    "presuming": Persona(say=_say_see, learn=_learn, write=_write_differences, form=_well_formed),
+    "rewriting": Persona(say=_say_all, learn=_learn, write=lambda mind, _seen, _rng: _known(mind), form=_well_formed),
+    "presuming": Persona(say=lambda _mind, _seen, rng: rng.choice(_SEEN), learn=_learn, write=_write_differences, form=_well_formed),
     "misinforming": Persona(say=_say_exchanged, learn=_learn, write=_write_differences, form=_well_formed),
 }
 """Persona name -> persona."""

@@ -76,9 +76,9 @@ def game_line(run: RunFacts, game: Game, seed: int) -> dict[str, Any]:
         "temperature": run.temperature,
         "max_output_tokens": run.max_output_tokens,
         "tokenizer": run.tokenizer,
-        "truth": _entries(puzzle.truth),
-        "clues_a": _entries(puzzle.clues_a),
-        "clues_b": _entries(puzzle.clues_b),
+        "truth": entries_json(puzzle.truth),
+        "clues_a": entries_json(puzzle.clues_a),
+        "clues_b": entries_json(puzzle.clues_b),
         **({"scripted": True} if run.scripted else {}),
     }
 
@@ -110,7 +110,7 @@ def turn_line(run: RunFacts, game: str, seen: PuzzleView, made: AgentTurn, *, la
         "actions_ok": answer.actions_ok,
         "message": answer.message,
         "actions": [action_json(applied) for applied in made.applied],
-        "hypothesis_after": _entries(made.after),
+        "hypothesis_after": entries_json(made.after),
         "own_ok_after": made.ok_after,
         "wrong_after": list(made.wrong_after),
         "output_tokens": count(made.raw),
@@ -154,10 +154,6 @@ def solved_turn(ok: Sequence[bool]) -> int | None:
 def line(record: dict[str, Any]) -> bytes:
     """A record as the log holds it, line end included."""
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _entries(entries: Iterable[Entry]) -> list[dict[str, str | None]]:
-    return [entry._asdict() for entry in entries]
 
 
 def action_json(applied: Applied) -> dict[str, Any]:
@@ -220,13 +216,12 @@ def turn_entry(answers: Sequence[Answered], before: Mapping[Agent, Sequence[Entr
         actions=[action for answer in answers for action in _actions(answer)],
         goal_reached=progress == 1,
         progress=progress,
-        metrics={name: value for answer in answers for name, value in _tokens(answer.made, count)},
+        metrics={
+            f"{what}_tokens_{answer.made.agent.lower()}": count(text)
+            for answer in answers
+            for what, text in (("output", answer.made.raw), ("message", answer.made.answer.message))
+        },
     )
-
-
-def _tokens(made: AgentTurn, count: Tokenizer) -> Iterator[tuple[str, float]]:
-    yield f"output_tokens_{made.agent.lower()}", count(made.raw)
-    yield f"message_tokens_{made.agent.lower()}", count(made.answer.message)
 
 
 def _utterances(answer: Answered) -> Iterator[UtteranceEntry]:
@@ -245,8 +240,8 @@ def _actions(answer: Answered) -> Iterator[ActionEntry]:
         yield ActionEntry(agent=made.agent, verb="answer", raw=made.raw, accepted=False, error_code=code, error_text=text)
     touched = set(answer.touched)
     for applied in made.applied:
-        fault, place = applied.request.fault, applied.request.replace
         asked = applied.request
+        fault, place = asked.fault, asked.replace
         yield ActionEntry(
             agent=made.agent,
             verb="replace",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from games.coordination.players import PLAYERS, Player, partner_of
+from games.reach import distances
 from schemas.common.errors import UsageError
 
 ROOMS: Final[Mapping[int, tuple[int, ...]]] = {
@@ -133,15 +134,7 @@ def distance(state: CaptureState, start_room: int, end_room: int) -> int | None:
 
 @lru_cache(maxsize=1024)
 def _distances(start_room: int, doors: _Doors) -> Mapping[int, int]:
-    found = {start_room: 0}
-    waiting = deque([start_room])
-    while waiting:
-        room = waiting.popleft()
-        for other in _reachable(room, doors):
-            if other not in found:
-                found[other] = found[room] + 1
-                waiting.append(other)
-    return found
+    return distances(start_room, lambda room: _reachable(room, doors))
 
 
 def listed(place: int, action: Action) -> str:

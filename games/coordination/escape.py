@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from random import Random
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from games.coordination.players import PLAYERS, Player, partner_of
@@ -119,11 +118,6 @@ def _killer_options(rooms: tuple[int, ...], seen: frozenset[Player], target: Pla
         return tuple(KillerChoice(room, frozenset(), None) for room in ROOMS[here])
     lured = _target(list(near), seen, target)
     return (KillerChoice(near[lured], frozenset(near), lured),)
-
-
-def killer_choice(state: EscapeState, rng: Random) -> KillerChoice:
-    """The killer's decision."""
-    return rng.choice(killer_options(state))
 
 
 def _target(near: list[Player], seen: frozenset[Player], target: Player | None) -> Player:

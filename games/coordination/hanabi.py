@@ -174,10 +174,9 @@ def draws(before: HanabiState, move: Move, after: HanabiState) -> bool:
 def _redrawn(state: HanabiState, player_index: int, place: int, drawn: str | None) -> HanabiState:
     hand = (*state.hands[player_index][:place], *state.hands[player_index][place + 1 :], *((drawn,) if drawn else ()))
     known = (*state.knowledge[player_index][:place], *state.knowledge[player_index][place + 1 :], *((Known(),) if drawn else ()))
-    deck = state.deck - (drawn is not None)
-    if player_index == 0:
-        return replace(state, hands=(hand, state.hands[1]), knowledge=(known, state.knowledge[1]), deck=deck)
-    return replace(state, hands=(state.hands[0], hand), knowledge=(state.knowledge[0], known), deck=deck)
+    hands = (hand, state.hands[1]) if player_index == 0 else (state.hands[0], hand)
+    knowledge = (known, state.knowledge[1]) if player_index == 0 else (state.knowledge[0], known)
+    return replace(state, hands=hands, knowledge=knowledge, deck=state.deck - (drawn is not None))
 
 
 def _hinted(state: HanabiState, player_index: int, move: Move) -> tuple[HanabiState, Effect]:

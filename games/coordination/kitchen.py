@@ -7,13 +7,13 @@ is 11 wide, as in the published code.
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
 from games.coordination.players import PLAYERS
+from games.reach import distances as reach_of
 from schemas.common.errors import UsageError
 
 _GRIDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -273,18 +273,8 @@ def place_of(macro: str) -> str | None:
 
 def distances(layout: Layout, state: KitchenState, player: int, *, around_partner: bool) -> dict[Spot, int]:
     """Steps from a cook to each floor tile that it can reach."""
-    blocked = state.cooks[1 - player].spot if around_partner else None
-    here = state.cooks[player].spot
-    found = {here: 0}
-    waiting = deque([here])
-    while waiting:
-        spot = waiting.popleft()
-        for dx, dy in DIRECTIONS.values():
-            other = Spot(spot.x + dx, spot.y + dy)
-            if other not in found and layout.tile(other) == " " and other != blocked:
-                found[other] = found[spot] + 1
-                waiting.append(other)
-    return found
+    free = layout.floor - {state.cooks[1 - player].spot} if around_partner else layout.floor
+    return reach_of(state.cooks[player].spot, lambda spot: _adjacent(spot, free))
 
 
 def listed(layout: Layout, state: KitchenState, player: int) -> tuple[str, ...]:
@@ -294,17 +284,12 @@ def listed(layout: Layout, state: KitchenState, player: int) -> tuple[str, ...]:
     held = state.cooks[player].held
     found = [text for name in places if (text := _text(layout, state, held, name))]
     counters = [text for text in found if place_of(text) in {name for name in places if name.startswith("k")} and text.startswith("place")]
-    nearest = min(counters, key=lambda text: _steps(layout, reach, text), default=None)
+    nearest = min(counters, key=lambda text: _nearest(layout.names[place_of(text) or ""], reach) or 0, default=None)
     return (*(text for text in found if text not in counters or text == nearest), WAIT, MOVE_AWAY)
 
 
-def _adjacent(spot: Spot, reach: dict[Spot, int]) -> list[Spot]:
-    return [Spot(spot.x + dx, spot.y + dy) for dx, dy in DIRECTIONS.values() if Spot(spot.x + dx, spot.y + dy) in reach]
-
-
-def _steps(layout: Layout, reach: dict[Spot, int], text: str) -> int:
-    name = place_of(text)
-    return min(reach[spot] for spot in _adjacent(layout.names[name or ""], reach))
+def _adjacent(spot: Spot, reach: Container[Spot]) -> list[Spot]:
+    return [other for direction in DIRECTIONS if (other := _ahead(spot, direction)) in reach]
 
 
 def _text(layout: Layout, state: KitchenState, held: Item | None, name: str) -> str | None:
@@ -332,7 +317,7 @@ def low_level(layout: Layout, state: KitchenState, player: int, macro: str) -> t
     if name is None:
         return (_aside(layout, state, player) if macro == MOVE_AWAY else "stay"), True
     target = layout.names[name]
-    facing = next((d for d, (dx, dy) in DIRECTIONS.items() if Spot(cook.spot.x + dx, cook.spot.y + dy) == target), None)
+    facing = next((direction for direction in DIRECTIONS if _ahead(cook.spot, direction) == target), None)
     if facing is not None:
         ready = not macro.startswith("load") or is_cooked(state.objects.get(target))
         if cook.facing != facing:
@@ -352,7 +337,7 @@ def _first_step(layout: Layout, state: KitchenState, player: int, target: Spot) 
     while reach[spot] > 1:
         spot = next(other for other in _adjacent(spot, reach) if reach[other] == reach[spot] - 1)
     here = state.cooks[player].spot
-    return next((d for d, (dx, dy) in DIRECTIONS.items() if Spot(here.x + dx, here.y + dy) == spot), None)
+    return next((direction for direction in DIRECTIONS if _ahead(here, direction) == spot), None)
 
 
 def _aside(layout: Layout, state: KitchenState, player: int) -> str:
@@ -360,11 +345,11 @@ def _aside(layout: Layout, state: KitchenState, player: int) -> str:
     here, other = state.cooks[player].spot, state.cooks[1 - player].spot
 
     def gap(direction: str) -> int:
-        dx, dy = DIRECTIONS[direction]
-        return abs(here.x + dx - other.x) + abs(here.y + dy - other.y)
+        there = _ahead(here, direction)
+        return abs(there.x - other.x) + abs(there.y - other.y)
 
     reach = distances(layout, state, player, around_partner=True)
-    free = [d for d, (dx, dy) in DIRECTIONS.items() if Spot(here.x + dx, here.y + dy) in reach]
+    free = [direction for direction in DIRECTIONS if _ahead(here, direction) in reach]
     facing = state.cooks[player].facing
     return max(free, key=lambda direction: (direction != facing, gap(direction)), default="stay")
 
@@ -474,8 +459,7 @@ def _distances(layout: Layout, state: KitchenState, cook: int) -> Iterator[str]:
 
 
 def _nearest(spot: Spot, reach: dict[Spot, int]) -> int | None:
-    adjacent = [Spot(spot.x + dx, spot.y + dy) for dx, dy in DIRECTIONS.values()]
-    return min((reach[other] for other in adjacent if other in reach), default=None)
+    return min((reach[other] for other in _adjacent(spot, reach)), default=None)
 
 
 def _environment(layout: Layout, state: KitchenState, cook: int) -> Iterator[str]:
@@ -491,14 +475,11 @@ def _environment(layout: Layout, state: KitchenState, cook: int) -> Iterator[str
             yield f"{name} contains {ITEM_NAMES[item.name]}." if item else f"{name} is empty."
         elif name.startswith("k") and item:
             yield f"{name} contains {ITEM_NAMES[item.name]}."
-    empty = next((text for text in listed(layout, _with_onion(state, cook), cook) if text.startswith("place onion on k")), None)
+    # with something in the cook's hand the nearest empty counter is listed
+    cooks = tuple(one._replace(held=Item("onion")) if number == cook else one for number, one in enumerate(state.cooks))
+    options = listed(layout, KitchenState(cooks, state.objects), cook)
+    empty = next((text for text in options if text.startswith("place onion on k")), None)
     if empty is not None:
         name = empty.removeprefix("place onion on ").rstrip(".")
         away = _nearest(layout.names[name], distances(layout, state, cook, around_partner=False))
         yield f"Closest empty kitchen counter {name} is {away} units away."
-
-
-def _with_onion(state: KitchenState, cook: int) -> KitchenState:
-    """The same kitchen with something in the cook's hand, so that the nearest empty counter is listed."""
-    cooks = tuple(one._replace(held=Item("onion")) if number == cook else one for number, one in enumerate(state.cooks))
-    return KitchenState(cooks, state.objects)

@@ -7,7 +7,7 @@ sections 6, 11 and 12).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from games.einstein.engine.puzzle import ActionMode, Modes, Player, Puzzle, parse_game_id
 from games.einstein.engine.table import RULES, STEP_LIMIT, Setting, bin_contents, items_of
@@ -15,6 +15,8 @@ from games.einstein.measures import GameMetrics, game_metrics
 from games.einstein.prompts import HistoryEntry, PromptLines, history_line, read_system_prompt, read_user_prompt
 from games.einstein.replay import Samples, Step
 from schemas.common.errors import BadInputError
+
+P = TypeVar("P")
 
 
 class _Entry(NamedTuple):
@@ -184,19 +186,17 @@ def _samples(entry: Mapping[Any, Any], where: str) -> Samples:
     return Samples(tuple(texts), tuple(costs))
 
 
-def _text(source: Mapping[Any, Any], key: str, where: str) -> str:
+def _part(source: Mapping[Any, Any], key: str, where: str, kind: type[P], what: str) -> P:
     value = source.get(key)
-    if not isinstance(value, str):
-        raise BadInputError(
-            f"{key} must be a text, not {type(value).__name__}", locator=f"{where}.{key}".lstrip("."), excerpt=repr(value)[:200]
-        )
+    if not isinstance(value, kind):
+        message = f"{key} must be a {what}, not {type(value).__name__}"
+        raise BadInputError(message, locator=f"{where}.{key}".lstrip("."), excerpt=repr(value)[:200])
     return value
+
+
+def _text(source: Mapping[Any, Any], key: str, where: str) -> str:
+    return _part(source, key, where, str, "text")
 
 
 def _list(source: Mapping[Any, Any], key: str, where: str) -> list[Any]:
-    value = source.get(key)
-    if not isinstance(value, list):
-        raise BadInputError(
-            f"{key} must be a list, not {type(value).__name__}", locator=f"{where}.{key}".lstrip("."), excerpt=repr(value)[:200]
-        )
-    return value
+    return _part(source, key, where, list, "list")

@@ -224,7 +224,7 @@ class Game:
         """Give what a player may see now."""
         if agent not in AGENTS:
             raise UsageError(f"there is no agent {agent!r}; the agents are {', '.join(AGENTS)}")
-        player = 0 if agent == AGENTS[0] else 1
+        player: Player = 0 if agent == AGENTS[0] else 1
         table, settings = self._recorder.table, self.settings
         items = tuple(items_of(self.puzzle, table, player))
         history = tuple(HistoryEntry(step.before.player, step.answer.action, step.outcome.history_ok) for step in self.steps)

@@ -70,10 +70,6 @@ def extensions(step: Situation) -> tuple[str, ...]:
 # -- format and physics --------------------------------------------------------------------------
 
 
-def _unreadable(step: Situation) -> bool:
-    return step.action is None
-
-
 def _not_in_source(step: Situation) -> bool:
     move = step.action
     return isinstance(move, Move) and (not step.has(move.block) or step.table.positions[move.block] != move.source)
@@ -148,14 +144,6 @@ def _unanswerable(step: Situation) -> bool:
     return asked is not None and not any(mentions(item, asked) for item in step.outcome.options.shares)
 
 
-def _refused_ask_pending(step: Situation) -> bool:
-    return step.asked is not None and not step.table.previous_ok
-
-
-def _not_owned(step: Situation) -> bool:
-    return isinstance(step.action, Share) and _held_index(step) is None
-
-
 def _obsolete(step: Situation) -> bool:
     if not isinstance(step.action, Share) or step.outcome.accepted or _held_index(step) is None or _was_shared(step):
         return False
@@ -173,10 +161,6 @@ def _out_of_mode(step: Situation) -> bool:
     return not verbs.reply or not isinstance(step.table.previous, Ask)
 
 
-def _unknown_object(step: Situation) -> bool:
-    return isinstance(step.action, Move | Ask) and not step.has(step.action.block)
-
-
 def _stuck_again(step: Situation) -> bool:
     if not isinstance(step.action, Move) or step.outcome.state_changed:
         return False
@@ -189,7 +173,7 @@ def _lucky(step: Situation) -> bool:
 
 
 CATEGORIES: Final[tuple[Category, ...]] = (
-    Category("format_following", "Format following", "format", None, _unreadable),
+    Category("format_following", "Format following", "format", None, lambda step: step.action is None),
     Category("object_not_in_source_bin", "Object not in source bin", "physical", "move", _not_in_source),
     Category("source_bin_not_reachable", "Source bin not reachable", "physical", "move", _source_out_of_reach),
     Category("dest_bin_not_reachable", "Dest. bin not reachable", "physical", "move", _destination_out_of_reach),
@@ -205,11 +189,11 @@ CATEGORIES: Final[tuple[Category, ...]] = (
 
 EXTENSIONS: Final[dict[str, Callable[[Situation], bool]]] = {
     "unanswerable_seek": _unanswerable,
-    "refused_seek_pending": _refused_ask_pending,
-    "share_not_owned": _not_owned,
+    "refused_seek_pending": lambda step: step.asked is not None and not step.table.previous_ok,
+    "share_not_owned": lambda step: isinstance(step.action, Share) and _held_index(step) is None,
     "obsolete_share": _obsolete,
     "out_of_mode": _out_of_mode,
-    "unknown_object": _unknown_object,
+    "unknown_object": lambda step: isinstance(step.action, Move | Ask) and not step.has(step.action.block),
     "repeated_refused_move": _stuck_again,
     "lucky_guess": _lucky,
 }

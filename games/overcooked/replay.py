@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
-from games.overcooked.engine.actions import WrittenAction, next_move, parse_call, verb_of
+from games.overcooked.engine.actions import next_move, parse_call, verb_of
 from games.overcooked.engine.layout import AGENTS, PLACE, Cell, Layout, kitchen, neighbour
 from games.overcooked.engine.references import workflow
 from games.overcooked.engine.validator import code_of, refusal

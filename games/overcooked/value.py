@@ -220,6 +220,9 @@ def _all_spots(layout: Layout, agent: int, cells: Iterable[Cell]) -> list[Stand]
     return [stand for cell in cells for stand in spots_at(layout, agent, cell)]
 
 
+_distances = cache(Layout.distances)
+
+
 @cache
 def _walk(layout: Layout, here: Stand, there: Stand) -> int:
     steps = _distances(layout, here.at)
@@ -229,20 +232,6 @@ def _walk(layout: Layout, here: Stand, there: Stand) -> int:
     dx, dy = STEPS[there.facing]
     straight = steps.get((there.at[0] - dx, there.at[1] - dy)) == away - 1
     return away + (not straight)
-
-
-@cache
-def _distances(layout: Layout, start: Cell) -> Mapping[Cell, int]:
-    """Steps from a cell to each that can be walked to, breadth first."""
-    steps = {start: 0}
-    unvisited = [start]
-    for at in unvisited:
-        for direction in STEPS:
-            ahead = neighbour(at, direction)
-            if ahead in layout.floor and ahead not in steps:
-                steps[ahead] = steps[at] + 1
-                unvisited.append(ahead)
-    return steps
 
 
 class Action(NamedTuple):

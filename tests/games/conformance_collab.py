@@ -125,7 +125,7 @@ def _escape(killer: Callable[[escape.EscapeState, int], escape.KillerChoice]) ->
 
 def _escape_begin(seed: int) -> Rounds:
     rng = random.Random(seed)
-    return _escape(lambda state, _: escape.killer_choice(state, rng))
+    return _escape(lambda state, _: rng.choice(escape.killer_options(state)))
 
 
 def _escape_read(lines: Sequence[bytes]) -> ReadBack:

@@ -17,14 +17,10 @@ from games.coordination.capture import CaptureState
 from games.coordination.capture import listed as listed_room
 from games.coordination.courses import capture, escape, hanabi, kitchen
 from games.coordination.courses.agent import CourseSetup, ScriptView, Table
-from games.coordination.courses.capture import POLICIES as CAPTURE
-from games.coordination.courses.escape import FAULTLESS as SEES_ALL
-from games.coordination.courses.escape import POLICIES as ESCAPE
-from games.coordination.courses.hanabi import POLICIES as HANABI
 from games.coordination.courses.kitchen import Pots, wishes
 from games.coordination.escape import GENERATORS, EscapeState, killer_options
 from games.coordination.hanabi import COLOR_LETTERS, COLORS, PLAYERS_IN_ORDER, RANKS, HanabiState, Known, action_text, legal_moves, listed
-from games.coordination.kitchen import LAYOUTS, MOVE_AWAY, ONIONS, WAIT, Cook, Item, KitchenState, Spot, place_of
+from games.coordination.kitchen import LAYOUTS, MOVE_AWAY, ONIONS, WAIT, Cook, Item, KitchenState, Layout, Spot, place_of
 from games.coordination.players import PLANTED_QUESTIONS, PLAYERS, Player, ScriptDecision, graded, partner_of
 from games.players.player import Observation
 from games.players.setup import onset_of
@@ -51,6 +47,34 @@ BEFORE_ONSET: Final[Mapping[CoordinationGame, str]] = {
 """Game -> who plays before turn 5 where `policy@5` plays; but for the kitchen it plays as well as one can."""
 
 
+def _in_hanabi(script: str, state: HanabiState, player: Player, options: Sequence[str], rng: Random) -> ScriptDecision:
+    move, reason, faults = hanabi.POLICIES[script](state, PLAYERS_IN_ORDER.index(player), player, rng)
+    intended = next(option for option in options if option.endswith(action_text(move, player)))
+    return ScriptDecision(intended=intended, explanation=reason, injected=faults)
+
+
+def _in_kitchen(script: str, seen: tuple[Layout, KitchenState], player: Player, options: Sequence[str], rng: Random) -> ScriptDecision:
+    return kitchen.POLICIES[script](*seen, PLAYERS.index(player), tuple(options), rng)
+
+
+def _in_capture(script: str, state: CaptureState, player: Player, _: Sequence[str], rng: Random) -> ScriptDecision:
+    action, reason, faults = capture.POLICIES[script](state, player, rng)
+    place = state.actions(player).index(action)
+    return ScriptDecision(intended=listed_room(place, action), explanation=reason, injected=faults)
+
+
+def _in_escape(script: str, state: EscapeState, player: Player, _: Sequence[str], rng: Random) -> ScriptDecision:
+    return escape.POLICIES[script](state, player, rng)
+
+
+_DECIDE: Final[Mapping[CoordinationGame, Callable[[str, Any, Player, Sequence[str], Random], ScriptDecision]]] = {
+    "hanabi": _in_hanabi,
+    "overcooked": _in_kitchen,
+    "collab_capture": _in_capture,
+    "collab_escape": _in_escape,
+}
+
+
 class ScriptedTeam:
     """Alice and Bob, each by a policy of the game."""
 
@@ -66,36 +90,13 @@ class ScriptedTeam:
         """A reply as a model would write it."""
         player: Player = "Alice" if seen.agent == "Alice" else "Bob"
         script = self._onsets[player].at(seen.turn, BEFORE_ONSET[self._game])
-        decide: Mapping[CoordinationGame, Callable[[str, Player, Sequence[str], Random], ScriptDecision]] = {
-            "hanabi": self._hanabi,
-            "overcooked": self._kitchen,
-            "collab_capture": self._capture,
-            "collab_escape": lambda name, who, _, rng: escape.POLICIES[name](self._state, who, rng),
-        }
-        self._decided[player] = decide[self._game](script, player, seen.options, self._table.rng)
+        state = self._table.state if self._layout is None else (self._layout, self._table.state)
+        self._decided[player] = _DECIDE[self._game](script, state, player, seen.options, self._table.rng)
         return self._decided[player].response
 
     def redraw(self, seed: str) -> None:
         """Draw from other random numbers from now on, the killer too."""
         self._table.rng.seed(seed)
-
-    @property
-    def _state(self) -> Any:
-        return self._table.state
-
-    def _hanabi(self, script: str, player: Player, options: Sequence[str], rng: Random) -> ScriptDecision:
-        move, reason, faults = hanabi.POLICIES[script](self._state, PLAYERS_IN_ORDER.index(player), player, rng)
-        intended = next(option for option in options if option.endswith(action_text(move, player)))
-        return ScriptDecision(intended=intended, explanation=reason, injected=faults)
-
-    def _kitchen(self, script: str, player: Player, options: Sequence[str], rng: Random) -> ScriptDecision:
-        assert self._layout is not None
-        return kitchen.POLICIES[script](self._layout, self._state, PLAYERS.index(player), tuple(options), rng)
-
-    def _capture(self, script: str, player: Player, _: Sequence[str], rng: Random) -> ScriptDecision:
-        action, reason, faults = capture.POLICIES[script](self._state, player, rng)
-        place = self._state.actions(player).index(action)
-        return ScriptDecision(intended=listed_room(place, action), explanation=reason, injected=faults)
 
     def known(self, turn: Turn) -> Turn:
         """The turn with the answers that follow from what its scripts did wrong on purpose."""
@@ -128,12 +129,10 @@ def _play(policy: Callable[[ScriptView], ScriptDecision], shown: ScriptView) -> 
 
 
 def _hanabi(name: str, shown: ScriptView) -> ScriptDecision:
-    text, player = shown.text, shown.player
-    player_index = 1 if player == "Alice" else 0
-    state = _table(text, player, player_index)
-    move, reason, _ = HANABI[name](state, player_index, player, Random(f"hanabi-seat:{name}:{text}"))
-    moves = legal_moves(state, player_index)
-    return ScriptDecision(intended=listed(moves, player)[moves.index(move)], explanation=reason)
+    player_index = PLAYERS_IN_ORDER.index(shown.player)
+    state = _table(shown.text, shown.player, player_index)
+    options = listed(legal_moves(state, player_index), shown.player)
+    return _in_hanabi(name, state, shown.player, options, Random(f"hanabi-seat:{name}:{shown.text}"))
 
 
 def _table(text: str, player: Player, player_index: int) -> HanabiState:
@@ -171,13 +170,10 @@ def _known(line: str) -> Known:
 
 
 def _capture(name: str, shown: ScriptView) -> ScriptDecision:
-    text, player = shown.text, shown.player
+    text = shown.text
     rooms = {who: int(room) for who, room in re.findall(r"(Alice|Bob|Thief) (?:am|is) in room (\d)", text)}
     doors = {f"{first}-{second}": way == "open" for first, second, way in re.findall(r"room (\d) and room (\d) is (\w+)", text)}
-    state = CaptureState(rooms, doors)
-    action, reason, _ = CAPTURE[name](state, player, Random(f"capture-seat:{name}:{text}"))
-    place = state.actions(player).index(action)
-    return ScriptDecision(intended=listed_room(place, action), explanation=reason)
+    return _in_capture(name, CaptureState(rooms, doors), shown.player, (), Random(f"capture-seat:{name}:{text}"))
 
 
 def _escape(name: str, shown: ScriptView) -> ScriptDecision:
@@ -193,7 +189,7 @@ def _escape(name: str, shown: ScriptView) -> ScriptDecision:
     target = next((known for known in PLAYERS if match and known == match[1]), None)
     state = EscapeState(rooms, {room: 2 - needs[room] for room in GENERATORS}, frozenset(PLAYERS), target)
     assert killer_options(state)[0].target == target, text
-    return ESCAPE[name](state, player, Random(f"escape-seat:{name}:{text}"))
+    return _in_escape(name, state, player, (), Random(f"escape-seat:{name}:{text}"))
 
 
 def _cook(shown: ScriptView, options: Sequence[str], rng: Random) -> ScriptDecision:
@@ -251,9 +247,9 @@ def _scripts(game: Callable[[str, ScriptView], ScriptDecision], names: Sequence[
 
 
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
-    "hanabi": _scripts(_hanabi, tuple(HANABI)),
+    "hanabi": _scripts(_hanabi, tuple(hanabi.POLICIES)),
     "overcooked": _scripts(_kitchen, tuple(_COOKS)),
-    "collab_capture": _scripts(_capture, tuple(CAPTURE)),
-    "collab_escape": _scripts(_escape, tuple(name for name in ESCAPE if name != SEES_ALL)),
+    "collab_capture": _scripts(_capture, tuple(capture.POLICIES)),
+    "collab_escape": _scripts(_escape, tuple(name for name in escape.POLICIES if name != escape.FAULTLESS)),
 }
 """Game -> script -> policy over what is shown."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from games.craft.engine.board import CELLS, COLORS, DIRECTORS, HIDDEN_CELLS, MAX_HEIGHT, NEIGHBORS, WALLS
 from games.craft.players.sight import Instruction, OutputFault, Perspective, Plan, Sight
@@ -107,7 +107,7 @@ def miscount_layer(sight: Sight, rng: random.Random) -> Plan | None:
     return Plan(thought=order, request=replace(order, layer=rng.choice(others)), defects=("layer_miscounted",))
 
 
-def _partly_requested(order: Instruction | None, defect: str, **left_out: None) -> Plan | None:
+def _partly_requested(order: Instruction | None, defect: str, **left_out: Any) -> Plan | None:
     return None if order is None else Plan(thought=order, request=replace(order, **left_out), defects=(defect,))
 
 

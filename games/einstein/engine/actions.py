@@ -4,7 +4,6 @@ Source: formats/einstein.md section 4. The grammar is the published one, odd cor
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
@@ -87,10 +86,6 @@ _KINDS: Final[tuple[RelationKind, ...]] = get_args(RelationKind)
 _HIGHEST_BLOCK: Final = 30
 """The grammar reads object numbers up to here, whatever the game has."""
 
-_MOVE_WORDS: Final = 6
-_GROUNDING_PARTS: Final = 3
-_RELATION_PARTS: Final = 4
-
 
 def parse_answer(text: str) -> Answer:
     """Take an answer apart: its first tags count. Without them it is invalid, and so are the thoughts of its prompt's form."""
@@ -113,8 +108,14 @@ def parse_action(text: str) -> Action | None:
     if text == "pass":
         return Pass()
     verb, space, rest = text.partition(" ")
-    read = _READERS.get(verb)
-    return read(rest.strip()) if read and space else _move(text)
+    if verb == "ask" and space:
+        return None if (block := _block(rest.strip())) is None else Ask(block)
+    if verb == "share" and space:
+        return None if (item := _item(rest.strip())) is None else Share(item)
+    match text.split():
+        case ["move", name, "from", source, "to", target] if source in BINS and target in BINS and (block := _block(name)) is not None:
+            return Move(block, source, target)
+    return None
 
 
 def action_type(action: Action | None) -> ActionType:
@@ -144,42 +145,18 @@ def _block(text: str) -> int | None:
     return number if 0 <= number <= _HIGHEST_BLOCK else None
 
 
-def _ask(rest: str) -> Ask | None:
-    block = _block(rest)
-    return None if block is None else Ask(block)
-
-
-def _share(rest: str) -> Share | None:
-    if not (rest.startswith("(") and rest.endswith(")")):
+def _item(text: str) -> Item | None:
+    """A knowledge item in brackets."""
+    if not (text.startswith("(") and text.endswith(")")):
         return None
-    parts = [part.strip() for part in rest[1:-1].split(",")]
-    item = _grounding(parts) or _relation(parts)
-    return Share(item) if item else None
+    match [part.strip() for part in text[1:-1].split(",")]:
+        case [block, "in", place] if place in BINS and (number := _block(block)) is not None:
+            return Grounding(number, place)
+        case [first, second, "same", kind] if (
+            kind in _KINDS and (one := _block(first)) is not None and (other := _block(second)) is not None
+        ):
+            return relation(one, other, kind)
+    return None
 
 
-def _grounding(parts: list[str]) -> Item | None:
-    if len(parts) != _GROUNDING_PARTS or parts[1] != "in" or parts[2] not in BINS:
-        return None
-    block = _block(parts[0])
-    return None if block is None else Grounding(block, parts[2])
-
-
-def _relation(parts: list[str]) -> Item | None:
-    if len(parts) != _RELATION_PARTS or parts[2] != "same" or parts[3] not in _KINDS:
-        return None
-    one, other = _block(parts[0]), _block(parts[1])
-    return None if one is None or other is None else relation(one, other, parts[3])
-
-
-def _move(text: str) -> Move | None:
-    words = text.split()
-    if len(words) != _MOVE_WORDS or (words[0], words[2], words[4]) != ("move", "from", "to"):
-        return None
-    block = _block(words[1])
-    if block is None or words[3] not in BINS or words[5] not in BINS:
-        return None
-    return Move(block, words[3], words[5])
-
-
-_READERS: Final[dict[str, Callable[[str], Action | None]]] = {"ask": _ask, "share": _share}
 _TYPES: Final[dict[type, ActionType]] = {Move: "move", Share: "share", Ask: "ask", Pass: "pass", type(None): "invalid"}

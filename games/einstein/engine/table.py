@@ -64,20 +64,10 @@ class Rules:
     """The history distinguishes an unreadable answer from a pass, and hides the content of a failed share from the partner."""
 
 
-def _reading(*, sane: bool) -> Rules:
-    return Rules(
-        solved_at_limit_succeeds=sane,
-        right_guesses_accepted=sane,
-        passes_accepted=sane,
-        replies_in_mixed_pairs=sane,
-        unreadable_is_infeasible=sane,
-        useless_talk_rejected=sane,
-        replies_are_reasonable=sane,
-        history_is_clear=sane,
-    )
-
-
-RULES: Final[dict[RulesName, Rules]] = {"sane": _reading(sane=True), "published": _reading(sane=False)}
+RULES: Final[dict[RulesName, Rules]] = {
+    "sane": Rules(**dict.fromkeys(Rules.__slots__, True)),
+    "published": Rules(**dict.fromkeys(Rules.__slots__, False)),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,34 +73,23 @@ class ScriptedPlayer:
 TruthAnswer = Literal["Yes", "No", "N/A"]
 
 
-class Truth(NamedTuple):
-    """The answer to one question about one step."""
-
-    rubric: str
-    question: str
-    answer: TruthAnswer
-    basis: str
-
-
-def truths(setting: Setting, step: Step, intent: Intent, *, reasoning: bool) -> list[Truth]:
+def truths(setting: Setting, step: Step, intent: Intent, *, reasoning: bool) -> list[PlantedLabel]:
     """Answer every question about a step.
 
     ``knowledge_sharing``: KS1 the shared item was not shared before; KS2 the player holds it; KS3 the step answers the partner's question.
     ``rule_understanding``: RU1 what the thoughts claim follows from what the player knows; RU2 the move agrees with what follows from it.
     """
     share = step.answer.action if isinstance(step.answer.action, Share) else None
-    return [
-        Truth("knowledge_sharing", "KS1", _yes_no(share and "redundant_sharing" not in step.labels), "items shared so far"),
-        Truth("knowledge_sharing", "KS2", _yes_no(share and "share_not_owned" not in step.ext_labels), "the player's items"),
-        Truth("knowledge_sharing", "KS3", _answers_question(setting, step), "the step before"),
-        Truth(
-            "rule_understanding",
-            "RU1",
-            _claims_follow(setting, step, intent.claims if reasoning else ()),
-            "intended claims, closure of the player's items",
-        ),
-        Truth("rule_understanding", "RU2", _move_follows(step), "closure of the player's items"),
-    ]
+    claims = intent.claims if reasoning else ()
+    answers: Mapping[tuple[str, str], tuple[TruthAnswer, str]] = {
+        ("knowledge_sharing", "KS1"): (_yes_no(share and "redundant_sharing" not in step.labels), "items shared so far"),
+        ("knowledge_sharing", "KS2"): (_yes_no(share and "share_not_owned" not in step.ext_labels), "the player's items"),
+        ("knowledge_sharing", "KS3"): (_answers_question(setting, step), "the step before"),
+        ("rule_understanding", "RU1"): (_claims_follow(setting, step, claims), "intended claims, closure of the player's items"),
+        ("rule_understanding", "RU2"): (_move_follows(step), "closure of the player's items"),
+    }
+    agent = AGENTS[step.before.player]
+    return [PlantedLabel(*names, agent, answer, basis, intent.habit) for names, (answer, basis) in answers.items()]
 
 
 def _yes_no(holds: object) -> TruthAnswer:
@@ -178,17 +167,7 @@ class ScriptedTeam:
         """The step with its labels, and the claims of its thoughts."""
         step, reasoning = self._game.steps[-1], self._game.settings.reasoning
         intent = self._answers[step.choice.executed if step.choice else 0].intent
-        labels = [
-            PlantedLabel(
-                rubric=truth.rubric,
-                question=truth.question,
-                agent=AGENTS[step.before.player],
-                answer=truth.answer,
-                basis=truth.basis,
-                planted=intent.habit,
-            )
-            for truth in truths(self._game.setting, step, intent, reasoning=reasoning)
-        ]
+        labels = truths(self._game.setting, step, intent, reasoning=reasoning)
         return replace(turn, utterances=[_with_claims(utterance, intent) for utterance in turn.utterances], labels=labels)
 
 

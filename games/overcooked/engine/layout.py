@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Final
 
+from games.reach import distances
 from schemas.common.packages import packaged_yaml
 
 Cell = tuple[int, int]
@@ -102,7 +103,14 @@ class Layout:
 
     @cached_property
     def _regions(self) -> tuple[frozenset[Cell], ...]:
-        return tuple(_connected(start, self.floor) for start in self.starts)
+        return tuple(frozenset(self.distances(start)) for start in self.starts)
+
+    def _steps_from(self, at: Cell) -> list[Cell]:
+        return [other for other in neighbours(at) if other in self.floor]
+
+    def distances(self, start: Cell) -> dict[Cell, int]:
+        """Steps from a cell to each that can be walked to, the nearest first."""
+        return distances(start, self._steps_from)
 
     @cached_property
     def _reaches(self) -> tuple[frozenset[str], ...]:
@@ -136,6 +144,10 @@ class Layout:
     def is_operation(self, action: str) -> bool:
         """Tell whether an action, without blanks, starts a utensil."""
         return action.partition("(")[0] in self.operations
+
+    def maker(self, item: str) -> Utensil | None:
+        """The utensil that makes an item; None for raw ingredients and dishes."""
+        return next((utensil for utensil in self.utensils.values() if item in utensil.makes), None)
 
     @cached_property
     def products(self) -> tuple[str, ...]:
@@ -185,7 +197,10 @@ def layout_of(data: Mapping[str, Any], **own: Any) -> Layout:
         starts=(start["0"], start["1"]),
         fixtures={at: names[symbol] for at, symbol in cells.items() if symbol in names},
         counters=frozenset(at for at, symbol in cells.items() if symbol == "X"),
-        utensils={name: _utensil(name, entry) for name, entry in data["utensils"].items()},
+        utensils={
+            name: Utensil(name, entry["operation"], {made: tuple(items) for made, items in entry["makes"].items()}, entry["symbol"])
+            for name, entry in data["utensils"].items()
+        },
         ingredients=tuple(data["ingredients"]),
         needs_dish=dict(data["needs_dish"]),
         utensil_capacity=data["utensil_capacity"],
@@ -194,21 +209,6 @@ def layout_of(data: Mapping[str, Any], **own: Any) -> Layout:
         wait_limit=data["wait_limit"],
         **own,
     )
-
-
-def _utensil(name: str, entry: Mapping[str, Any]) -> Utensil:
-    return Utensil(name, entry["operation"], {product: tuple(items) for product, items in entry["makes"].items()}, entry["symbol"])
-
-
-def _connected(start: Cell, floor: frozenset[Cell]) -> frozenset[Cell]:
-    found = {start}
-    unvisited = [start]
-    while unvisited:
-        for at in neighbours(unvisited.pop()):
-            if at in floor and at not in found:
-                found.add(at)
-                unvisited.append(at)
-    return frozenset(found)
 
 
 PLACE: Final = "place_obj_on_counter()"
@@ -223,7 +223,10 @@ def known_actions(agent: int, layout: Layout | None = None) -> frozenset[str]:
     layout = layout or kitchen()
     own = sorted(name for name in layout.reach(agent) if name in layout.utensils)
     works = {f"{layout.utensils[name].operation}({name})" for name in own} | {f"put_obj_in_utensil({name})" for name in own}
-    return frozenset(_CHEF_ONLY if agent == 0 else _ASSISTANT_ONLY) | works | _pickups(layout, agent, own) | _fillings(layout, agent)
+    places = ("counter", *own) if agent == 0 else ("counter", *own, INGREDIENT_DISPENSER, DISH_DISPENSER)
+    pickups = {f"pickup({item},{place})" for item in layout.items for place in places}
+    fillings = {f"fill_dish_with_food({name})" for name in layout.utensils} if agent == 0 else set()
+    return frozenset(_CHEF_ONLY if agent == 0 else _ASSISTANT_ONLY) | works | pickups | fillings
 
 
 @cache
@@ -235,12 +238,3 @@ def known_to_anyone(layout: Layout | None = None) -> frozenset[str]:
 _COMMON: Final = (PLACE, f"pickup({DISH},counter)", NONE)
 _CHEF_ONLY: Final = (*_COMMON, "check_recipe()", "fill_dish_with_food()", DELIVER)
 _ASSISTANT_ONLY: Final = (*_COMMON, f"pickup({DISH},{DISH_DISPENSER})")
-
-
-def _pickups(layout: Layout, agent: int, own: list[str]) -> set[str]:
-    dispensers = [] if agent == 0 else [INGREDIENT_DISPENSER, DISH_DISPENSER]
-    return {f"pickup({item},{place})" for item in layout.items for place in ("counter", *own, *dispensers)}
-
-
-def _fillings(layout: Layout, agent: int) -> set[str]:
-    return {f"fill_dish_with_food({name})" for name in layout.utensils} if agent == 0 else set()

@@ -178,19 +178,18 @@ def _varied(order: str, layout: Layout, variant: str) -> list[str]:
 
 
 def _steps(item: str, layout: Layout) -> list[str]:
-    for utensil in layout.utensils.values():
-        if item in utensil.makes:
-            inputs = utensil.makes[item]
-            before = [step for part in inputs for step in _steps(part, layout)]
-            named = " and ".join(map(_plain, inputs))
-            made = f": that makes {item}" if layout.source is not None else ""  # the published names tell it, those of others need not
-            return [*before, f"Put {named} into the {utensil.name} and {utensil.operation} for {layout.cook_time} timesteps{made}."]
-    return []
+    utensil = layout.maker(item)
+    if utensil is None:
+        return []
+    before = [step for part in utensil.makes[item] for step in _steps(part, layout)]
+    named = " and ".join(map(_plain, utensil.makes[item]))
+    made = f": that makes {item}" if layout.source is not None else ""  # the published names tell it, those of others need not
+    return [*before, f"Put {named} into the {utensil.name} and {utensil.operation} for {layout.cook_time} timesteps{made}."]
 
 
 def _leaves(item: str, layout: Layout) -> list[str]:
-    made_of = next((utensil.makes[item] for utensil in layout.utensils.values() if item in utensil.makes), None)
-    return [item] if made_of is None else [leaf for part in made_of for leaf in _leaves(part, layout)]
+    utensil = layout.maker(item)
+    return [item] if utensil is None else [leaf for part in utensil.makes[item] for leaf in _leaves(part, layout)]
 
 
 def _plain(item: str) -> str:

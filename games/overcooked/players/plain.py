@@ -68,7 +68,8 @@ def _next(scene: KitchenView, layout: Layout) -> _Step:
         return "do", [DELIVER]
     if not layout.needs_dish.get(scene.order):
         return _get(scene, layout, scene.order)
-    utensil = _maker(layout, scene.order)
+    utensil = layout.maker(scene.order)
+    assert utensil is not None
     if utensil.name not in scene.running and scene.ready.get(utensil.name) != scene.order:
         return _make(scene, layout, utensil, scene.order)
     if held == DISH:
@@ -78,7 +79,7 @@ def _next(scene: KitchenView, layout: Layout) -> _Step:
 
 def _get(scene: KitchenView, layout: Layout, item: str) -> _Step:
     """Come to hold an item; with something else in the hand, put that down first."""
-    utensil = _maker(layout, item) if item in frozenset(item for utensil in layout.utensils.values() for item in utensil.makes) else None
+    utensil = layout.maker(item)
     place = "counter" if item in scene.counters else None
     if place is None and utensil is not None and utensil.name in layout.reach(0):
         if scene.ready.get(utensil.name) != item:
@@ -124,10 +125,6 @@ def _fetch_made(scene: KitchenView, layout: Layout, item: str, utensil: Utensil)
         return _get(scene, layout, part)
     source = "counter" if part in scene.counters else INGREDIENT_DISPENSER
     return "ask", [f"pickup({part},{source})", f"put_obj_in_utensil({utensil.name})", operate, *fetch]
-
-
-def _maker(layout: Layout, item: str) -> Utensil:
-    return next(utensil for utensil in layout.utensils.values() if item in utensil.makes)
 
 
 SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[AgentInput], str]]]] = {"chef": {"plain": chef}, "assistant": {"plain": assistant}}

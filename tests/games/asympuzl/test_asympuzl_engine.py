@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from games.asympuzl.answer import apply, parse_answer, tokenizer
-from games.asympuzl.game import FEEDBACK_MODES, FeedbackMode, Game, GameSettings, PuzzleView, attempt, feedback_lines, solo_prompts
+from games.asympuzl.game import FEEDBACK_MODES, FeedbackMode, Game, GameSettings, PuzzleView, attempt, feedback_lines, observe
 from games.asympuzl.players import PersonaPlayer
 from games.asympuzl.puzzle import AGENTS, COLORS, SHAPES, Agent, Entry, Puzzle, generate, wrong_positions
 from games.asympuzl.record import RunFacts, game_line, turn_line
@@ -436,7 +436,8 @@ def test_full_sharing_solves_every_puzzle_in_exactly_two_turns(size: int) -> Non
 
 def test_one_agent_alone_has_all_clues_and_one_attempt() -> None:
     """It succeeds if its hypothesis is right after the one answer; the message does not matter."""
-    system, user = solo_prompts(THREE)
+    seen = observe(THREE)
+    system, user = seen.system, seen.user
     assert "3 positions" in system
     assert all(f"shape {shape}, color {color}" in user for shape, color in THREE.clues_b)
     assert attempt(THREE, SOLVE_A).ok_after

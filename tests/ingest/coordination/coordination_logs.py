@@ -24,7 +24,7 @@ from games.coordination.escape import (
     EscapeState,
     KillerChoice,
     actions,
-    killer_choice,
+    killer_options,
     shown_rooms,
 )
 from games.coordination.escape import SCENARIOS as ESCAPES
@@ -285,7 +285,7 @@ def play_escape(name: str, policies: Mapping[Player, str], scenario: str = PUBLI
     state, rng = ESCAPES[scenario], Random(seed)
     onsets = {player: onset_of(policies[player], escape.POLICIES, "policy") for player in PLAYERS}
     for turn in range(1, TURN_CAP + 1):
-        choice = killer_choice(state, rng)
+        choice = rng.choice(killer_options(state))
         decisions = {player: escape.POLICIES[onsets[player].at(turn, escape.FAULTLESS)](state, player, rng) for player in PLAYERS}
         after, outcome = escape_step(state, choice, {player: decision.intended for player, decision in decisions.items()})
         over = outcome != "continue" or turn == TURN_CAP
