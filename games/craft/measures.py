@@ -1,27 +1,20 @@
-"""Did the builder follow a listed candidate? Three readings, of the logs and of the reference tables.
+"""Scores of a board, three readings of "the builder followed a listed candidate", and failure categories of a turn.
 
-Five scores of a board against a target, all from 0 to 1, and the block counts of the logs.
+Scores are from 0 to 1, as in the released code. ``A`` and ``B`` are the *sets* of block codes in a cell on the board and in the target
+(equal blocks in a stack count once, their order is lost); only the nine canonical cells count.
 
-Definitions as in the released code. ``A`` and ``B`` are the *sets* of block codes in a cell on the
-board and in the target (equal blocks in a stack count once, their order is lost); only the nine
-canonical cells count.
-
-Failure categories of a turn: the published ones, and a repaired set.
-
-``published_category`` is the decision of the released code (paper, appendix on the taxonomy). Known
-faults of it: errors are distinguished by substring, so span problems whose message contains the word
-"layer" count as layer errors; a wrong size counts as a wrong colour; a right large block named from its
-other end counts as a wrong position; a right small block with a superfluous second cell as a wrong span.
+``published_category`` is the decision of the released code (paper, appendix on the taxonomy). Known faults of it: errors are distinguished
+by substring, so span problems whose message contains the word "layer" count as layer errors; a wrong size counts as a wrong colour; a
+right large block named from its other end counts as a wrong position; a right small block with a superfluous second cell as a wrong span.
 
 ``repaired_category`` asks the engine's error code instead of the text and compares what moves do:
 
 1. a reply that cannot be read: ``unreadable_reply``; no candidate or no attempt: ``no_oracle_or_attempt``;
 2. refused: ``engine_<kind>_error`` by the kind of the code (``ERROR_KINDS``);
 3. accepted and the same effect as a candidate: ``correct``;
-4. otherwise, against the candidates with the same action and layer that share a cell with the move
-   (for an attempt at other cells there are none: ``wrong_position``): the category of the best one, by
-   what differs: only the covered cells ``wrong_span``, only the size ``wrong_size``, only the colour
-   ``wrong_color``, both ``wrong_color_and_size``.
+4. otherwise, against the candidates with the same action and layer that share a cell with the move (for an attempt at other cells there
+   are none: ``wrong_position``): the category of the best one, by what differs: only the covered cells ``wrong_span``, only the size
+   ``wrong_size``, only the colour ``wrong_color``, both ``wrong_color_and_size``.
 """
 
 from __future__ import annotations
@@ -32,7 +25,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from games.craft.engine.board import Board, Stack
-from games.craft.engine.rules import ErrorCode, Move, MoveError, category_of
+from games.craft.engine.rules import Move, MoveError, category_of
 
 
 def followed_action_position_layer(listed: Sequence[Move], attempted: Move) -> bool:
@@ -57,16 +50,16 @@ def followed_physical(listed: Sequence[Move], attempted: Move) -> bool:
 
     As in ``followed_full`` a superfluous second cell on a small block does not count as following; ``same_effect`` lets it pass.
     """
-    return attempted in listed or any(_same_ends(move, attempted) for move in listed)
+    return attempted in listed or any(
+        (move.action, move.block, move.layer, {move.position, move.span_to})
+        == (attempted.action, attempted.block, attempted.layer, {attempted.position, attempted.span_to})
+        for move in listed
+    )
 
 
 def same_place(first: Move, second: Move) -> bool:
     """Compare action, position and layer."""
-    return (first.action, first.position, first.layer) == (
-        second.action,
-        second.position,
-        second.layer,
-    )
+    return (first.action, first.position, first.layer) == (second.action, second.position, second.layer)
 
 
 def same_effect(first: Move, second: Move) -> bool:
@@ -74,24 +67,10 @@ def same_effect(first: Move, second: Move) -> bool:
     return (first.action, first.block, first.layer) == (second.action, second.block, second.layer) and first.covered() == second.covered()
 
 
-def _same_ends(first: Move, second: Move) -> bool:
-    ends = {first.position, first.span_to}
-    return (first.action, first.block, first.layer) == (second.action, second.block, second.layer) and ends == {
-        second.position,
-        second.span_to,
-    }
-
-
 COMPLETION_THRESHOLD: Final = 0.95
 """Overall progress at which a game counts as completed and stops."""
 
-METRICS: Final = (
-    "overall_progress",
-    "completion_percentage",
-    "iou_score",
-    "position_accuracy",
-    "distance_score",
-)
+METRICS: Final = ("overall_progress", "completion_percentage", "iou_score", "position_accuracy", "distance_score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,31 +163,14 @@ RepairedCategory = Literal[
     "no_oracle_or_attempt",
 ]
 
-ERROR_KINDS: Final[dict[ErrorCode, RepairedCategory]] = {
-    "C1": "engine_coordinate_error",
-    "C2": "engine_coordinate_error",
-    "C3": "engine_coordinate_error",
-    "C4": "engine_coordinate_error",
-    "C5": "engine_coordinate_error",
-    "A1": "engine_execution_error",
+ERROR_KINDS: Final[dict[str, RepairedCategory]] = {
+    **dict.fromkeys(("C1", "C2", "C3", "C4", "C5"), "engine_coordinate_error"),
+    **dict.fromkeys(("A1", "X1", "X2"), "engine_execution_error"),
     "P1": "engine_block_error",
-    "P2": "engine_layer_error",
-    "P3": "engine_full_stack_error",
-    "L1": "engine_span_error",
-    "L2": "engine_span_error",
-    "L3": "engine_span_error",
-    "L4": "engine_span_error",
-    "L5": "engine_span_error",
-    "L6": "engine_span_error",
-    "L7": "engine_full_stack_error",
-    "L8": "engine_span_error",
+    **dict.fromkeys(("P2", "R2"), "engine_layer_error"),
+    **dict.fromkeys(("P3", "L7"), "engine_full_stack_error"),
+    **dict.fromkeys(("L1", "L2", "L3", "L4", "L5", "L6", "L8", "R3", "R4", "R5"), "engine_span_error"),
     "R1": "engine_empty_cell_error",
-    "R2": "engine_layer_error",
-    "R3": "engine_span_error",
-    "R4": "engine_span_error",
-    "R5": "engine_span_error",
-    "X1": "engine_execution_error",
-    "X2": "engine_execution_error",
 }
 
 
@@ -251,16 +213,12 @@ def repaired_category(
         return ERROR_KINDS[error.code]
     if attempted in listed or any(same_effect(move, attempted) for move in listed):
         return "correct"
-    near = [_difference(move, attempted) for move in listed if _touches(move, attempted)]
+    same = [move for move in listed if (move.action, move.layer) == (attempted.action, attempted.layer)]
+    near = [_difference(move, attempted) for move in same if not move.covered().isdisjoint(attempted.covered())]
     return min(near, key=_NEAREST_FIRST.index, default="wrong_position")
 
 
 _NEAREST_FIRST: Final[tuple[RepairedCategory, ...]] = ("wrong_span", "wrong_size", "wrong_color", "wrong_color_and_size")
-
-
-def _touches(candidate: Move, attempted: Move) -> bool:
-    same = (candidate.action, candidate.layer) == (attempted.action, attempted.layer)
-    return same and not candidate.covered().isdisjoint(attempted.covered())
 
 
 def _difference(candidate: Move, attempted: Move) -> RepairedCategory:

@@ -7,12 +7,11 @@ import random
 from collections.abc import Iterable
 from typing import Final
 
-from games.craft.engine.board import CELLS, DIRECTORS, SEEN_BY, Board, Cell, all_views, views_json, wall_cells
+from games.craft.engine.board import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SEEN_BY, Board, Cell, all_views, views_json, wall_cells
 from games.craft.engine.rules import Move, candidates, execute
 from games.craft.value.search import best_progress
 from games.probes import Probe, Scenario, Scene
 
-_COLORS: Final = {"g": "green", "b": "blue", "r": "red", "y": "yellow", "o": "orange"}
 _MOST_LEFT: Final = 20
 _RULES: Final = """\
 Three directors each know one wall of a target structure and tell a builder, who knows no target, what to do. The board is a 3x3 grid of
@@ -41,9 +40,15 @@ def scenario(scene: Scene, rng: random.Random) -> Scenario | None:
         return None
     cell = rng.choice(CELLS)
     tops = {candidate: (board.stack(candidate)[-1] if board.stack(candidate) else "no block") for candidate in CELLS}
-    blocks = {f"{color}{size}" for color in _COLORS for size in "sl"} | {"no block"}
-    known = {_fact(board, target, one): director in SEEN_BY[one] for one in missing}
-    requests = _requests(board, target, wall_cells(director), missing)
+    blocks = {f"{color}{size}" for color in COLORS for size in "sl"} | {"no block"}
+    due = {cell: str(_next(board, target, cell))[0] for cell in missing}
+    known = {f"{COLORS[due[one]]} is due at {one} layer {board.height(one)}": director in SEEN_BY[one] for one in missing}
+    requests = {
+        f"{word} at {one} on layer {layer}": due.get(one) == color and layer == board.height(one)
+        for one in wall_cells(director)
+        for layer in range(MAX_HEIGHT)
+        for color, word in COLORS.items()
+    }
     views = json.dumps(views_json(all_views(target)))
     shown = f"Board, bottom to top: {json.dumps(board.structure_json())}\nWalls of the target, layer by layer: {views}\nTurns left: {left}"
     return Scenario(
@@ -64,25 +69,12 @@ def _next(board: Board, target: Board, cell: Cell) -> str | None:
     return wanted[len(stack)] if len(stack) < len(wanted) and wanted[: len(stack)] == stack else None
 
 
-def _fact(board: Board, target: Board, cell: Cell) -> str:
-    return f"{_COLORS[str(_next(board, target, cell))[0]]} is due at {cell} layer {board.height(cell)}"
-
-
-def _requests(board: Board, target: Board, wall: Iterable[Cell], missing: Iterable[Cell]) -> dict[str, bool]:
-    """Requests for a cell of the wall in each colour and layer -> whether its view asks for that now."""
-    found: dict[str, bool] = {}
-    for cell in wall:
-        for layer in range(3):
-            for color, word in _COLORS.items():
-                due = cell in missing and layer == board.height(cell) and str(_next(board, target, cell))[0] == color
-                found[f"{word} at {cell} on layer {layer}"] = due
-    return found
-
-
 def _worth(board: Board, target: Board, left: int, rng: random.Random) -> dict[str, float]:
     """Some moves, in words, and the highest progress that is within reach after them."""
     verified = list(candidates(board, target))
-    others = [Move("place", f"{color}s", cell, board.height(cell), None) for cell in CELLS for color in _COLORS if board.height(cell) < 3]  # noqa: PLR2004
+    others = [
+        Move("place", f"{color}s", cell, board.height(cell), None) for cell in CELLS for color in COLORS if board.height(cell) < MAX_HEIGHT
+    ]
     others += [Move("remove", board.stack(cell)[-1], cell, board.height(cell) - 1, None) for cell in CELLS if board.stack(cell)]
     chosen = [*rng.sample(verified, min(2, len(verified))), *rng.sample(others, min(4, len(others)))]
     outcomes = [(move, execute(board, move)) for move in dict.fromkeys(chosen)]

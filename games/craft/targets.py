@@ -1,29 +1,17 @@
-"""Target structures: what one is, and reading published structure files.
+"""Target structures: reading published files, drawing them from a seed, the board before turn 1, and whether one can be completed.
 
-The board before turn 1.
+Start boards: pre-filled large blocks get no span record, as in the released engine: they look small in every view and cannot be removed
+(error R3). One fault is not copied: the released engine lets a pre-filled wall share its stacks with the target, so that a block removed
+there leaves the target as well.
 
-Pre-filled large blocks get no span record, as in the released engine: they look small in every view
-and cannot be removed (error R3).
+Generated targets have the distribution of the published generator. The seven wall cells get height 3, the two hidden cells a height from 0,
+1, 2. Every layer is tiled by itself: in random cell order, with probability 0.5 a cell joins a random free neighbour in a large block,
+otherwise it becomes a small one; colours are uniform. The published generator iterates over a set of strings and so gives other targets in
+every process; this one depends on the seed alone. Two of its properties are options: large blocks over hidden cells, which no engine
+accepts, and the rule against equal blocks on consecutive layers, which the paper states and the published code does not apply.
 
-One fault is not copied: the released engine lets a pre-filled wall share its stacks with the target, so
-that a block removed there leaves the target as well.
-
-Targets from a seed, with the distribution of the published generator.
-
-The seven wall cells get height 3, the two hidden cells a height from 0, 1, 2. Every layer is tiled by
-itself: in random cell order, with probability 0.5 a cell joins a random free neighbour in a large
-block, otherwise it becomes a small one; colours are uniform.
-
-The published generator iterates over a set of strings and so gives other targets in every process;
-this one depends on the seed alone. Two of its properties are options here: large blocks over hidden
-cells, which no engine accepts, and the rule against equal blocks on consecutive layers, which the paper
-states and the published code does not apply.
-
-Can a target be completed, and how far do verified moves lead?
-
-The engine refuses every large block over a hidden cell, the published generator places them there
-all the same: 14 of the 20 published targets cannot be completed. Progress of 1 is then not the right
-upper bound; the ceiling is what playing verified candidates until none is left reaches.
+The engine refuses every large block over a hidden cell, yet 14 of the 20 published targets have one: they cannot be completed. Progress of
+1 is then not the right upper bound; the ceiling is what playing verified candidates until none is left reaches.
 """
 
 from __future__ import annotations
@@ -114,15 +102,15 @@ def load_structures(path: Path) -> tuple[Structure, ...]:
         raise BadInputError(f"{path} is not JSON ({error}); give a CRAFT structure file", locator=str(path)) from error
     if not isinstance(entries, list):
         raise BadInputError(f"{path} holds no list of structures; give a CRAFT structure file", locator=str(path))
-    return tuple(_structure(entry, f"{path}[{index}]") for index, entry in enumerate(entries))
-
-
-def _structure(entry: Any, locator: str) -> Structure:
-    try:
-        return Structure.from_json(entry)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = f"{locator} is not a structure ({type(error).__name__}: {error}); it needs id, complexity, structure and spans"
-        raise BadInputError(reason, locator=locator, excerpt=repr(entry)[:200]) from error
+    found = []
+    for index, entry in enumerate(entries):
+        try:
+            found.append(Structure.from_json(entry))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            where = f"{path}[{index}]"
+            reason = f"{where} is not a structure ({type(error).__name__}: {error}); it needs id, complexity, structure and spans"
+            raise BadInputError(reason, locator=where, excerpt=repr(entry)[:200]) from error
+    return tuple(found)
 
 
 StartBoard = Literal["empty", "firstLayer", "firstTwoLayers", "D1Wall", "D2Wall", "D3Wall"]
@@ -169,21 +157,21 @@ def generate_structures(count: int, seed: int, rules: StructureRules = Structure
 
 def generate_structure(structure_id: str, rng: random.Random, rules: StructureRules = StructureRules()) -> Structure:
     """Give one target drawn with ``rng``."""
-    heights = _heights(rng, rules)
+    fitting = [drawn for drawn in _HIDDEN_HEIGHTS if rules.complexity in (None, complexity_of(_WALL_BLOCKS + sum(drawn)))]
+    heights = dict.fromkeys(CELLS, MAX_HEIGHT) | dict(zip(HIDDEN_CELLS, rng.choice(fitting), strict=True))
     stacks: dict[Cell, list[str]] = {cell: [] for cell in CELLS}
     spans: list[tuple[int, tuple[Span, ...]]] = []
     for layer in range(MAX_HEIGHT):
         tiles = _tiling([cell for cell in CELLS if heights[cell] > layer], rng, rules)
         for tile in tiles:
-            _lay(tile, stacks, rng, rules)
+            below = {stacks[cell][-1] for cell in tile if stacks[cell]} if rules.distinct_layers else set()
+            codes = [color + ("l" if len(tile) > 1 else "s") for color in COLORS]
+            block = rng.choice([code for code in codes if code not in below])
+            for cell in tile:
+                stacks[cell].append(block)
         spans.append((layer, tuple((tile[0], tile[1]) for tile in tiles if len(tile) > 1)))
     target = Board(tuple(tuple(stacks[cell]) for cell in CELLS), tuple(spans))
     return Structure(structure_id, complexity_of(target.blocks_total()), target)
-
-
-def _heights(rng: random.Random, rules: StructureRules) -> dict[Cell, int]:
-    fitting = [heights for heights in _HIDDEN_HEIGHTS if rules.complexity in (None, complexity_of(_WALL_BLOCKS + sum(heights)))]
-    return dict.fromkeys(CELLS, MAX_HEIGHT) | dict(zip(HIDDEN_CELLS, rng.choice(fitting), strict=True))
 
 
 def _tiling(cells: list[Cell], rng: random.Random, rules: StructureRules) -> list[tuple[Cell, ...]]:
@@ -192,7 +180,7 @@ def _tiling(cells: list[Cell], rng: random.Random, rules: StructureRules) -> lis
     while free:
         cell = next(iter(free))
         del free[cell]
-        partners = [other for other in NEIGHBORS[cell] if other in free and _may_join(cell, other, rules)]
+        partners = [other for other in NEIGHBORS[cell] if other in free and not (rules.reachable and {cell, other} & {*HIDDEN_CELLS})]
         if partners and rng.random() < _DOMINO_CHANCE:
             partner = rng.choice(partners)
             del free[partner]
@@ -200,18 +188,6 @@ def _tiling(cells: list[Cell], rng: random.Random, rules: StructureRules) -> lis
         else:
             tiles.append((cell,))
     return tiles
-
-
-def _may_join(cell: Cell, other: Cell, rules: StructureRules) -> bool:
-    return not rules.reachable or (cell not in HIDDEN_CELLS and other not in HIDDEN_CELLS)
-
-
-def _lay(tile: tuple[Cell, ...], stacks: dict[Cell, list[str]], rng: random.Random, rules: StructureRules) -> None:
-    size = "l" if len(tile) > 1 else "s"
-    below = {stacks[cell][-1] for cell in tile if stacks[cell]} if rules.distinct_layers else set()
-    block = rng.choice([color + size for color in COLORS if color + size not in below])
-    for cell in tile:
-        stacks[cell].append(block)
 
 
 @dataclass(frozen=True, slots=True)

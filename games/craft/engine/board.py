@@ -1,30 +1,20 @@
-"""The board: nine stacks, the records of which cells a large block covers, and ghost cells.
+"""Cells, block codes, colours and walls; the board with its stacks, large blocks and ghost cells; what a director sees of it.
 
+A cell is written ``"(i,j)"``: ``i`` is the row (0 far, 2 near), ``j`` the column (0 left, 2 right). A block is a colour letter and a size
+letter: ``"gs"`` is a small green block, ``"bl"`` a large blue one. A large block is the same code in the stacks of both cells it covers.
 A board is immutable, so keeping it costs nothing and it can key a dictionary.
 
-*Ghost cells*: the released engine checks a move by its tidied coordinate but carries it out under
-the text the builder wrote. A blank inside a coordinate therefore makes a tenth key, such as
-``"(0, 0)"``, that stays in every later board of the game. Metrics, heights and views do not see it;
-the board stores it, so that a logged game can be replayed exactly.
+*Ghost cells*: the released engine checks a move by its tidied coordinate but carries it out under the text the builder wrote. A blank
+inside a coordinate therefore makes a tenth key, such as ``"(0, 0)"``, that stays in every later board of the game. Metrics, heights and
+views do not see it; the board stores it, so that a logged game can be replayed exactly.
 
-Cells, block codes, colours and walls of CRAFT: the constants all other modules share.
-
-A cell is written ``"(i,j)"``: ``i`` is the row (0 far, 2 near), ``j`` the column (0 left, 2 right).
-A block is a colour letter and a size letter: ``"gs"`` is a small green block, ``"bl"`` a large blue
-one. A large block (domino) is the same code in the stacks of both cells it covers.
-
-What a director sees of a board or of the target.
-
-A view has three rows, row 0 the bottom layer, each with the wall's three cells. The released code
-lists the cells of every wall by increasing index, so D2's and D3's views are mirror images of what
-a person at that side would see.
-
-Which *kind* of view an agent was shown differs between experiments, so it is named:
+A view has three rows, row 0 the bottom layer, each with the wall's three cells. The released code lists the cells of every wall by
+increasing index, so D2's and D3's views are mirror images of what a person at that side would see. Experiments differ in the kind of view:
 
 * ``spans``: as listed, size 2 where both halves of a large block lie on the wall (released code);
 * ``flat``: as listed, every block size 1 (stored views of the 20-structure file);
-* ``spans_mirrored``, ``flat_mirrored``: the same with D2's and D3's rows reversed (some published
-  runs show targets ``flat_mirrored`` next to boards shown as ``spans``).
+* ``spans_mirrored``, ``flat_mirrored``: the same with D2's and D3's rows reversed (some published runs show targets ``flat_mirrored`` next
+  to boards shown as ``spans``).
 """
 
 from __future__ import annotations
@@ -49,13 +39,7 @@ CELLS: Final[tuple[Cell, ...]] = tuple(f"({i},{j})" for i in range(3) for j in r
 
 CELL_INDEX: Final[dict[Cell, int]] = {cell: index for index, cell in enumerate(CELLS)}
 
-COLORS: Final[dict[str, str]] = {
-    "g": "green",
-    "b": "blue",
-    "r": "red",
-    "y": "yellow",
-    "o": "orange",
-}
+COLORS: Final[dict[str, str]] = {"g": "green", "b": "blue", "r": "red", "y": "yellow", "o": "orange"}
 
 COLOR_LETTERS: Final[dict[str, str]] = {name: letter for letter, name in COLORS.items()}
 
@@ -82,14 +66,12 @@ SEEN_BY: Final[dict[Cell, tuple[Director, ...]]] = {
 """The directors who see a cell: two at the corners (0,0) and (0,2), none at the hidden cells."""
 
 
-def _neighbors(row: int, column: int) -> tuple[Cell, ...]:
-    steps = ((0, 1), (1, 0), (0, -1), (-1, 0))  # right, down, left, up: the order error texts list
-    cells = (f"({row + down},{column + right})" for down, right in steps)
-    return tuple(cell for cell in cells if cell in CELL_INDEX)
-
-
-NEIGHBORS: Final[dict[Cell, tuple[Cell, ...]]] = {f"({i},{j})": _neighbors(i, j) for i in range(3) for j in range(3)}
-"""Orthogonal neighbours of a cell, in the order right, down, left, up."""
+NEIGHBORS: Final[dict[Cell, tuple[Cell, ...]]] = {
+    f"({i},{j})": tuple(cell for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0)) if (cell := f"({i + down},{j + right})") in CELL_INDEX)
+    for i in range(3)
+    for j in range(3)
+}
+"""Orthogonal neighbours of a cell, in the order right, down, left, up, in which error texts list them."""
 
 
 def is_large(block: str) -> bool:
@@ -118,11 +100,7 @@ class Board(Struct, frozen=True, cache_hash=True):
     ghosts: tuple[tuple[str, Stack], ...] = ()
 
     @classmethod
-    def from_json(
-        cls,
-        structure: Mapping[str, Sequence[str]],
-        spans: Mapping[str, Sequence[Sequence[str]]] | None = None,
-    ) -> Board:
+    def from_json(cls, structure: Mapping[str, Sequence[str]], spans: Mapping[str, Sequence[Sequence[str]]] | None = None) -> Board:
         """Read a board as logs write it: ``"(i,j)"`` keys, spans ``layer -> [[cell, cell], ...]``.
 
         A canonical cell that is missing is empty; any other key becomes a ghost cell.
@@ -132,7 +110,8 @@ class Board(Struct, frozen=True, cache_hash=True):
         """
         stacks = tuple(_stack(structure.get(cell, ())) for cell in CELLS)
         ghosts = tuple((key, _stack(stack)) for key, stack in structure.items() if key not in CELL_INDEX)
-        return cls(stacks, _spans_from_json(spans or {}), ghosts)
+        records = tuple((int(layer), tuple(_span(cells) for cells in pairs)) for layer, pairs in (spans or {}).items())
+        return cls(stacks, records, ghosts)
 
     def stack(self, cell: Cell) -> Stack:
         """Give the stack stored under a name, canonical or ghost; empty if there is none."""
@@ -197,10 +176,6 @@ def _stack(blocks: Sequence[str]) -> Stack:
     if isinstance(blocks, list | tuple) and _TEXT.issuperset(map(type, blocks)):
         return tuple(blocks)
     raise ValueError(f"{blocks!r} is no stack; a stack is a list of block codes, bottom to top")
-
-
-def _spans_from_json(spans: Mapping[str, Sequence[Sequence[str]]]) -> LayerSpans:
-    return tuple((int(layer), tuple(_span(cells) for cells in records)) for layer, records in spans.items())
 
 
 def _span(cells: Sequence[str]) -> Span:

@@ -1,22 +1,15 @@
-"""What is known about a finished turn: the plans behind the texts, the boards, the candidates, the move.
+"""The true answers to rubric questions about a finished turn, as far as plans, geometry or engine determine them.
 
-Truth of the questions on mind modelling (MM1 to MM8, MM3 is a matter of taste): the public message against what others know.
-
-Truth of the questions on spatial grounding (SG1 to SG7): the private reasoning against target, board and engine.
-
-Truth of the questions on pragmatic sufficiency (PS1 to PS6): the messages of a turn together, and what the builder made of them.
-
-All labels of a turn: the questions whose answers follow from the plans, the geometry or the engine.
-
-Nothing is read out of texts. What each answer rests on, and what is left out as a matter of taste, is
-the table in docs/dev/planted_labels.md.
+Mind modelling (MM1 to MM8, MM3 is a matter of taste): the public message against what others know. Spatial grounding (SG1 to SG7): the
+private reasoning against target, board and engine. Pragmatic sufficiency (PS1 to PS6): the messages of a turn together, and what the
+builder made of them. Nothing is read out of texts. What each answer rests on, and what is left out as a matter of taste, is the table in
+docs/dev/planted_labels.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final
 
 from games.craft.engine.board import (
@@ -28,9 +21,7 @@ from games.craft.engine.board import (
     Board,
     Cell,
     Director,
-    View,
     ViewedBlock,
-    all_views,
     director_view,
     is_large,
 )
@@ -122,21 +113,17 @@ class TurnFacts:
 
     def looks_right(self, director: Director, cell: Cell, layer: int) -> bool:
         """Tell whether a place of the own wall shows the same colour and apparent size as in the target."""
-        seen = _entry(director_view(self.board, director), director, cell, layer)
+        seen = _entry(self.board, director, cell, layer)
         return seen is not None and seen == self.shown(director, cell, layer)
 
     def shown(self, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
         """Give the target's block as the director's wall shows it."""
-        return _entry(self._target_views[director], director, cell, layer)
+        return _entry(self.target, director, cell, layer)
 
     def hides_large(self, director: Director, cell: Cell, layer: int) -> bool:
         """Tell whether the target has a large block there that looks small on this wall."""
         shown = self.shown(director, cell, layer) if cell in WALLS[director] else None
         return shown is not None and shown.size == 1 and is_large(self.target_block(cell, layer) or "")
-
-    @cached_property
-    def _target_views(self) -> dict[Director, View]:
-        return all_views(self.target)
 
 
 def _at(board: Board, cell: Cell, layer: int) -> str | None:
@@ -144,8 +131,8 @@ def _at(board: Board, cell: Cell, layer: int) -> str | None:
     return stack[layer] if 0 <= layer < len(stack) else None
 
 
-def _entry(view: View, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
-    block = view[layer][WALLS[director].index(cell)]
+def _entry(board: Board, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
+    block = director_view(board, director)[layer][WALLS[director].index(cell)]
     return None if block.color == "none" else block
 
 
@@ -476,7 +463,12 @@ def planted_labels(facts: TurnFacts) -> Iterator[PlantedLabel]:
     for voice in facts.voices:
         planted = _defects(facts, voice)
         defects |= dict.fromkeys(planted)
-        yield from _director_labels(facts, voice, "|".join(planted) or _NONE)
+        rubrics = (("spatial_grounding", SPATIAL_GROUNDING, voice.thinks), ("mind_modeling", MIND_MODELING, voice.speaks))
+        for rubric, questions, readable in rubrics:
+            answers = {question: truth(facts, voice) for question, truth in questions.items()} if readable else {}
+            for question, answer in answers.items():
+                if answer is not None:
+                    yield PlantedLabel(rubric, question, voice.director, *answer, "|".join(planted) or _NONE)
     if not any(voice.speaks for voice in facts.voices):
         return
     defects |= dict.fromkeys(f"builder_slip:{slip}" for slip in facts.decision.slips)
@@ -487,17 +479,6 @@ def planted_labels(facts: TurnFacts) -> Iterator[PlantedLabel]:
         answer = truth(facts)
         if answer is not None:
             yield PlantedLabel("pragmatic_sufficiency", question, None, *answer, group)
-
-
-def _director_labels(facts: TurnFacts, voice: Voice, planted: str) -> Iterator[PlantedLabel]:
-    rubrics = (("spatial_grounding", SPATIAL_GROUNDING, voice.thinks), ("mind_modeling", MIND_MODELING, voice.speaks))
-    for rubric, questions, readable in rubrics:
-        if not readable:
-            continue
-        for question, truth in questions.items():
-            answer = truth(facts, voice)
-            if answer is not None:
-                yield PlantedLabel(rubric, question, voice.director, *answer, planted)
 
 
 def _defects(facts: TurnFacts, voice: Voice) -> tuple[str, ...]:

@@ -1,23 +1,13 @@
-"""Reads what players of cotrace's own games reply; published logs hold what `builder` and `director_output` make of a reply.
+"""Reads what directors and builders reply: by cotrace's own rules, and as the released parsers do, whose results published logs hold.
 
-Thoughts come off first, whatever tag they stand in: with an opening tag, with a closing one alone, or with an opening one alone (a reply
-that breaks off inside them). The builder's action may follow a sentence and stand in markdown. What cannot be read is unreadable, and
-never a question; so is a reply that repeats an example of its prompt.
+Cotrace's rules: thoughts come off first, whatever tag they stand in: with an opening tag, with a closing one alone, or with an opening one
+alone (a reply that breaks off inside them). The builder's action may follow a sentence and stand in markdown. What cannot be read is
+unreadable, and never a question; so is a reply that repeats an example of its prompt.
 
-The builder's tool: moves that are tried on a copy of the board (agents of CRAFT, section 1.6).
+Directors are asked for ``<think>...</think><message>...</message>``. The released parser's readers of answers that keep to it only in part
+are tried in order (`parse_director`); tags are matched in any case.
 
-The builder calls it by lines that begin with `SIMULATE:` and go on with a JSON object; so it works with every model, and with people. The
-answer reveals how near the target the move would come: as published, that leaks the target.
-
-Reads a director's raw answer: private reasoning and public message.
-
-Directors are asked for ``<think>...</think><message>...</message>``. What becomes of answers that keep
-to it only in part is that of the released parser, oddities included, because logs hold its results.
-The readers below are tried in order; tags are matched in any case.
-
-Reads the builder's answer: one PLACE, REMOVE or CLARIFY line.
-
-The grammar, and what becomes of lines that do not keep to it, are those of the released parser::
+The builder's grammar, and what becomes of lines that do not keep to it (`parse_line`), are those of the released parser::
 
     PLACE:<block>:<position>:<layer>:CONFIRM:<text>
     PLACE:<block>:<position>:<layer>:<span_to>:CONFIRM:<text>
@@ -26,6 +16,10 @@ The grammar, and what becomes of lines that do not keep to it, are those of the 
     CLARIFY:<question>
 
 Parts are not trimmed. Whatever cannot be read becomes a clarification; `is_complaint` tells it from a question.
+
+The builder's tool tries moves on a copy of the board (agents of CRAFT, section 1.6). The builder calls it by lines that begin with
+`SIMULATE:` and go on with a JSON object; so it works with every model, and with people. The answer reveals how near the target the move
+would come: as published, that leaks the target.
 """
 
 from __future__ import annotations
