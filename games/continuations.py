@@ -70,8 +70,8 @@ class Exchange(NamedTuple):
     reply: ReplyEntry
 
 
-def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[Exchange]:
-    """Every call of a game, in order; stops where the log has no more replies.
+def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[tuple[Exchange, ...]]:
+    """Every step of a game in order: the calls of the agents that are asked together; stops where the log has no more replies.
 
     Raises:
         UsageError: games of this benchmark cannot be played again, or the log does not have what the agents wrote.
@@ -79,7 +79,10 @@ def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[Exchange]:
     """
     game = continued_game(header.benchmark)
     turns = [_with_replies(game, header, turn) for turn in turns]
-    waiting = {agent: iter(found) for agent, found in _by_agent(turns).items()}
+    by_agent: dict[str, list[ReplyEntry]] = defaultdict(list)  # between agents the order depends on who was asked together
+    for one in (reply for turn in turns for reply in turn.replies):
+        by_agent[one.agent].append(one)
+    waiting = {agent: iter(found) for agent, found in by_agent.items()}
     course = game.course(header, turns)
     try:
         step = next(course)
@@ -90,19 +93,10 @@ def exchanges(header: Header, turns: Sequence[Turn]) -> Iterator[Exchange]:
             replies = [reply for seen in step if (reply := next(waiting.get(seen.agent, iter(())), None)) is not None]
             if len(replies) < len(step):
                 return
-            yield from map(Exchange, step, replies)
+            yield tuple(map(Exchange, step, replies))
             step = course.send(tuple(Reply(reply.text, reply.reasoning, reply.error) for reply in replies))
     except StopIteration:
         return
-
-
-def _by_agent(turns: Sequence[Turn]) -> dict[str, list[ReplyEntry]]:
-    """An agent's replies in their order; between agents the order depends on who was asked together."""
-    found: dict[str, list[ReplyEntry]] = defaultdict(list)
-    for turn in turns:
-        for reply in turn.replies:
-            found[reply.agent].append(reply)
-    return found
 
 
 def replies(_: Header, turn: Turn) -> list[ReplyEntry]:
@@ -243,28 +237,10 @@ def asked_in(logged: Logged, turn: int) -> list[tuple[str, ...]]:
         UsageError: the game cannot be played again up to there.
         BadInputError: the log is none of such a game.
     """
-    game = continued_game(logged.header.benchmark)
-    turns = [_with_replies(game, logged.header, one) for one in logged.turns[:turn]]
-    course = game.course(logged.header, turns)
-    steps: list[tuple[str, ...]] = []
-    waiting = [iter(one.replies) for one in turns]
-    try:
-        step = next(course)
-        while isinstance(step, Turn) or step[0].turn <= turn:
-            if isinstance(step, Turn):
-                if step.turn == turn:
-                    break
-                step = course.send(())
-                continue
-            if step[0].turn == turn:
-                steps.append(tuple(seen.agent for seen in step))
-            found = [next(waiting[seen.turn - 1], None) for seen in step]
-            if None in found:
-                raise UsageError(f"turn {step[0].turn} cannot be played again: its log lacks replies")
-            step = course.send(tuple(Reply(one.text, one.reasoning, one.error) for one in found if one is not None))
-    except StopIteration:
-        pass
-    return steps
+    steps = [step for step in exchanges(logged.header, logged.turns[:turn]) if step[0].seen.turn == turn]
+    if logged.turns[turn - 1].replies and sum(map(len, steps)) < len(logged.turns[turn - 1].replies):
+        raise UsageError(f"turn {turn} cannot be played again: its log lacks replies")
+    return [tuple(one.seen.agent for one in step) for step in steps]
 
 
 def _taken(header: Header, change: Change, setup: PlayerSetup) -> tuple[dict[str, str], set[str], bool]:

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -153,7 +154,7 @@ def _of_game(game: Mapping[str, Any], header: Header, turns: Sequence[Turn], wan
     models = {agent.agent: agent.model or agent.persona for agent in header.agents}
     acting = {(turn.turn, action.agent) for turn in turns for action in turn.actions}
     split = _split(game, wanted.shares)
-    for seen, reply in exchanges(header, turns):
+    for seen, reply in chain.from_iterable(exchanges(header, turns)):
         cost = game["costs"].get(seen.turn)
         unwanted = (wanted.roles and seen.role not in wanted.roles) or seen.turn < (game["since"] or 0) or reply.error is not None
         if unwanted or (wanted.keep == "lossless" and (cost is None or cost > 0)):

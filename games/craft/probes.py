@@ -73,9 +73,9 @@ def _worth(board: Board, target: Board, left: int, rng: random.Random) -> dict[s
     """Some moves, in words, and the highest progress that is within reach after them."""
     verified = list(candidates(board, target))
     others = [
-        Move("place", f"{color}s", cell, board.height(cell), None) for cell in CELLS for color in COLORS if board.height(cell) < MAX_HEIGHT
+        *(Move("place", f"{color}s", cell, board.height(cell)) for cell in CELLS for color in COLORS if board.height(cell) < MAX_HEIGHT),
+        *(Move("remove", board.stack(cell)[-1], cell, board.height(cell) - 1) for cell in CELLS if board.stack(cell)),
     ]
-    others += [Move("remove", board.stack(cell)[-1], cell, board.height(cell) - 1, None) for cell in CELLS if board.stack(cell)]
     chosen = [*rng.sample(verified, min(2, len(verified))), *rng.sample(others, min(4, len(others)))]
     outcomes = [(move, execute(board, move)) for move in dict.fromkeys(chosen)]
     return {_text(move): best_progress(outcome.board, target, left - 1) for move, outcome in outcomes if outcome.accepted}

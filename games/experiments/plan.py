@@ -470,17 +470,13 @@ def forecast(experiment: Experiment, scratch: Callable[[Path], Experiment]) -> F
 def _add(games: Sequence[Job], weight: float, experiment: Experiment, found: Forecast) -> None:
     for job in games:
         counts: dict[str, Expected] = defaultdict(Expected)
-        turns = run_to_end(_played(job, _players(job, experiment, counts)))
+        turns = run_to_end(job.play(_players(job, experiment, counts)))
         longer = (job.header.max_turns or turns) / max(turns, 1)
         for name, counted in counts.items():
             expected = found.models[name]
             expected.calls += weight * counted.calls
             expected.most_calls += weight * counted.calls * max(longer, 1.0)
             expected.tokens_in += weight * counted.tokens_in
-
-
-async def _played(job: Job, players: Mapping[str, Player]) -> int:
-    return await job.play(players)
 
 
 def _players(job: Job, experiment: Experiment, counts: dict[str, Expected]) -> Mapping[str, Player]:

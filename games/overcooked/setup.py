@@ -30,26 +30,26 @@ def game_record(game: Game, entries: Sequence[Mapping[str, Any]]) -> GameRecord:
     """Give the record of a game with the log entries of its timesteps."""
     first, second = ([Recorded(int(str(done["timestamp"])), str(done["action"])) for done in actions] for actions in game.recorded)
     statistics = [entry["statistical_data"] for entry in entries]
+    messages = [
+        [[TimestepOutput(one["agent"], one["analysis"], one["plan"], one["say"]) for one in own] for own in entry["content"]["content"]]
+        for entry in entries
+    ]
+    calls = [[bool(own["call"]) for own in counted["communication"]] for counted in statistics]
+    errors: dict[str, list[list[int]]] = {
+        kind: [[own[f"{kind}_error"]["error_num"] for own in counted["error"]] for counted in statistics]
+        for kind in ("validator", "format")
+    }
     return GameRecord(
         task=task_of(game.world.order, game.world.layout),
         finished=game.world.delivered,
         timestamps=range(len(entries)),
         recorded=(first, second),
-        messages=[(_messages(entry, 0), _messages(entry, 1)) for entry in entries],
-        calls=[(bool(counted["communication"][0]["call"]), bool(counted["communication"][1]["call"])) for counted in statistics],
-        errors={kind: [_errors(counted, kind) for counted in statistics] for kind in ("validator", "format")},
+        messages=[(chef, assistant) for chef, assistant in messages],
+        calls=[(chef, assistant) for chef, assistant in calls],
+        errors={kind: [(chef, assistant) for chef, assistant in counted] for kind, counted in errors.items()},
         score=game.world.score,
         horizon=game.horizon,
     )
-
-
-def _messages(entry: Mapping[str, Any], agent: int) -> list[TimestepOutput]:
-    return [TimestepOutput(reply["agent"], reply["analysis"], reply["plan"], reply["say"]) for reply in entry["content"]["content"][agent]]
-
-
-def _errors(counted: Mapping[str, Any], kind: str) -> tuple[int, int]:
-    chef, assistant = (counted["error"][agent][f"{kind}_error"]["error_num"] for agent in (0, 1))
-    return chef, assistant
 
 
 ROLES: Final[Mapping[str, str]] = {"Chef": "chef", "Assistant": "assistant"}

@@ -72,8 +72,14 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
                     calls, replies, turns = [], [], turns + 1
                     step = course.send(())
                     continue
-                asked = [_placed(seen, places) for seen in step]
-                got = [_storable(reply) for reply in await all_replies(players[seen.agent].reply(seen, episode=episode) for seen in asked)]
+                asked = []
+                for seen in step:
+                    places[seen.agent] += 1
+                    asked.append(replace(seen, place=places[seen.agent]))
+                got = [
+                    reply._replace(text=replace_lone_surrogates(reply.text), reasoning=replace_lone_surrogates(reply.reasoning))
+                    for reply in await all_replies(players[seen.agent].reply(seen, episode=episode) for seen in asked)
+                ]  # what the log will hold of it: the game goes by the same
                 for seen, reply in zip(asked, got, strict=True):
                     reading = reading_of(seen, reply)
                     if reading is not None:
@@ -103,16 +109,6 @@ def play_alone(path: Path, header: Header, course: Course) -> int:
         except StopIteration as ended:
             log.end(ended.value)
     return turns
-
-
-def _placed(seen: Observation, places: Counter[str]) -> Observation:
-    places[seen.agent] += 1
-    return replace(seen, place=places[seen.agent])
-
-
-def _storable(reply: PlayerReply) -> PlayerReply:
-    """What the log will hold of it: the game goes by the same."""
-    return reply._replace(text=replace_lone_surrogates(reply.text), reasoning=replace_lone_surrogates(reply.reasoning))
 
 
 def _with_reading(action: ActionEntry, readings: Mapping[str, Reading]) -> ActionEntry:

@@ -23,7 +23,7 @@ from games.players.player import ModelPlayer, Observation, OutOfBudgetError, Per
 from games.players.setup import PERSON, SCRIPT, is_model
 from providers.asker import Asker, JournalEntry, Usage, run_to_end
 from providers.asker import JobTerms as AskerTerms
-from providers.prices import Budget, Price, price_of, refuse_unpriced
+from providers.prices import Budget, price_of, refuse_unpriced
 from providers.provider import ModelSettings, is_at_own_server
 from schemas.common.cluster import cores, is_used
 from schemas.common.errors import UsageError
@@ -95,15 +95,10 @@ def spent_before(logs: Iterable[Path], replies: Iterable[JournalEntry]) -> float
     """
     costs = {entry.call.call_id: entry.call.cost or 0.0 for entry in replies}
     for log in logs:
-        costs |= dict(_calls(log))
+        for line in log.read_bytes().split(b"\n")[:-1]:  # a last line that was cut off has its calls in the journal
+            if b'"call_id"' in line:
+                costs |= {call["call_id"]: call["cost"] or 0.0 for call in orjson.loads(line).get("calls", ())}
     return sum(costs.values())
-
-
-def _calls(log: Path) -> Iterable[tuple[str, float]]:
-    for line in log.read_bytes().split(b"\n")[:-1]:  # a last line that was cut off has its calls in the journal
-        if b'"call_id"' in line:
-            for call in orjson.loads(line).get("calls", ()):
-                yield call["call_id"], call["cost"] or 0.0
 
 
 _EVERY_S: Final = 0.2
@@ -164,20 +159,20 @@ class Watch:
 
     def _say(self) -> None:
         self._reported = time.monotonic()
-        if self._tell is not None:
-            self._tell(self._progress())
-
-    def _progress(self) -> PlayProgress:
+        if self._tell is None:
+            return
         parts = (turn / most for game, turn in self._turn.items() if (most := self._most[game]))
         done = (self._ended + sum(parts)) / len(self._most)
         took = time.monotonic() - self._began
-        return PlayProgress(
-            games=self._stored + self._ended,
-            total=self._stored + len(self._most),
-            turns=self._turns_of_ended + sum(self._turn.values()),
-            calls=self._usage.asked,
-            cost=self._usage.cost,
-            seconds_left=took * (1 - done) / done if done else None,
+        self._tell(
+            PlayProgress(
+                games=self._stored + self._ended,
+                total=self._stored + len(self._most),
+                turns=self._turns_of_ended + sum(self._turn.values()),
+                calls=self._usage.asked,
+                cost=self._usage.cost,
+                seconds_left=took * (1 - done) / done if done else None,
+            )
         )
 
 
@@ -374,7 +369,10 @@ async def _run(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | N
     report = RunReport(paths=[job.path for job in jobs], stored=len(jobs) - len(left))
     if not left:
         return report
-    prices = {name: _price(name, table.terms) for name in sorted(_models(left))}
+    models = {player for job in left for player in job.taken.values() if is_model(player)}
+    prices = {name: price_of(table.terms.of(name), table.terms.prices) for name in sorted(models)}
+    for name, price in prices.items():
+        refuse_unpriced(table.terms.of(name), price, table.terms.max_cost)
     table.journal.parent.mkdir(parents=True, exist_ok=True)
     journal: Journal[dict[str, str], JournalEntry] = Journal(table.journal, {"job": "play"}, JournalEntry)
     usage, done = Usage(), False
@@ -389,7 +387,7 @@ async def _run(jobs: Sequence[Job], table: RunSetup, on_progress: OnProgress | N
                 askers[name] = await stack.enter_async_context(Asker([table.terms.of(name)], price, bounded))
             watch = Watch({job.path: job.header.max_turns for job in left}, stored=report.stored, usage=usage, tell=on_progress)
             report.reads, report.limits = watch.reads, tuple(sorted({table.terms.of(name).max_tokens for name in prices}))
-            await _play_all(left, _PlayersOfJobs(table, askers, watch), report)
+            await _play_all(left, table, askers, watch, report)
         done = not report.stopped
     finally:
         await journal.close(delete=done)
@@ -411,17 +409,6 @@ def _is_whole(job: Job) -> bool:
     return state == "complete"
 
 
-def _models(jobs: Sequence[Job]) -> set[str]:
-    return {player for job in jobs for player in job.taken.values() if is_model(player)}
-
-
-def _price(model: str, terms: RunTerms) -> Price | None:
-    settings = terms.of(model)
-    price = price_of(settings, terms.prices)
-    refuse_unpriced(settings, price, terms.max_cost)
-    return price
-
-
 def _budget(jobs: Sequence[Job], table: RunSetup, journal: Journal[dict[str, str], JournalEntry], report: RunReport) -> Budget:
     """What is left of it: games and replies that are there already have cost something."""
     if table.terms.budget is not None:
@@ -432,43 +419,32 @@ def _budget(jobs: Sequence[Job], table: RunSetup, journal: Journal[dict[str, str
     return Budget(table.terms.max_cost - report.cost_before)
 
 
-@dataclass(frozen=True, slots=True)
-class _PlayersOfJobs:
-    table: RunSetup
-    askers: Mapping[str, Asker]
-    watch: Watch
+async def _play_all(jobs: Sequence[Job], table: RunSetup, askers: Mapping[str, Asker], watch: Watch, report: RunReport) -> None:
+    people, terms, folder = any(PERSON in job.taken.values() for job in jobs), table.terms, table.journal.parent
+    free = asyncio.Semaphore(1 if people else terms.concurrency)  # a person plays one game at a time
 
-    def players(self, job: Job) -> dict[str, Player]:
-        taken = {} if job.alone else job.taken
-        return {agent: WatchedPlayer(self._player(job, agent, name), job.path, self.watch) for agent, name in taken.items()}
-
-    def _player(self, job: Job, agent: str, name: str) -> Player:
+    def player(job: Job, agent: str, name: str) -> Player:
         if name == PERSON:
-            return self.table.people.get(agent) or PersonPlayer(self.table.show, self.table.read_line)
+            return table.people.get(agent) or PersonPlayer(table.show, table.read_line)
         if name.startswith(SCRIPT):
             script = name.removeprefix(SCRIPT)
-            return ScriptPlayer(script, self.table.scripts[self.table.roles[agent]][script])
-        folder = self.table.journal.parent
-        return ModelPlayer(name, self.askers[name], run=str(folder), game=job.path.relative_to(folder).as_posix())
-
-
-async def _play_all(jobs: Sequence[Job], players: _PlayersOfJobs, report: RunReport) -> None:
-    people = any(PERSON in job.taken.values() for job in jobs)
-    free = asyncio.Semaphore(1 if people else players.table.terms.concurrency)  # a person plays one game at a time
+            return ScriptPlayer(script, table.scripts[table.roles[agent]][script])
+        return ModelPlayer(name, askers[name], run=str(folder), game=job.path.relative_to(folder).as_posix())
 
     async def one(job: Job) -> None:
+        taken = {} if job.alone else job.taken
         async with free:
             try:
-                turns = await job.play(players.players(job))
+                turns = await job.play({agent: WatchedPlayer(player(job, agent, name), job.path, watch) for agent, name in taken.items()})
             except OutOfBudgetError:
                 report.stopped += 1
                 return
-            here = [agent for agent, name in job.taken.items() if name == PERSON and agent not in players.table.people]
-            if here and len(job.taken) > 1 and players.table.terms.after_game is not None:
-                await asyncio.to_thread(players.table.terms.after_game, job.path, here, players.table.show, players.table.read_line)
+            here = [agent for agent, name in job.taken.items() if name == PERSON and agent not in table.people]
+            if here and len(job.taken) > 1 and terms.after_game is not None:
+                await asyncio.to_thread(terms.after_game, job.path, here, table.show, table.read_line)
         report.turns += turns
         report.played += 1
-        players.watch.ended(job.path, turns)
+        watch.ended(job.path, turns)
 
     try:
         async with asyncio.TaskGroup() as group:

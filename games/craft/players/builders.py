@@ -7,6 +7,7 @@ messages reach it as instructions, so that its understanding is planted and neve
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Final
 
 from games.craft.engine.board import CELLS, COLORS, MAX_HEIGHT, Board, Director
@@ -18,10 +19,15 @@ from games.craft.text.replies import builder_line
 
 @dataclass(frozen=True, slots=True)
 class MessageReading:
-    """The content of one message."""
+    """What one message asks for."""
 
     director: Director
-    request: Instruction | None
+    request: Instruction
+
+    @property
+    def followed(self) -> Director | None:
+        """Who is followed by whoever carries it out; None where it names no cell: then the builder guesses."""
+        return self.director if self.request.cell is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ class Situation:
     board: Board
     listed: tuple[Move, ...]
     readings: tuple[MessageReading, ...]
-    """One a director, in order of speaking."""
+    """One a director whose message asks for something, in order of speaking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +68,14 @@ def _follow_candidates(situation: Situation, rng: random.Random) -> IntendedMove
     fits = [
         (_agreement(reading.request, move), reading, move)
         for reading in situation.readings
-        if reading.request is not None
         for move in situation.listed
         if replace(reading.request, size=None, span_to=None).allows(move) and _agreement(reading.request, move) > 0
     ]
     if fits:
         best = max(fit[0] for fit in fits)
         _, reading, move = rng.choice([fit for fit in fits if fit[0] == best])
-        return IntendedMove(move, reading.director if reading.request is not None and reading.request.cell is not None else None)
-    placed = [reading.request.verb for reading in situation.readings if reading.request is not None and reading.request.cell is not None]
+        return IntendedMove(move, reading.followed)
+    placed = [reading.request.verb for reading in situation.readings if reading.request.cell is not None]
     trust = max((_TRUST[verb] for verb in placed), default=0.0)
     unasked = [move for move in situation.listed if move.action == "place" or "remove" in placed]
     if unasked and rng.random() >= trust:
@@ -96,21 +101,11 @@ def _agreement(request: Instruction, move: Move) -> int:
 
 def _do_as_requested(situation: Situation, rng: random.Random) -> IntendedMove:
     """Carry out the most definite message word for word; what it leaves open is guessed."""
-    request = [reading for reading in situation.readings if reading.request is not None]
-    if not request:
+    if not situation.readings:
         return IntendedMove(_filled(Instruction("place", None, None, None, None), situation, rng), None)
-    most = max(_definiteness(reading.request) for reading in request)
-    reading = rng.choice([reading for reading in request if _definiteness(reading.request) == most])
-    instruction = reading.request
-    if instruction is None:
-        raise AssertionError(reading)
-    return IntendedMove(_filled(instruction, situation, rng), reading.director if instruction.cell is not None else None)
-
-
-def _definiteness(request: Instruction | None) -> int:
-    if request is None:
-        return 0
-    return sum(part is not None for part in (request.color, request.size, request.cell, request.layer, request.span_to))
+    most = max(reading.request.definiteness for reading in situation.readings)
+    reading = rng.choice([reading for reading in situation.readings if reading.request.definiteness == most])
+    return IntendedMove(_filled(reading.request, situation, rng), reading.followed)
 
 
 def _filled(request: Instruction, situation: Situation, rng: random.Random) -> Move:
@@ -161,24 +156,21 @@ def _line(move: Move, choice: IntendedMove, rng: random.Random) -> str:
 
 
 def _doubt(situation: Situation, rng: random.Random) -> str | None:
-    request = [reading for reading in situation.readings if reading.request is not None]
-    if not request:
+    if not situation.readings:
         return wording().sentence("question.nothing", {}, rng)
-    for first in request:
-        for second in request:
-            if first is not second and _at_odds(first.request, second.request):
-                return wording().sentence("question.conflict", {"who": first.director, "who2": second.director}, rng)
-    if any(reading.request is not None and reading.request.complete for reading in request):
+    for first, second in permutations(situation.readings, 2):
+        if _at_odds(first.request, second.request):
+            return wording().sentence("question.conflict", {"who": first.director, "who2": second.director}, rng)
+    if any(reading.request.complete for reading in situation.readings):
         return None
-    unclear = request[0]
-    topic = "place" if unclear.request is not None and unclear.request.cell is None else "block"
+    unclear = situation.readings[0]
+    topic = "place" if unclear.request.cell is None else "block"
     return wording().sentence(f"question.{topic}", {"who": unclear.director}, rng)
 
 
-def _at_odds(first: Instruction | None, second: Instruction | None) -> bool:
-    if first is None or second is None or not first.cells & second.cells or first.layer != second.layer:
-        return False
-    return (first.verb, first.block) != (second.verb, second.block)
+def _at_odds(first: Instruction, second: Instruction) -> bool:
+    about = bool(first.cells & second.cells) and first.layer == second.layer
+    return about and (first.verb, first.block) != (second.verb, second.block)
 
 
 _SLOPPY: Final = (

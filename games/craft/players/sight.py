@@ -1,9 +1,4 @@
-"""What a director may see and has heard: its own target wall, the three walls of the board, the conversation.
-
-A director's answer before it is put into words: the thought, the message, and what is wrong with them.
-
-What a director wants done, or the part of it that its message states.
-"""
+"""What a scripted director sees and has heard, what it wants done (or a message states of that), and its plan of an answer."""
 
 from __future__ import annotations
 
@@ -44,6 +39,11 @@ class Instruction:
         return None if self.color is None or self.size is None else self.color + self.size
 
     @property
+    def definiteness(self) -> int:
+        """How many of colour, size, cell, layer and second cell are given."""
+        return sum(part is not None for part in (self.color, self.size, self.cell, self.layer, self.span_to))
+
+    @property
     def complete(self) -> bool:
         """Whether colour, size, place, layer and, of a large block, the second cell are given."""
         whole = self.size != "l" or self.span_to is not None
@@ -57,11 +57,7 @@ class Instruction:
     def allows(self, move: Move) -> bool:
         """Whether no request contradicts a move."""
         block = move.block or ""
-        given = (
-            (self.color, block[:1]),
-            (self.size, block[1:]),
-            (self.layer, move.layer),
-        )
+        given = ((self.color, block[:1]), (self.size, block[1:]), (self.layer, move.layer))
         agrees = move.action == self.verb and all(request is None or request == is_ for request, is_ in given)
         return agrees and self.cells <= move.covered()
 
@@ -159,11 +155,8 @@ class Sight:
         if block is None:
             return None
         size = "l" if block.size == 2 else "s"  # noqa: PLR2004 - sizes are counted in cells
-        partner = (
-            next((other for other in WALLS[owner] if other != cell and _entry(view, owner, other, layer) == block), None)
-            if size == "l"
-            else None
-        )
+        halves = [other for other in WALLS[owner] if other != cell and _entry(view, owner, other, layer) == block]
+        partner = halves[0] if size == "l" and halves else None
         return Instruction(verb, COLOR_LETTERS[block.color], size, cell, layer, partner)
 
 

@@ -140,7 +140,8 @@ class ScriptedTeam:
     def _decided(self, turn: int) -> BuilderDecision:
         seen = self._game.observe_builder()
         silent = ("output_empty_message", "output_blank", "output_api_error")
-        readings = tuple(MessageReading(name, None if plan.fault in silent else plan.request) for name, plan in self._plans.items())
+        requests = {name: plan.request for name, plan in self._plans.items() if plan.fault not in silent}
+        readings = tuple(MessageReading(name, request) for name, request in requests.items() if request is not None)
         return BUILDERS[self._building.at(turn, FAULTLESS_BUILDER)].decide(Situation(seen.board, seen.listed, readings), self._rng)
 
     def known(self, turn: Turn) -> Turn:

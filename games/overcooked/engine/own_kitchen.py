@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -214,7 +215,7 @@ def read_kitchen(path: Path) -> Layout:
     if not isinstance(data, dict):
         raise BadInputError(f"{path.name} is no kitchen: it holds no keys with values; docs/overcooked.md has one")
     try:
-        return own_kitchen({"name": path.stem, **data} if _is_name(path.stem) else data)
+        return own_kitchen({"name": path.stem, **data} if len(path.stem) <= _LONGEST_NAME and re.fullmatch(_NAME, path.stem) else data)
     except BadInputError as error:
         raise BadInputError(f"{path.name}: {error}") from error
 
@@ -301,12 +302,6 @@ def _made(text: bytes) -> Layout:
 def _usual_level(order: str, usual_orders: Mapping[str, Any]) -> int | None:
     """Of an order that is made as in the published kitchen."""
     return tasks()[order].level if order in usual_orders else None
-
-
-def _is_name(stem: str) -> bool:
-    return (
-        stem[:1].isalnum() and stem.isascii() and all(letter.isalnum() or letter in "_.-" for letter in stem) and len(stem) <= _LONGEST_NAME
-    )
 
 
 def _explained(error: ValidationError) -> str:

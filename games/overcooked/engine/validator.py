@@ -4,12 +4,12 @@ The messages are ours; each holds the fragment by which `code_of` finds its code
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
 from games.overcooked.engine.actions import WrittenAction, parse_call, wait_steps
-from games.overcooked.engine.layout import AGENTS, DELIVER, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE
+from games.overcooked.engine.layout import AGENTS, DELIVER, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, PLACE, Layout
 from games.overcooked.engine.world import World
 
 _FORMAT: Final = "please check your plan: write actions in one line, separated by ';', and nothing else."
@@ -29,150 +29,132 @@ def refusal(world: World, agent: int, action: str) -> str | None:
     if call is None:
         return _FORMAT
     check = _CHECKS.get(call.name)
-    if check is not None:
-        return check(world, agent, call)
-    if action == PLACE:
-        if world.bodies[agent].held is None:
-            return f"There is no object in {AGENTS[agent].lower()}'s hand, so can not place object on counter."
-        return None if world.layout.counters - set(world.counters) else "There is no empty counter."
-    if action == DELIVER:
-        return _deliver(world, agent)
-    return _operate(world, agent, call) if call.name in world.layout.operations and len(call.arguments) == 1 else _FORMAT
+    if check is None and action == PLACE:
+        check = _place
+    elif check is None and action == DELIVER:
+        check = _deliver
+    elif check is None and call.name in world.layout.operations and len(call.arguments) == 1:
+        check = _operate
+    return _FORMAT if check is None else next(check(world, agent, call), None)
 
 
-# -- pickup ---------------------------------------------------------------------------------------
+# Each check yields why an action may not start; the first reason counts, and what comes behind it is not looked at.
 
 
-def _pickup(world: World, agent: int, call: WrittenAction) -> str | None:
+def _pickup(world: World, agent: int, call: WrittenAction) -> Iterator[str]:
     if len(call.arguments) != _TWO:
-        return "Wrong pickup() params. It should have 2 params: object and place."
+        yield "Wrong pickup() params. It should have 2 params: object and place."
+        return
     item, place = call.arguments
-    wrong = _wrong_pickup(world, item, place)
-    if wrong is not None:
-        return f"Wrong pickup() params {item},{place}. {wrong}"
-    return _unreachable(world, agent, item, place) or _not_there(world, agent, item, place)
-
-
-def _wrong_pickup(world: World, item: str, place: str) -> str | None:
-    layout = world.layout
-    if item != DISH and item not in layout.items:
-        return "It does not belong to any recipe ingredients or dish."
-    if "dispenser" in place:
-        return _wrong_dispenser(world, item, place)
-    if place not in layout.utensils and place != _COUNTER:
-        return "The place does not belong to any utensils, dispenser or counter."
-    return None
-
-
-def _wrong_dispenser(world: World, item: str, place: str) -> str | None:
-    if item != DISH and item not in world.layout.ingredients:
-        return "You can only get raw ingredients and dish from dispenser."
-    if item == DISH and place == INGREDIENT_DISPENSER:
-        return "You can only get dish from dish_dispenser."
-    if item != DISH and place == DISH_DISPENSER:
-        return "You can only get ingredient from ingredient_dispenser."
-    return None
-
-
-def _unreachable(world: World, agent: int, item: str, place: str) -> str | None:
-    role = AGENTS[agent].lower()
-    if place == _COUNTER:
-        counters = world.layout.counters_of(agent)
-        if any(world.counters.get(at) == item for at in counters):
-            return None
-        return f"There is no {item} on counter that {role} can visit."
-    if place in world.layout.reach(agent):
-        return None
-    if agent == 0 and "dispenser" in place:
-        return "Chef can not directly access dispenser. The assistant can bring ingredients."
-    return f"{role} can not reach the {place if place in world.layout.utensils else 'destination'}. Please check if it is in your space."
-
-
-def _not_there(world: World, agent: int, item: str, place: str) -> str | None:
+    for wrong in _wrong_pickup(world.layout, item, place):
+        yield f"Wrong pickup() params {item},{place}. {wrong}"
+    yield from _unreachable(world, agent, item, place)
     held = world.bodies[agent].held
     if place in world.layout.utensils:
         if world.running(place):
-            return f"{place} is cooking, and you should wait until it is done."
+            yield f"{place} is cooking, and you should wait until it is done."
         if not world.ready(place) or world.utensils[place].product != item:
-            return f"There is no {item} in {place}, please check the item your want to pickup."
+            yield f"There is no {item} in {place}, please check the item your want to pickup."
         if item == world.order and world.layout.needs_dish[world.order]:
-            return f"{item} need a dish."
+            yield f"{item} need a dish."
     if held is not None and held != item:
-        return f"There is {held} in the hand of {AGENTS[agent].lower()}, so can not pick other thing."
-    return None
+        yield f"There is {held} in the hand of {AGENTS[agent].lower()}, so can not pick other thing."
 
 
-# -- the rest -------------------------------------------------------------------------------------
+def _wrong_pickup(layout: Layout, item: str, place: str) -> Iterator[str]:
+    if item != DISH and item not in layout.items:
+        yield "It does not belong to any recipe ingredients or dish."
+    if "dispenser" in place:
+        if item != DISH and item not in layout.ingredients:
+            yield "You can only get raw ingredients and dish from dispenser."
+        if item == DISH and place == INGREDIENT_DISPENSER:
+            yield "You can only get dish from dish_dispenser."
+        if item != DISH and place == DISH_DISPENSER:
+            yield "You can only get ingredient from ingredient_dispenser."
+    elif place not in layout.utensils and place != _COUNTER:
+        yield "The place does not belong to any utensils, dispenser or counter."
 
 
-def _put(world: World, agent: int, call: WrittenAction) -> str | None:
+def _unreachable(world: World, agent: int, item: str, place: str) -> Iterator[str]:
+    role, layout = AGENTS[agent].lower(), world.layout
+    if place == _COUNTER:
+        if all(world.counters.get(at) != item for at in layout.counters_of(agent)):
+            yield f"There is no {item} on counter that {role} can visit."
+    elif place not in layout.reach(agent):
+        if agent == 0 and "dispenser" in place:
+            yield "Chef can not directly access dispenser. The assistant can bring ingredients."
+        yield f"{role} can not reach the {place if place in layout.utensils else 'destination'}. Please check if it is in your space."
+
+
+def _put(world: World, agent: int, call: WrittenAction) -> Iterator[str]:
     role, held = AGENTS[agent].lower(), world.bodies[agent].held
     if not 1 <= len(call.arguments) <= _TWO:
-        return "Wrong put_obj_in_utensil() params. It should have 1 param: utensil."
+        yield "Wrong put_obj_in_utensil() params. It should have 1 param: utensil."
     utensil = call.arguments[-1]
     if utensil not in world.layout.utensils:
-        return f"Wrong put_obj_in_utensil() parmas: {utensil} is no utensil."
+        yield f"Wrong put_obj_in_utensil() parmas: {utensil} is no utensil."
     if utensil not in world.layout.reach(agent):
-        return f"{role} can not reach the {utensil}. Please check if you can interact with it."
+        yield f"{role} can not reach the {utensil}. Please check if you can interact with it."
     if held is None:
-        return f"There is no object in {role}'s hand, so can not put it on {utensil}."
-    return _cannot_hold(world, utensil, held)
-
-
-def _cannot_hold(world: World, utensil: str, held: str) -> str | None:
+        yield f"There is no object in {role}'s hand, so can not put it on {utensil}."
     if held == DISH:
-        return "You can not put dish into any utensil."
+        yield "You can not put dish into any utensil."
     if world.running(utensil):
-        return f"{utensil} is cooking, and you should wait until it is done."
-    return f"{utensil} is ready, and you should pick up what is in it." if world.ready(utensil) else None
+        yield f"{utensil} is cooking, and you should wait until it is done."
+    if world.ready(utensil):
+        yield f"{utensil} is ready, and you should pick up what is in it."
 
 
-def _fill(world: World, agent: int, call: WrittenAction) -> str | None:
+def _fill(world: World, agent: int, call: WrittenAction) -> Iterator[str]:
     if len(call.arguments) != 1:
-        return "Wrong fill_dish_with_food() params. It should have 1 param: utensil."
+        yield "Wrong fill_dish_with_food() params. It should have 1 param: utensil."
     utensil = call.arguments[0]
     if utensil not in world.layout.utensils:
-        return f"Wrong fill_dish_with_food() parmas: {utensil} is no utensil."
+        yield f"Wrong fill_dish_with_food() parmas: {utensil} is no utensil."
     if world.bodies[agent].held != DISH:
-        return "There is no dish in hand."
+        yield "There is no dish in hand."
     if not world.layout.needs_dish[world.order]:
-        return f"{world.order} does not need dish."
+        yield f"{world.order} does not need dish."
     if not world.running(utensil) and not world.ready(utensil):
-        return f"{utensil} is not ready or cooking for filled."
-    return None
+        yield f"{utensil} is not ready or cooking for filled."
 
 
-def _wait(world: World, _agent: int, call: WrittenAction) -> str | None:
-    too_long = wait_steps(call) > world.layout.wait_limit
-    return f"Too long wait time. It should be at most {world.layout.wait_limit}." if too_long else None
+def _wait(world: World, _agent: int, call: WrittenAction) -> Iterator[str]:
+    if wait_steps(call) > world.layout.wait_limit:
+        yield f"Too long wait time. It should be at most {world.layout.wait_limit}."
 
 
-def _deliver(world: World, agent: int) -> str | None:
+def _place(world: World, agent: int, _: WrittenAction) -> Iterator[str]:
+    if world.bodies[agent].held is None:
+        yield f"There is no object in {AGENTS[agent].lower()}'s hand, so can not place object on counter."
+    if not world.layout.counters - set(world.counters):
+        yield "There is no empty counter."
+
+
+def _deliver(world: World, agent: int, _: WrittenAction) -> Iterator[str]:
     held = world.bodies[agent].held
     if held is None:
-        return "Your hand is empty. Take the finished food first, with a dish if the order needs one."
-    if not any(name in held for name in world.layout.needs_dish):
-        return "Item in your hand is not finished food."
-    return None
+        yield "Your hand is empty. Take the finished food first, with a dish if the order needs one."
+    elif not any(name in held for name in world.layout.needs_dish):
+        yield "Item in your hand is not finished food."
 
 
-def _operate(world: World, agent: int, call: WrittenAction) -> str | None:
+def _operate(world: World, agent: int, call: WrittenAction) -> Iterator[str]:
     role, utensil = AGENTS[agent].lower(), call.arguments[0]
     known = world.layout.utensils.get(utensil)
     if known is None or known.operation != call.name:
-        return f"Wrong {call.name}() parmas: {utensil}"
+        yield f"Wrong {call.name}() parmas: {utensil}"
     if utensil not in world.layout.reach(agent):
-        return f"{role} can not reach the {utensil}. Please check if the utensil is in your space."
+        yield f"{role} can not reach the {utensil}. Please check if the utensil is in your space."
     if utensil not in world.utensils:
-        return f"Ingredients in {utensil} are not enough to begin the operation."
+        yield f"Ingredients in {utensil} are not enough to begin the operation."
     if world.running(utensil) or world.ready(utensil):
-        return f"{utensil} is busy. You can not operate it."
+        yield f"{utensil} is busy. You can not operate it."
     if world.bodies[agent].held is not None:
-        return f"There is something in {AGENTS[agent].lower()}'s hand, so can not interact with utensil."
-    return None
+        yield f"There is something in {role}'s hand, so can not interact with utensil."
 
 
-_CHECKS: Final[Mapping[str, Callable[[World, int, WrittenAction], str | None]]] = {
+_CHECKS: Final[Mapping[str, Callable[[World, int, WrittenAction], Iterator[str]]]] = {
     "pickup": _pickup,
     "put_obj_in_utensil": _put,
     "fill_dish_with_food": _fill,

@@ -247,33 +247,23 @@ _TWO: Final = 2
 def map_text(world: World) -> str:
     """Draw the kitchen: rows with blank lines between, cells of eight characters."""
     layout, pots = world.layout, world.utensils
-    placed = {at: _padded(f"X{item[:1]}") for at, item in world.counters.items()}
-    filled = {at: _padded(_pot(layout, name, pots[name])) for at, name in layout.fixtures.items() if name in pots}
-    standing = {body.at: _padded(f"{_ARROWS[body.facing]}{agent}{(body.held or '')[:1]}") for agent, body in enumerate(world.bodies)}
-    return "".join((_bare(layout) | placed | filled | standing).values())
+    placed = {at: f"X{item[:1]}" for at, item in world.counters.items()}
+    filled = {at: _pot(layout, name, pots[name]) for at, name in layout.fixtures.items() if name in pots}
+    standing = {body.at: f"{_ARROWS[body.facing]}{agent}{(body.held or '')[:1]}" for agent, body in enumerate(world.bodies)}
+    return "".join((_bare(layout) | {at: text.ljust(WIDTH) for at, text in (placed | filled | standing).items()}).values())
 
 
 @lru_cache(maxsize=64)
 def _bare(layout: Layout) -> dict[Cell, str]:
     """The kitchen with nothing and no agent in it: what is drawn at each cell, row by row, and the end of a row behind its last."""
+    drawn = {at: "P" if name == _POT else _letter(layout, name) for at, name in layout.fixtures.items()} | dict.fromkeys(
+        layout.counters, "X"
+    )
     cells: dict[Cell, str] = {}
     for y in range(layout.height):
-        cells |= {(x, y): _padded(_fixture(layout, (x, y))) for x in range(layout.width)}
+        cells |= {(x, y): drawn.get((x, y), " ").ljust(WIDTH) for x in range(layout.width)}
         cells[layout.width, y] = "\n\n"
     return cells
-
-
-def _padded(text: str) -> str:
-    return text.ljust(WIDTH)
-
-
-def _fixture(layout: Layout, at: Cell) -> str:
-    if at in layout.counters:
-        return "X"
-    name = layout.fixtures.get(at)
-    if name is None:
-        return " "
-    return "P" if name == _POT else _letter(layout, name)
 
 
 def _letter(layout: Layout, name: str) -> str:
@@ -283,10 +273,5 @@ def _letter(layout: Layout, name: str) -> str:
 
 def _pot(layout: Layout, name: str, pot: Pot) -> str:
     """A utensil with something in it."""
-    return ("o" if name == _POT else _letter(layout, name)) + _mark(pot)
-
-
-def _mark(pot: Pot) -> str:
-    if pot.timer:
-        return str(pot.timer)
-    return "=" if len(pot.contents) == _TWO else "-"
+    mark = str(pot.timer) if pot.timer else "=" if len(pot.contents) == _TWO else "-"
+    return ("o" if name == _POT else _letter(layout, name)) + mark
