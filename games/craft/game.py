@@ -180,6 +180,90 @@ class _Turn:
 
     @property
     def next_agent(self) -> Agent:
+        spoken = len(self.answers)
+        return self.speakers[spoken] if spoken < len(self.speakers) else "builder"
+
+
+class Game:
+    """One game of CRAFT."""
+
+    agents: Final = AGENTS
+
+    def __init__(
+        self,
+        structure: Structure,
+        settings: GameSettings = PAPER,
+        *,
+        seed: int = 0,
+        speakers: Sequence[tuple[Director, ...]] = (),
+        target_views: ViewKind = "spans",
+    ) -> None:
+        """Set up the start board and draw the first turn's speakers.
+
+        Args:
+            structure: the target.
+            settings: the conditions.
+            seed: fixes who speaks.
+            speakers: who speaks in the first turns, in place of those drawn: a game that is played again from a log has its own.
+            target_views: how directors are shown their part of the target; the board is always shown as ``spans``.
+        """
+        self.structure = structure
+        self.settings = settings
+        self.seed = seed
+        self.target_views: Final = target_views
+        self._given_speakers = speakers
+        self.turns: list[TurnRecord] = []
+        """Finished turns."""
+        self.stop_reason: StopReason | None = None
+        self._rng = random.Random(f"craft-game:{structure.structure_id}:{seed}")
+        self._board = start_board(structure.target, settings.start)
+        self._metrics = progress(self._board, structure.target)
+        self._history: tuple[str, ...] = ()
+        self._turn = self._begin_turn()
+
+    @property
+    def done(self) -> bool:
+        """Whether the game is over."""
+        return self.stop_reason is not None
+
+    @property
+    def next_agent(self) -> Agent | None:
+        """Who acts next; None after the end."""
+        return None if self.done else self._turn.next_agent
+
+    @property
+    def speakers(self) -> tuple[Director, ...]:
+        """The directors of this turn in order of speaking; empty after the end."""
+        return () if self.done else self._turn.speakers
+
+    def state(self) -> GameState:
+        """Give everything about the game as it is now."""
+        turn = self._turn
+        return GameState(
+            turn=turn.number,
+            speakers=self.speakers,
+            board=self._board,
+            candidates=turn.candidates,
+            listed=turn.listed,
+            metrics=self._metrics,
+            history=self._history,
+            next_agent=self.next_agent,
+            stop_reason=self.stop_reason,
+        )
+
+    def observe(self, agent: Agent) -> DirectorObservation | BuilderObservation:
+        """Give what an agent may see now."""
+        if agent == "builder":
+            return self.observe_builder()
+        return self.observe_director(agent)
+
+    def observe_director(self, director: Director, own: Sequence[str] | None = None) -> DirectorObservation:
+        """Give what a director may see now.
+
+        Args:
+            director: who.
+            own: its replies of this turn that the game does not have yet; None: the game has them all.
+        """
         answers = [answer for name, answer in self._turn.answers if name == director] if own is None else map(self.read, own)
         heard = [director_line(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
         self._turn.views = self._turn.views or all_views(self._board)
