@@ -8,7 +8,19 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-NAMES: Final = ("attribution", "claims", "coverage", "effects", "engine", "engine_figures", "label_stop", "null", "real", "unfound")
+NAMES: Final = (
+    "attribution",
+    "claims",
+    "coverage",
+    "effects",
+    "engine",
+    "engine_figures",
+    "label_stop",
+    "null",
+    "real",
+    "statements",
+    "unfound",
+)
 """Modules of this folder with a `main(arguments)`."""
 
 

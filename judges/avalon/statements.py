@@ -1,4 +1,4 @@
-"""What an Avalon message states in plain words about roles and missions; hedged, negated and conditional sentences state nothing here.
+"""What an Avalon message states in plain words about roles; hedged, negated and conditional sentences state nothing here.
 
 A negative answer needs a whole reading: `is_silent` is true only of a text that has none of the words such a statement would take.
 """
@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from games.avalon.rules import ROLES, side
 
-Kind = Literal["side", "role", "result", "fails", "team"]
+Kind = Literal["side", "role"]
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]\s|,? (?:but|because|since|so|while|although|which|who) ")
 _HEDGE: Final = re.compile(
@@ -20,21 +20,11 @@ _HEDGE: Final = re.compile(
     r"|unlikely|worlds?|case|potential\w*|reads?|both|one of|everyone|anyone|no one|convinced|worried)\b|n['’]t\b|\?",
     re.IGNORECASE,
 )
-_NUMBERS: Final = {"one": 1, "single": 1, "two": 2, "three": 3, "four": 4}
 _SIDES: Final = {"evil": "evil", "a spy": "evil", "good": "good", "a loyal servant": "good", "innocent": "good"}
 _OPENING: Final = r"^(?:(?:so|and|also|now|then|clearly|that means|this means|we know|i know|note|remember)[, ]+(?:that )?)*"
 _END: Final = r"(?=\s*(?:by elimination\b|for (?:sure|certain)\b|[.,;!)]|$|and\b))"
-_MISSION: Final = r"(?:mission|quest|m)\s?#?([1-5])"
-_RESULT: Final = re.compile(rf"\b{_MISSION}\s+(?:has\s+|just\s+|already\s+)?(failed|succeeded|passed)\b", re.IGNORECASE)
-_FAILS: Final = re.compile(
-    rf"\b{_MISSION}\s+(?:had|got|came back with|failed with|showed)\s+(?:exactly\s+)?(one|a single|two|three|four|[0-4])\s+fails?\b",
-    re.IGNORECASE,
-)
 _ROLE_WORDS: Final = re.compile(
     r"\b(?:evil|bad|spy|spies|good|loyal|clean|innocent|trust\w*|sus\w*|servant|minion|" + "|".join(ROLES) + r")\b", re.IGNORECASE
-)
-_RECORD_WORDS: Final = re.compile(
-    r"\b(?:mission|quest|m[1-5]|fail\w*|succe\w+|pass\w*|team|vote[sd]?|voting|approv\w+|reject\w*|led|leader|score|\d)\b", re.IGNORECASE
 )
 
 
@@ -43,9 +33,9 @@ class Statement(NamedTuple):
 
     kind: Kind
     subject: str
-    """A player, or the number of a mission."""
+    """A player."""
     value: str
-    """good or evil, a role, success or fail, a number, or the names of a team in the order of the alphabet."""
+    """good or evil, or a role."""
     words: str
 
 
@@ -60,7 +50,6 @@ def statements(text: str, speaker: str, names: Sequence[str]) -> Iterator[Statem
     for sentence in filter(None, (part.strip() for part in _SENTENCE.split(text))):
         if not _HEDGE.search(sentence):
             yield from _about_players(sentence, speaker, names)
-            yield from _about_missions(sentence, speaker, names)
 
 
 def _about_players(sentence: str, speaker: str, names: Sequence[str]) -> Iterator[Statement]:
@@ -82,28 +71,11 @@ def _of_player(name: str, value: str, words: str) -> Statement:
     return Statement("side" if value in _SIDES else "role", name, _SIDES.get(value, value), words)
 
 
-def _about_missions(sentence: str, speaker: str, names: Sequence[str]) -> Iterator[Statement]:
-    for found in _RESULT.finditer(sentence):
-        yield Statement("result", found[1], "fail" if found[2].lower() == "failed" else "success", found[0])
-    for found in _FAILS.finditer(sentence):
-        word = found[2].lower().split()[-1]
-        yield Statement("fails", found[1], str(_NUMBERS.get(word, word)), found[0])
-    either = "|".join([*map(re.escape, names), "me"])
-    team = rf"\b{_MISSION}(?:['’]s)? team (?:was|had|of)\s+((?:(?:{either})\b(?:, and |, | and |/)?){{2,}})(?!\w)"
-    for found in re.finditer(team, sentence, re.IGNORECASE):
-        listed = {speaker if name == "me" else name for name in re.findall(rf"\b(?:{either})\b", found[2])}
-        yield Statement("team", found[1], ", ".join(sorted(listed)), found[0].strip())
-
-
-def is_silent(text: str, about: Literal["roles", "record"], names: Sequence[str]) -> bool:
-    """Whether a text has none of the words that a statement about players, or about the record, would take."""
-    if about == "record":
-        return _RECORD_WORDS.search(text) is None
+def names_no_one(text: str, names: Sequence[str]) -> bool:
+    """Whether a text has none of the words that a statement about players would take."""
     return _ROLE_WORDS.search(text) is None and not any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
 
 
 def side_of(statement: Statement) -> str | None:
-    """The side that a statement gives a player; None if it is about a mission."""
-    if statement.kind == "side":
-        return statement.value
-    return side(statement.value) if statement.kind == "role" else None
+    """The side that a statement gives a player."""
+    return statement.value if statement.kind == "side" else side(statement.value)

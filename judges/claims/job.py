@@ -368,7 +368,7 @@ def take_replies(request: ReadingRequest, store: Store, path: Path) -> ReadingRe
 
     Raises:
         StoreError: the store cannot be read or written.
-        UsageError: the condition is not a SQL, or the file cannot be read.
+        UsageError: the condition is not SQL, or the file cannot be read.
     """
     store.update()
     questions, texts, before = open_texts(request, store)

@@ -88,8 +88,6 @@ def test_who_approves_what_is_proven_bad_is_at_fault(games: dict[str, list[Trans
         ("Alice and Eve are evil. Bob is good.", [("side", "Alice", "evil"), ("side", "Eve", "evil"), ("side", "Bob", "good")]),
         ("I am Merlin.", [("role", "Bob", "merlin")]),
         ("I know I'm good, so trust me.", [("side", "Bob", "good")]),
-        ("Mission 2 had two fails and Mission 1 succeeded.", [("fails", "2", "2"), ("result", "1", "success")]),
-        ("Mission 1 team was Alice, Eve and me.", [("team", "1", "Alice, Bob, Eve")]),
         ("I'm good with Eve.", []),
         ("Eve is not evil. Is Eve evil? If Eve is evil, we lose. Maybe Eve is evil.", []),
         ("I am convinced Eve is evil.", []),
