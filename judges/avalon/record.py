@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from schemas.common.packaged import packaged_yaml
+from schemas.common.packages import packaged_yaml
 
 _NUMBERS: Final = {"no": 0, "zero": 0, "a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "both": 2, "double": 2, "three": 3, "four": 4}
 _BOTH: Final = 2
