@@ -297,7 +297,8 @@ def paper_table(store: Store, name: str, kind: str, number: str) -> PaperTable:
     if f"{kind} {number}" not in items:
         raise UsageError(f"paper {name}: no {kind} {number}: there are {', '.join(items)}")
     item = items[f"{kind} {number}"]
-    ours = item.cells(store) if item.cells else []
+    with store.reading():  # one opening for all its queries
+        ours = item.cells(store) if item.cells else []
     printed = list(_printed(name, item.name))
     return PaperTable(item, _joined(ours, printed), _missing(item, ours, printed))
 

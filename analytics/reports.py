@@ -311,7 +311,8 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         if benchmark not in known:
             raise UsageError(f"benchmark {benchmark}: no game of the store is of it{near(benchmark, known)}")
     if name in COMPUTED:
-        rows: pl.DataFrame = _compute(name)(store, **options)
+        with store.reading():  # one opening for all its queries, and one state of the store
+            rows: pl.DataFrame = _compute(name)(store, **options)
         return marked(filtered(rows, where), name)
     if name not in _views():
         raise UsageError(f"no report {name!r}{near(name, report_names())}")

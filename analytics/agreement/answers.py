@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
@@ -147,6 +148,7 @@ def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.sort(place)
 
 
+@cache  # asked for every question of every report
 def numbers_of_answers(rubric: str) -> dict[str, float | None]:
     """The numbers of the answers of a rubric, where it comes with cotrace, by the answers as `answers` has them; else none."""
     found = find(rubric, to_judge=False).answers if rubric in names() else {}

@@ -151,7 +151,7 @@ def rubric_folders() -> list[Path]:
     Raises:
         UsageError: an entry point cannot be imported, or has no folder.
     """
-    return [folder for point in _points("cotrace.rubrics") for folder in _folders(point)]
+    return [folder for point in points("cotrace.rubrics") for folder in _folders(point)]
 
 
 def check_sets() -> dict[str, Mapping[str, Any]]:
@@ -161,7 +161,7 @@ def check_sets() -> dict[str, Mapping[str, Any]]:
         UsageError: an entry point cannot be imported, or its module has no dict `CHECKS`.
     """
     found: dict[str, Mapping[str, Any]] = {}
-    for point in _points("cotrace.checks"):
+    for point in points("cotrace.checks"):
         checks = getattr(_loaded(point), "CHECKS", None)
         if not isinstance(checks, Mapping):
             raise UsageError(f"{_home(point)}: {point.value} has no dict CHECKS (name -> check): add one, or uninstall the package")
@@ -175,10 +175,12 @@ def loaded(group: str) -> dict[str, Any]:
     Raises:
         UsageError: an entry point cannot be imported.
     """
-    return {_home(point): _loaded(point) for point in _points(group)}
+    return {_home(point): _loaded(point) for point in points(group)}
 
 
-def _points(group: str) -> list[EntryPoint]:
+@cache  # looking through all installed packages takes as long as a query
+def points(group: str) -> list[EntryPoint]:
+    """The entry points of a group, by name; what is installed while a process runs is found by the next one."""
     return sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
 
 

@@ -12,6 +12,7 @@ import pytest
 from judges.engine.checks import all_checks
 from judges.rubric_files.reading import check, clashes, find, load, names, template
 from schemas.common.errors import UsageError
+from schemas.common.packages import points as entry_points_of
 
 GOOD = """\
 name: mine
@@ -309,18 +310,22 @@ def test_installed_packages_offer_rubrics_and_checks(tmp_path: Path, monkeypatch
     (points / "entry_points.txt").write_text("[cotrace.rubrics]\nt = theirs\n[cotrace.checks]\nt = theirs.checks\n")
     monkeypatch.syspath_prepend(tmp_path)  # type: ignore[no-untyped-call, unused-ignore]
     all_checks.cache_clear()
+    entry_points_of.cache_clear()
     try:
         assert next(iter(find("mine").questions.values())).engine == "theirs.ok"
         assert check(folder / "mine.yaml") == []
         (points / "entry_points.txt").write_text("[cotrace.checks]\nt = theirs.checks\nu = theirs.checks\n")
         all_checks.cache_clear()
+        entry_points_of.cache_clear()
         with pytest.raises(UsageError, match=r"theirs\.ok stands in entry point cotrace\.checks t of theirs and in .*checks u of theirs"):
             all_checks()
         (points / "entry_points.txt").write_text("[cotrace.rubrics]\nt = theirs.gone\n")
+        entry_points_of.cache_clear()
         with pytest.raises(UsageError, match=r"entry point cotrace\.rubrics t of theirs cannot be imported"):
             names()
     finally:
         all_checks.cache_clear()
+        entry_points_of.cache_clear()
 
 
 def test_a_file_of_that_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
