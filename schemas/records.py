@@ -54,7 +54,7 @@ _READER = r"rules|planted|(llm|both):.+"
 class StoreInfo(NamedTuple):
     """A fact about the store itself."""
 
-    name: Annotated[str, Col("name of the fact: `schema_version`, `created_by`, `created_at`", key=True)]
+    name: Annotated[str, Col("name of the fact: `schema_version`", key=True)]
     value: Annotated[str, Col("its value")]
 
 

@@ -84,7 +84,8 @@ class _Job:
 
     def prepare(self) -> list[ReadingQuestion]:
         """What is to be asked."""
-        questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
+        with self._store.reading():  # one opening for all its queries
+            questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
         self._calls_to_make = len(questions)
         if questions:
             refuse_if_reading(self._request, self._store)

@@ -210,10 +210,11 @@ class _ModelRun:
             self._recovered = take_up(self._store, folder, run)
             if any(folder.glob(f"*{RECORD_ENDING}")):
                 refuse_if_pending(folder, run)
-            known = found_answers(self._store, run)
-            calls = OpenCalls(self._request, self._maker, self._store, known)
-            found = iter(calls)
-            first = list(islice(found, 1))
+            with self._store.reading():  # one opening for all queries of the plan
+                known = found_answers(self._store, run)
+                calls = OpenCalls(self._request, self._maker, self._store, known)
+                found = iter(calls)
+                first = list(islice(found, 1))
             self._tally = calls.tally
             self._recorder = Recorder(self._store, self._request.rubric, run, self._tally, "failed" if known.some_failed else "nothing")
             if not first:

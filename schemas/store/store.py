@@ -11,7 +11,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 
@@ -168,11 +167,9 @@ class Store:
             self._check_writable()
             if self._is_current():
                 return
-        copied = not self.exists() and self._begin_as_copy()
+        elif self._begin_as_copy():
+            return
         with self.writing() as connection:
-            if copied:
-                connection.execute("UPDATE store_info SET value = ? WHERE name = 'created_at'", [_now()])
-                return
             comments = dict(connection.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main'").fetchall())
             for spec in TABLES:
                 if spec.name in comments:
@@ -182,9 +179,8 @@ class Store:
                 if comments.get(spec.name) != spec.grain:
                     _comment(connection, spec.name, spec.grain)
             connection.execute(
-                "INSERT INTO store_info SELECT * FROM (VALUES ('schema_version', ?), ('created_at', ?)) "
-                "WHERE NOT EXISTS (SELECT 1 FROM store_info WHERE name = 'schema_version')",
-                [str(SCHEMA_VERSION), _now()],
+                "INSERT INTO store_info SELECT 'schema_version', ? WHERE NOT EXISTS (FROM store_info WHERE name = 'schema_version')",
+                [str(SCHEMA_VERSION)],
             )
 
     def update(self) -> None:
@@ -472,10 +468,6 @@ def _put(content: bytes, path: Path) -> None:
 def _full(error: Exception) -> str:
     """How the system says that there is no room; empty where the error is another."""
     return next((told for told in map(os.strerror, (errno.ENOSPC, errno.EDQUOT)) if told in str(error)), "")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _is_locked(error: BaseException) -> bool:

@@ -15,7 +15,7 @@ CATALOGUE = """
     UNION ALL SELECT 'view', view_name, NULL, comment FROM duckdb_views() WHERE NOT internal
     UNION ALL SELECT 'macro', function_name, parameters::VARCHAR, NULL FROM duckdb_functions() WHERE NOT internal
     UNION ALL SELECT 'column', table_name || '.' || column_name, data_type, comment FROM duckdb_columns() WHERE NOT internal
-    UNION ALL SELECT 'info', name, value, NULL FROM store_info WHERE name <> 'created_at'
+    UNION ALL SELECT 'info', name, value, NULL FROM store_info
     ORDER BY ALL
 """
 
