@@ -19,6 +19,7 @@ from analytics.comparison.game_values import (
     turn_rows,
     with_judges,
 )
+from analytics.report_columns import framed
 from analytics.statistics.regressions import (
     Coefficient,
     clustered_regression,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-EFFECTS_SUMMARY: Final = "benchmark, outcome, predictor, n, tasks, coefficient, low, high, p, p_holm, scale"
 
 _SURE: Final = 0.05
 _FEWEST_TASKS: Final = 5
@@ -66,18 +65,7 @@ class _Question(NamedTuple):
 def effects(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each predictor of an outcome: turns on which advice was followed, judges' answers, the switches of conditions.
 
-    Columns, in order:
-
-    - benchmark; game: null where a benchmark has one kind of score, else rows are of one game.
-    - unit: turns or games; outcome: gain (progress of the turn), followed (0 or 1), score or success of a game; predictor:
-      followed, words (public words of a message), judge:<rubric>.<question>@<judge> (mean score of the turn), or <switch>=<value> of a
-      condition against the most frequent value.
-    - n: units; games; tasks: clusters of the interval.
-    - scale: difference (of the outcome for one more of the predictor) or log odds (of yes).
-    - coefficient, low, high: with 95 % interval over tasks (`analytics.statistics.regressions`); odds_ratio: of log odds, else null.
-    - p: of no effect; p_holm: corrected for all rows of the game.
-    - mixed, mixed_low, mixed_high: the same coefficient of a linear mixed model with a random level for each task; null of log odds.
-    - formula: outcome and all that is held fixed. advice: what follows, and what does not.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -97,15 +85,7 @@ def effects(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
             row["p_holm"] = p
             row["advice"] = _advice(row, len(family))
         rows += family
-    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
-
-
-def _schema() -> dict[str, pl.DataType]:
-    text, count, number = pl.String(), pl.Int64(), pl.Float64()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "unit", "outcome", "predictor"), text)
-    schema |= dict.fromkeys(("n", "games", "tasks"), count) | {"scale": text}
-    schema |= dict.fromkeys(("coefficient", "low", "high", "odds_ratio", "p", "p_holm", "mixed", "mixed_low", "mixed_high"), number)
-    return schema | {"formula": text, "advice": text}
+    return framed("effects", rows)
 
 
 def _of_turns(turns: pl.DataFrame) -> Iterator[_Question]:
@@ -220,8 +200,6 @@ def _caution(row: _Row) -> str:
     return "no proof of a cause: what makes a turn easy may make both, and teams chose when to do it"
 
 
-CORRELATIONS_SUMMARY: Final = "benchmark, unit, x, y, kind, n, tasks, pearson, pearson_low, pearson_high, spearman, p_holm"
-
 KINDS: Final = ("pooled", "within teams", "between teams", "partial")
 """Pooled: all units alike. Within teams: each team's mean taken out. Between teams: one point a team. Partial: team, task and, of turns,
 turn and turn squared taken out."""
@@ -245,15 +223,7 @@ _ALL_ON_A_LINE: Final = 1 - 1e-9
 def correlations(store: Store, *, metric: str = "score", benchmark: str | None = None) -> pl.DataFrame:
     """One row for each pair of numbers and each kind of correlation; the kind is always named, since kinds contradict each other.
 
-    Columns, in order:
-
-    - benchmark; game: null where a benchmark has one kind of score, else rows are of one game.
-    - unit: games or turns; x: a number of the game, or of the turn; y: `metric` of the game, or gain (progress of the turn).
-    - kind: one of `KINDS`. n: units, or teams between teams; teams; tasks.
-    - pearson, pearson_low, pearson_high; spearman, ..._low, ..._high: with 95 % intervals over tasks (each left out in turn; between teams
-      over teams); null ends where there are fewer than four, where leaving one out changes nothing (all on one line), and, but for between
-      teams, where the numbers are hardly ever other than usual (`analytics.comparison.game_values.say_little`).
-    - p: of no linear relation; p_holm: corrected for all rows of the game. advice: what follows, and what does not.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -281,16 +251,7 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
         for row in family:
             row["advice"] = _correlations_advice(row, family)
         rows += family
-    return pl.DataFrame(
-        [{column: row[column] for column in _correlations_schema()} for row in rows], schema=_correlations_schema(), orient="row"
-    )
-
-
-def _correlations_schema() -> dict[str, pl.DataType]:
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "unit", "x", "y", "kind"), pl.String())
-    schema |= dict.fromkeys(("n", "teams", "tasks"), pl.Int64())
-    measured = [f"{name}{end}" for name in ("pearson", "spearman") for end in ("", "_low", "_high")]
-    return schema | dict.fromkeys((*measured, "p", "p_holm"), pl.Float64()) | {"advice": pl.String()}
+    return framed("correlations", rows)
 
 
 def _games(store: Store, metric: str) -> pl.DataFrame:

@@ -9,12 +9,11 @@ import numpy as np
 import polars as pl
 
 from analytics.comparison.game_values import game_values
+from analytics.report_columns import framed
 from analytics.statistics.intervals import clustered_share
 from schemas.common.errors import UsageError
 from schemas.common.text import near
 from schemas.store.store import Store
-
-ATTEMPTS_SUMMARY: Final = "benchmark, team, condition, k, tasks, attempts, pass_at_k, low, high, pass_hat_k, hat_low, hat_high"
 
 _MOST: Final = 10
 """Values of k beyond this many are left out, but for the largest."""
@@ -56,14 +55,7 @@ def _check(attempts: int, solved: int, k: int) -> None:
 def attempts(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each team, condition and k: games of one team with the same task are attempts at it.
 
-    Columns, in order:
-
-    - benchmark; game, team, condition, max_turns: null where there is none; k: attempts, from 1.
-    - tasks: those with k attempts or more, over which the numbers are means; left_out: tasks with fewer; attempts: games of these tasks.
-    - pass_at_k, low, high: chance that one of k attempts solves a task; 95 % interval over tasks.
-    - pass_hat_k, hat_low, hat_high: chance that all of k attempts solve it.
-
-    Teams without a repeated task have no rows.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -79,21 +71,11 @@ def attempts(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     games = games if benchmark is None else games.filter(pl.col("benchmark") == benchmark)
     by_task = games.group_by(*_GROUP, "task", maintain_order=True).agg(pl.len().alias("n"), pl.col("value").sum().alias("solved"))
     rows = [
-        dict(zip(_GROUP, key, strict=True)) | row
+        dict(zip(_GROUP, key, strict=True)) | {"team": key[_GROUP.index("team_name")]} | row
         for key, part in by_task.group_by(_GROUP, maintain_order=True)
         for row in _rows(part["n"].to_numpy(), part["solved"].to_numpy().round().astype(int))
     ]
-    found = pl.DataFrame([{column: row[_OF.get(column, column)] for column in _SCHEMA} for row in rows], schema=_SCHEMA, orient="row")
-    return found.sort("benchmark", "game", "condition", "max_turns", "team", "k", nulls_last=True)
-
-
-_OF: Final = {"team": "team_name"}
-_NUMBERS: Final = ("pass_at_k", "low", "high", "pass_hat_k", "hat_low", "hat_high")
-_SCHEMA: Final = (
-    dict.fromkeys(("benchmark", "game", "team", "condition"), pl.String())
-    | dict.fromkeys(("max_turns", "k", "tasks", "left_out", "attempts"), pl.Int64())
-    | dict.fromkeys(_NUMBERS, pl.Float64())
-)
+    return framed("attempts", rows).sort("benchmark", "game", "condition", "max_turns", "team", "k", nulls_last=True)
 
 
 def _rows(n: np.ndarray, solved: np.ndarray) -> list[dict[str, float | int]]:
@@ -107,7 +89,7 @@ def _rows(n: np.ndarray, solved: np.ndarray) -> list[dict[str, float | int]]:
             "left_out": len(n) - len(counts),
             "attempts": sum(a for a, _ in counts),
         }
-        for names, estimate in ((_NUMBERS[:3], pass_at_k), (_NUMBERS[3:], pass_hat_k)):
+        for names, estimate in ((("pass_at_k", "low", "high"), pass_at_k), (("pass_hat_k", "hat_low", "hat_high"), pass_hat_k)):
             found = clustered_share([estimate(a, c, k) for a, c in counts], range(len(counts)))
             if found is not None:
                 row |= dict(zip(names, found, strict=True))

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from analytics.comparison.game_values import codes, names_under
 from analytics.query import query
+from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats, share_interval
 from analytics.statistics.shifts import holm, share_difference, sign_flip_p
 from schemas.common import wording
 from schemas.store.store import Store
-
-SURVIVAL_SUMMARY: Final = "benchmark, event, team, games, events, median, reference, hazard_ratio, low, high, p, p_holm, log_rank_p"
-SURVIVAL_CURVES_SUMMARY: Final = "benchmark, event, team, turn, at_risk, events, free, free_low, free_high"
-"""Likewise of the curves."""
 
 EVENTS: Final[dict[str, str]] = {
     "first refused action": "SELECT episode_id, min(turn) AS turn FROM compared_steps WHERE step = 'refused' GROUP BY 1",
@@ -50,17 +47,7 @@ class Times(NamedTuple):
 def survival(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each team and event, a game counting until it ends or the event happens.
 
-    Columns, in order:
-
-    - benchmark, condition; event: a key of `EVENTS`; team; games, of so many tasks; events, cut: games that ended without it.
-    - median: turns until half of the games have had it; null if fewer than half have. free, free_low, free_high: share of games without it
-      at the last turn that any game of the team was seen (Kaplan and Meier 1958), with its 95 % interval (`free_curve`).
-    - reference: the team with the most games, the first by name of several; hazard_ratio, low, high: how many times as often per turn the
-      event comes as for the reference (Cox 1972), 95 % interval clustered by task (Lin and Wei 1989); null for the reference, where one of
-      both never has the event, and below five games, or tasks that tell (`hazard_ratio`). p: of a ratio of 1; p_holm: corrected for the
-      benchmark's rows.
-    - log_rank_p: that all teams under this condition have the same curve (Mantel 1966). It takes games as independent.
-    - advice: what follows.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -77,23 +64,18 @@ def survival(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
             tests = sum(other["p"] is not None for other in family)
             row["advice"] = _advice(row | {key: names[row[key], row["condition"]] for key in ("team", "reference")}, tests)
         rows += family
-    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
+    return framed("survival", rows)
 
 
 def survival_curves(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each team, event and turn at which it happened: the curve, as steps.
 
-    Columns: benchmark, condition, event, team, tasks, turn; at_risk: games that run and have not had it; events then; free: share of games
-    without it after the turn, free_low, free_high: its 95 % interval.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
         benchmark: only this one; None: all.
     """
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "event", "team"), pl.String())
-    schema |= dict.fromkeys(("tasks", "turn", "at_risk", "events"), pl.Int64()) | dict.fromkeys(
-        ("free", "free_low", "free_high"), pl.Float64()
-    )
     rows = [
         shared | {"team": team, "tasks": len(set(own.task.tolist()))} | step
         for shared, times in _groups(store, benchmark)
@@ -101,14 +83,7 @@ def survival_curves(store: Store, *, benchmark: str | None = None) -> pl.DataFra
         for own in [_of(times, [team])]
         for step in free_curve(own)
     ]
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _schema() -> dict[str, pl.DataType]:
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "event", "team"), pl.String())
-    schema |= dict.fromkeys(("games", "tasks", "events", "cut"), pl.Int64())
-    schema |= dict.fromkeys(("median", "free", "free_low", "free_high"), pl.Float64()) | {"reference": pl.String()}
-    return schema | dict.fromkeys(("hazard_ratio", "low", "high", "p", "p_holm", "log_rank_p"), pl.Float64()) | {"advice": pl.String()}
+    return framed("survival-curves", rows)
 
 
 def _groups(store: Store, benchmark: str | None) -> Iterator[tuple[_Row, Times]]:
@@ -263,8 +238,6 @@ def _advice(row: _Row, tests: int) -> str:
     return f"{about}, {ratio}; {'it comes sooner' if row['hazard_ratio'] > 1 else 'it comes later'} on tasks like these ({chance})"
 
 
-TRANSITIONS_SUMMARY: Final = "benchmark, team, after, next, n, share, low, high, share_expected, difference, p_holm"
-
 FAILURES: Final = ("refused", "not_followed")
 """Steps that went wrong, of those of the view `compared_turns`."""
 PROGRESS: Final = "progress rises"
@@ -305,15 +278,7 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     over the turns with the step. This is exact for games of any length, where a comparison inside games is biased (Nickell 1981,
     Econometrica 49). A level that rises or falls during a game counts as dependence.
 
-    Columns, in order:
-
-    - benchmark, condition, team; after: the step of a turn; next: that of the next turn, or `progress rises`. Steps as in `compared_turns`.
-    - turns: turns with that step and a next one (for `progress rises` with measured progress); games; n: of them followed by next.
-    - share, low, high: n / turns with its 95 % interval over games; share_expected: the share if the turns of each game came in any order.
-    - difference, difference_low, difference_high: share minus share_expected, -1 to 1, with its 95 % interval over games; p: of no
-      difference, Student's, where turns are few not below that of an exact binomial test; p_holm: corrected for the benchmark's rows; null
-      below four games, and below ten turns.
-    - advice: what follows.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -339,16 +304,7 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
                 row | {"team": names.get((row["team"], row["condition"]), "all teams")}, sum(other["p"] is not None for other in family)
             )
         rows += family
-    return pl.DataFrame(
-        [{column: row[column] for column in _transitions_schema()} for row in rows], schema=_transitions_schema(), orient="row"
-    )
-
-
-def _transitions_schema() -> dict[str, pl.DataType]:
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "team", "after", "next"), pl.String())
-    schema |= dict.fromkeys(("turns", "games", "n"), pl.Int64())
-    numbers = ("share", "low", "high", "share_expected", "difference", "difference_low", "difference_high", "p", "p_holm")
-    return schema | dict.fromkeys(numbers, pl.Float64()) | {"advice": pl.String()}
+    return framed("transitions", rows)
 
 
 def _pairs(store: Store) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from analytics.query import query
+from analytics.report_columns import framed
 from analytics.statistics.shifts import FEWEST_FLIPPED, FEWEST_GAMES, Cells, Shift, group_shift, holm, paired_shift
 from schemas.store.store import Store
 
@@ -212,11 +213,6 @@ def compared_answers(store: Store, rubric: str | None = None) -> Compared:
     return Compared(*(found.filter(pl.col("part") == part) for part in ("again", "cells", "repeats")))
 
 
-DRIFT_REPORT_SUMMARY: Final = (
-    "rubric, question, answer, judge, compared, later_at, units, games, rate_before, rate_after, difference, low, high, "
-    "agreement, p_corrected"
-)
-
 _SURE = 0.05
 _LITTLE = 0.03
 """Difference below which a drift that is proved is called little."""
@@ -230,22 +226,7 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     Only answers to the same wording of the rubric, with the same visible evidence, temperature and reply length are compared. `no` is
     left out where there is `yes`, and the second of two other answers: they mirror the rest.
 
-    Columns, in order:
-
-    - rubric, rubric_hash, question, answer, judge (with its variant, if any).
-    - compared: `again`: the same units, shown word by word the same, asked again by a later job (the strongest comparison: only the judge
-      can differ; `cotrace judge --repeats` with a higher number asks again). `new`: units that a later job asked for the first time
-      against those of all earlier jobs, of the same evaluated models. `within`: the second half of a job against its first, by when they
-      were asked for, of the same evaluated models. In the latter two the games differ, too.
-    - earlier_at, later_at: when the jobs began; of `within` the same one.
-    - units, games: that are compared (of `again` each unit once).
-    - rate_before, rate_after: share of this answer, 0 to 1, each unit counting as one. difference, low, high: after minus before, of `new`
-      and `within` inside each evaluated model, with its 95 % interval over games; p: of no difference (`analytics.statistics.shifts`).
-      p_corrected: by Holm for all rows of the same rubric, judge and `compared`. Null where fewer than five games stand on either side, or
-      fewer than six were asked again: then no test could give a p below 0.05.
-    - agreement: of `again` the chance that an answer then and one now are the same, 0 to 1; repeats_agree: the same for two repeats asked
-      in one job, null without repeats. An agreement below it, without a difference, hints at drift in both directions.
-    - drifted: p_corrected is below 0.05. advice: what to make of it, in words.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store.
@@ -267,7 +248,7 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
         row["drifted"] = None if row["p_corrected"] is None else row["p_corrected"] < _SURE
         row["advice"] = _advice(row)
     rows.sort(key=lambda row: (row["rubric"], row["judge"], _ORDER.index(row["compared"]), row["question"], row["answer"], row["later_at"]))
-    return pl.DataFrame([{name: row[name] for name in _schema()} for row in rows], schema=_schema(), orient="row")
+    return framed("drift", rows)
 
 
 def _family(row: _Row) -> tuple[str, ...]:
@@ -276,13 +257,6 @@ def _family(row: _Row) -> tuple[str, ...]:
 
 
 _ORDER: Final = ("again", "new", "within")
-
-
-def _schema() -> dict[str, pl.DataType]:
-    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "rubric_hash", "question", "answer", "judge", "compared"), pl.String())
-    schema |= dict.fromkeys(("earlier_at", "later_at"), pl.Datetime("us")) | dict.fromkeys(("units", "games"), pl.Int64())
-    numbers = ("rate_before", "rate_after", "difference", "low", "high", "p", "p_corrected", "agreement", "repeats_agree")
-    return schema | dict.fromkeys(numbers, pl.Float64()) | {"drifted": pl.Boolean(), "advice": pl.String()}
 
 
 def _again_rows(again: pl.DataFrame) -> Iterator[_Row]:

@@ -10,12 +10,11 @@ import numpy as np
 import polars as pl
 
 from analytics.findings import TOPICS, findings
+from analytics.report_columns import framed
 from analytics.reports import report
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
 from schemas.store.store import Store
-
-CLAIMS_SUMMARY: Final = "report, sentence, unit, test, n, value, low, high, p, tests, p_all, shown"
 
 _SURE: Final = 0.05
 _POWER: Final = 0.8
@@ -95,17 +94,7 @@ CLAIMED: Final[Mapping[str, Claimed]] = {
 def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
     """One row for every statement about a difference or an association that the reports make, and every sentence of the front page.
 
-    Columns, in order:
-
-    - report, sentence: as it is printed; estimand: what is estimated; population: of what; unit: what is taken as independent; n: so many;
-      test: that gives p.
-    - value, low, high: estimate and 95 % interval; p: of no difference (of a ratio: of 1).
-    - tests: p-values of the family that the report corrects for; p_family: its corrected p.
-    - p_all: corrected for all p-values of all reports together by Holm's method, so that the chance of a single false claim in a whole
-      report is at most 5 %; q_all: by Benjamini and Hochberg's, which holds the expected share of false claims. shown: p_all is below .05.
-    - can_show: whether so many units could give a p_all below .05 at all: with n tasks the p of an exact test is at least 2 to the 1 - n.
-      detectable: the least true difference that is shown, corrected for all, in 80 % of such data; null where there is no interval on an
-      additive scale.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -119,12 +108,7 @@ def claims(store: Store, known: Mapping[str, pl.DataFrame] | None = None) -> pl.
         {"report": one.report, "sentence": one.sentence, "estimand": f"front page: {TOPICS[one.topic]}", "population": one.benchmark}
         for one in findings(store, {**(known or {}), **tables})
     ]
-    text, number, yes = pl.String(), pl.Float64(), pl.Boolean()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("report", "sentence", "estimand", "population", "unit"), text)
-    schema |= {"n": pl.Int64(), "test": text} | dict.fromkeys(("value", "low", "high", "p"), number) | {"tests": pl.Int64()}
-    schema |= dict.fromkeys(("p_family", "p_all", "q_all"), number) | {"shown": yes, "can_show": yes, "detectable": number}
-    rows = [{name: row.get(name) for name in schema} for row in [*statements(tables), *front]]
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return framed("claims", [*statements(tables), *front])
 
 
 def statements(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:

@@ -11,12 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analytics.comparison.game_values import codes, game_values, judge_columns, short_names, with_judges
+from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats
 from analytics.statistics.shifts import holm
 from schemas.common import wording
 from schemas.store.store import Store
-
-MEDIATION_SUMMARY: Final = "benchmark, team_a, team_b, mediator, tasks, total, direct, indirect, low, high, p_holm, rho_zero"
 
 _DRAWS: Final = 2000
 _SEED: Final = 7
@@ -50,17 +49,7 @@ def mediation(store: Store, *, metric: str = "score", benchmark: str | None = No
     Mediators are means of a game: each rubric's judges (all questions of a rubric and judge together, such as SG, MM, PS), message length,
     remove gap, adherence; those that vary.
 
-    Columns, in order:
-
-    - benchmark, condition, metric; team_a, team_b: a is ahead by task; mediator; games, tasks: shared ones.
-    - total: difference of a and b in the metric, by task; direct: what is left with all mediators held fixed.
-    - a: difference of a and b in the mediator; b: what one more of the mediator brings, with team and other mediators held fixed;
-      both null for all together, which have no unit in common.
-    - indirect: a b, what passes through it; low, high, p: by bootstrap of tasks; p_holm: corrected for the benchmark's rows; share:
-      indirect over total, null where the total is near 0.
-    - rho_zero: how strong a hidden common cause of mediator and outcome would have to be (correlation of errors, -1 to 1) to make the
-      indirect part 0; null for all together.
-    - advice: what follows, and what does not.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -83,14 +72,7 @@ def mediation(store: Store, *, metric: str = "score", benchmark: str | None = No
             row["p_holm"] = p
             row["advice"] = _advice(row | {side: short[row[side]] for side in ("team_a", "team_b")}, len(family))
         rows += family
-    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
-
-
-def _schema() -> dict[str, pl.DataType]:
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "metric", "team_a", "team_b", "mediator"), pl.String())
-    schema |= dict.fromkeys(("games", "tasks"), pl.Int64())
-    numbers = ("total", "direct", "a", "b", "indirect", "low", "high", "p", "p_holm", "share", "rho_zero")
-    return schema | dict.fromkeys(numbers, pl.Float64()) | {"advice": pl.String()}
+    return framed("mediation", rows)
 
 
 def _games(store: Store, metric: str) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from analytics.agreement.answers import answers, labels_of
 from analytics.comparison.compare import FEWEST
 from analytics.comparison.game_values import codes, game_values
 from analytics.query import query
+from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Floats, share_interval
 from schemas.common import wording
 from schemas.common.errors import UsageError
@@ -70,11 +71,6 @@ def _of_question(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-POWER_SUMMARY: Final = "benchmark, design, difference, sd, power, tasks, tasks_low, tasks_high, tasks_now, power_now, detectable_now"
-
-POWER_CURVES_SUMMARY: Final = "benchmark, metric, design, difference, tasks, power, power_low, power_high"
-"""Likewise of the curves."""
-
 _GRID: Final = (6, 8, 10, 15, 20, 30, 40, 60, 80, 120, 200, 400)
 """Tasks of the curves."""
 _POWERS: Final = (0.8, 0.9)
@@ -105,16 +101,7 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
     numbers are null (`analytics.estimates.corrected.labels_needed_report`). They come with the metric `score`, or for one question with
     `judge:...`, if no benchmark is named.
 
-    Columns, in order:
-
-    - benchmark; game: null where a benchmark has one kind of score, else a plan is of one game.
-    - metric; design: paired (both teams play the same tasks) or unpaired (each its own).
-    - difference: to be seen, in units of the metric; sd: standard deviation over tasks of the difference of two teams (paired), of a team's
-      means (unpaired), pooled over the teams of the store; sd_low, sd_high: its 95 % interval; pairs: teams or pairs it comes from.
-    - power: chance to see the difference with p below 0.05. tasks: needed for it (unpaired: for each team); tasks_low, tasks_high: if the
-      standard deviation is at the ends of its interval.
-    - tasks_now: that a typical pair shares, or a typical team has; power_now: the chance with as many; detectable_now: the difference that
-      is seen with that power on as many. advice: what follows.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -140,14 +127,13 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
             ]
     if benchmark is None:
         rows += labels_rows(store, metric)
-    return pl.DataFrame([{column: row.get(column) for column in _schema()} for row in rows], schema=_schema(), orient="row")
+    return framed("power", rows)
 
 
 def power_curves(store: Store, *, metric: str = "score", benchmark: str | None = None, difference: float | None = None) -> pl.DataFrame:
     """One row for each design, difference and number of tasks: the points of the curves.
 
-    Columns: benchmark, game, metric, design, difference, tasks (of each team, if unpaired); tasks_now: of which the spread is known; power:
-    chance to see the difference; power_low, power_high: the same if the standard deviation is at the ends of its interval.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -173,17 +159,7 @@ def power_curves(store: Store, *, metric: str = "score", benchmark: str | None =
         for row in planned.iter_rows(named=True)
         for tasks in _GRID
     ]
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "metric", "design"), pl.String()) | {"difference": pl.Float64()}
-    schema |= dict.fromkeys(("tasks", "tasks_now"), pl.Int64()) | dict.fromkeys(("power", "power_low", "power_high"), pl.Float64())
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _schema() -> dict[str, pl.DataType]:
-    number, count = pl.Float64(), pl.Int64()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "metric", "design"), pl.String())
-    schema |= dict.fromkeys(("difference", "sd", "sd_low", "sd_high"), number) | {"pairs": count, "power": number}
-    schema |= dict.fromkeys(("tasks", "tasks_low", "tasks_high", "tasks_now"), count)
-    return schema | {"power_now": number, "detectable_now": number, "advice": pl.String()}
+    return framed("power-curves", rows)
 
 
 def tasks_needed(design: str, difference: float, sd: float, wanted: float) -> int | None:
@@ -312,8 +288,6 @@ def _advice(row: _Row) -> str:
     return f"{about}; {now} the chance is {wording.share(row['power_now'])}, and {wording.number(row['detectable_now'])} would be seen"
 
 
-JUDGES_NEEDED_SUMMARY: Final = "rubric, question, panel, judges, effective_judges, units, labelled, accuracy, low, high, cost, frontier"
-
 _MOST_JUDGES: Final = 7
 """Judges of a question whose panels are all tried: the ones that answered most."""
 _FEWEST: Final = 10
@@ -334,18 +308,7 @@ _SCORES: Final = """
 def judges_needed(store: Store) -> pl.DataFrame:
     """One row for each rubric, question, and judge or panel of judges, on the units that all its members answered.
 
-    Columns, in order:
-
-    - rubric, question; panel: its judges joined by ` + `; judges: how many; units, games.
-    - correlation: mean correlation of two members' errors on labelled units, undecided labels left out, else of their scores; of_errors:
-      which of both.
-    - effective_judges: independent judges that would be worth as much, 1 to judges: m / (1 + (m - 1) correlation); null where fewer than
-      two members vary, so that nothing is known of their correlation.
-    - labelled: units with labels (of people, where there are any, else planted truth; drawn at random); accuracy: share of them in which
-      the panel's mean score lies on the label's side (a panel's tie counts half), undecided labels left out, low, high: its 95 % interval
-      over games; null below ten.
-    - cost: USD a unit, of all members; null where a price is not known. frontier: no cheaper one is as accurate.
-    - advice: what follows.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -357,18 +320,7 @@ def judges_needed(store: Store) -> pl.DataFrame:
         for (rubric, question), part in scores.group_by("rubric", "question", maintain_order=True)
         for row in _judges_needed_of_question({"rubric": rubric, "question": question}, part)
     ]
-    return pl.DataFrame(
-        [{column: row[column] for column in _judges_needed_schema()} for row in rows], schema=_judges_needed_schema(), orient="row"
-    )
-
-
-def _judges_needed_schema() -> dict[str, pl.DataType]:
-    text, count, number = pl.String(), pl.Int64(), pl.Float64()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "panel"), text) | dict.fromkeys(
-        ("judges", "units", "games"), count
-    )
-    schema |= {"correlation": number, "of_errors": pl.Boolean(), "effective_judges": number, "labelled": count}
-    return schema | dict.fromkeys(("accuracy", "low", "high", "cost"), number) | {"frontier": pl.Boolean(), "advice": text}
+    return framed("judges-needed", rows)
 
 
 def effective_judges(scores: Floats) -> tuple[float | None, float | None]:

@@ -8,10 +8,10 @@ from typing import Final
 import polars as pl
 
 from analytics.query import condition, query
+from analytics.report_columns import framed
 from games.probes import Scene
 from schemas.store.store import Store
 
-PROBE_SKILL_SUMMARY: Final = "game, type, models, pearson, low, high, spearman"
 _FEWEST: Final = 4
 """Models of which a correlation is computed: Fisher's interval needs four."""
 
@@ -42,13 +42,7 @@ def scenes(store: Store, family: str, where: str, seed: int) -> Iterator[Scene]:
 def probe_skill(store: Store) -> pl.DataFrame:
     """One row a probed game and kind of question: how a model's accuracy goes with the mean score of the games that it plays.
 
-    Columns, in order:
-
-    - game: as the question file names it; type: EC, TOM, JP or NR.
-    - benchmark: whose games are compared: those of that name, or of the family that the probed game belongs to.
-    - models: that were asked and played; a model is a point, matched by its name as logged.
-    - pearson, low, high: correlation over models and Fisher's 95 % interval; spearman: of ranks. Null below four models.
-    - accuracy, score: means over the models.
+    Columns: `report_columns.csv`.
 
     Args:
         store: with answers to questions and games of the same models.
@@ -66,9 +60,7 @@ def probe_skill(store: Store) -> pl.DataFrame:
             row |= {"pearson": float(found.statistic), "low": float(ends.low), "high": float(ends.high)}
             row["spearman"] = float(stats.spearmanr(x, y).statistic)
         rows.append(row | {"accuracy": sum(x) / len(x), "score": sum(y) / len(y)})
-    numbers = ("pearson", "low", "high", "spearman", "accuracy", "score")
-    texts = dict.fromkeys(("game", "type", "benchmark"), pl.String())
-    return pl.DataFrame(rows, schema=texts | {"models": pl.Int64()} | dict.fromkeys(numbers, pl.Float64()))
+    return framed("probe-skill", rows)
 
 
 _POINTS: Final = """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
+from analytics.report_columns import framed
 from analytics.statistics.intervals import Estimate, Floats, share_interval
 from analytics.statistics.shifts import Shift, paired_shift
 from judges.claims.readers import TEXT, Count
@@ -91,12 +92,7 @@ def conclusion(found: ReadingGain, authors: Sequence[str]) -> str:
 ALL: Final = "ALL"
 """Author of the rows that pool all."""
 
-READERS_REPORT_SUMMARY: Final = "reader, benchmark, author, kind, field, texts, games, given, meant, precision, recall"
-"""The columns that fit a terminal."""
-
 _KEY: Final = ("reader", "benchmark", "author", "kind", "field")
-_COUNTS: Final = ("texts", "games", "given", "meant", "right")
-_RATES: Final = ("precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high")
 
 
 class _Scored(NamedTuple):
@@ -120,17 +116,7 @@ def readers_report(store: Store) -> pl.DataFrame:
     docs/claims.md). `rules` read them now; of models the table `claims` counts (`cotrace claims --reader llm:...` has them
     read), and each model together with the rules (`both:llm:...`).
 
-    Columns, in order:
-
-    - reader, benchmark; author: the model or persona that wrote, `ALL` for all of them.
-    - kind: of claim (docs/claims.md); `(first)` for what the text asks for first, certain or not; `(text)` for texts as a whole. field: of
-      the claim, `(whole)` for all fields together. Of a text as a whole, given are those that the reader claims to have understood wholly,
-      right those for which it then reported no more and no less than is meant. Kinds that an author does not vouch for do not count.
-    - texts, games: on which the author makes or the reader tells such a claim.
-    - given: values that the reader was certain of, for `(first)` all that it gave; meant: values that there are; right: values given that
-      are meant.
-    - precision: right of given, 0 to 1, null if none is given; recall: right of meant, null if none is meant; `_low`, `_high`: their 95 %
-      intervals over games, null below two games.
+    Columns: `report_columns.csv`.
 
     Raises:
         StoreError: the store cannot be read.
@@ -140,9 +126,9 @@ def readers_report(store: Store) -> pl.DataFrame:
     pooled = scored.with_columns(author=pl.lit(ALL))
     groups = chain(pooled.group_by(_KEY, maintain_order=True), scored.group_by(_KEY, maintain_order=True))
     rows = [dict(zip(_KEY, key, strict=True)) | _rates(part) for key, part in groups]
-    columns: dict[str, Any] = dict.fromkeys(_KEY, pl.String()) | dict.fromkeys(_COUNTS, pl.Int64()) | dict.fromkeys(_RATES, pl.Float64())
-    frame = pl.DataFrame(rows, schema=columns, orient="row")
-    return frame.sort(pl.col("reader"), pl.col("benchmark"), pl.col("author") != ALL, pl.col("author"), maintain_order=True)
+    return framed("readers", rows).sort(
+        pl.col("reader"), pl.col("benchmark"), pl.col("author") != ALL, pl.col("author"), maintain_order=True
+    )
 
 
 def _rates(part: pl.DataFrame) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analytics.query import condition, filtered, query
+from analytics.report_columns import report_columns
 from analytics.statistics.few_games import marked
 from analytics.views import VIEWS
 from schemas.common.errors import UsageError
@@ -24,12 +27,12 @@ class Computed(NamedTuple):
 
     module: str
     function: str
-    """Takes the store, returns a frame; the constant `<FUNCTION>_SUMMARY` next to it names the columns that fit a terminal."""
-    options: tuple[str, ...] = ()
+    """Takes the store, returns a frame with the columns of `report_columns.csv`."""
+    options: tuple[str, ...]
     """Keys of `OPTIONS` that it takes in addition to the store."""
-    page: str = "docs/judges.md"
-    """Where its columns are explained."""
-    prose: str = ""
+    page: str
+    """Where it is explained."""
+    prose: str
     """Column of whole sentences: a terminal shows it line by line, in the place of a table; empty: a table."""
 
 
@@ -54,84 +57,6 @@ OPTIONS: dict[str, Option] = {
 """Name, as in Python and with dashes on the command line -> what it is; the reports that take one are named in front of its help."""
 
 
-def _statistic(module: str, function: str, *options: str) -> Computed:
-    return Computed(module, function, options, "docs/statistics.md")
-
-
-COMPUTED: dict[str, Computed] = {
-    "lost": Computed("analytics.losses.lost", "lost_report", page="docs/attribution.md", prose="sentence"),
-    "attribution-accuracy": Computed("analytics.losses.accuracy", "accuracy_report", page="docs/attribution.md"),
-    "agreement": Computed("analytics.agreement.report", "agreement_report", ("na_score",)),
-    "corrected-rates": Computed("analytics.estimates.corrected", "corrected_rates"),
-    "judged-effects": Computed("analytics.estimates.effects", "judged_effects"),
-    "latent-rates": Computed("analytics.estimates.raters", "latent_rates"),
-    "alt-test": Computed("analytics.estimates.replacement", "alt_test", ("epsilon",)),
-    "selective": Computed("analytics.estimates.replacement", "selective", ("risk",)),
-    "calibration": Computed("analytics.estimates.calibration", "calibration_report"),
-    "calibrated-answers": Computed("analytics.estimates.calibration", "calibrated_answers"),
-    "probes": Computed("analytics.judging.probes", "probe_report"),
-    "drift": Computed("analytics.drift", "drift_report"),
-    "self-preference": Computed("analytics.judging.probes", "self_preference_report"),
-    "labels-needed": Computed("analytics.estimates.corrected", "labels_needed_report"),
-    "readers": Computed("analytics.readers", "readers_report", page="docs/claims.md"),
-    "compare": Computed("analytics.comparison.compare", "compare", ("metric", "benchmark", "families"), "docs/compare.md"),
-    "claims": _statistic("analytics.ledger", "claims"),
-    "effects": _statistic("analytics.associations", "effects", "benchmark"),
-    "correlations": _statistic("analytics.associations", "correlations", "metric", "benchmark"),
-    "mediation": _statistic("analytics.mediation", "mediation", "metric", "benchmark"),
-    "transitions": _statistic("analytics.courses", "transitions", "benchmark"),
-    "survival": _statistic("analytics.courses", "survival", "benchmark"),
-    "survival-curves": _statistic("analytics.courses", "survival_curves", "benchmark"),
-    "attempts": _statistic("analytics.attempts", "attempts", "benchmark"),
-    "ability": _statistic("analytics.scales", "ability", "metric", "benchmark"),
-    "preferences": _statistic("analytics.scales", "preferences"),
-    "probe-skill": Computed("analytics.probe_skill", "probe_skill", page="docs/probes.md"),
-    "profiles": _statistic("analytics.scales", "profiles", "benchmark"),
-    "power": _statistic("analytics.planning", "power", "metric", "benchmark", "difference"),
-    "power-curves": _statistic("analytics.planning", "power_curves", "metric", "benchmark", "difference"),
-    "judges-needed": _statistic("analytics.planning", "judges_needed"),
-}
-"""Name -> what computes it."""
-
-_LABELLED = "a question to which labels give two answers of five units each, and which a judge was asked"
-_EVENT = "games that ended, in some of which the event happened"
-_SPREAD = "teams with two tasks or more, on which the metric differs"
-NEEDS: dict[str, str] = {
-    "lost": "games whose losses were attributed (cotrace attribute)",
-    "attribution-accuracy": "games of which the decisive error is known: by labels of decisive_error, or scripted with one faulty player",
-    "agreement": "units that two raters answered, or one twice: a judge and labels, two judges, repeats",
-    "corrected-rates": "units that a judge has scored",
-    "judged-effects": "units that a judge has scored, in games with scores or several turns",
-    "latent-rates": "three judges that were asked the same, or two that were asked about two models",
-    "alt-test": "units that a judge answered and two people labelled",
-    "selective": "labels of five games on units that a judge answered",
-    "calibration": _LABELLED,
-    "calibrated-answers": _LABELLED,
-    "probes": "perturbed units with plain ones (cotrace probe)",
-    "drift": "answers of a model judge by two jobs, or on both halves of one",
-    "self-preference": "a model judge that judged what its own model wrote, and what others did",
-    "labels-needed": "units that a judge has scored",
-    "readers": "texts whose authors say what they claim: of scripted players, or logs with claims",
-    "compare": "two teams of a benchmark whose games ended and have the metric",
-    "claims": "what another report of statistics takes",
-    "effects": "twenty units on which outcome and predictor differ, the latter on five tasks",
-    "correlations": "eight units on which two numbers differ",
-    "mediation": "two teams that share eight tasks, on which outcome and a mediator differ",
-    "transitions": "games that ended, with two turns in a row",
-    "survival": _EVENT,
-    "survival-curves": _EVENT,
-    "attempts": "a team that played a task twice, with games whose success is known",
-    "ability": "two teams and two tasks that games link, on which the metric differs",
-    "preferences": "pairs of games of two teams, judged in both orders",
-    "probe-skill": "answers to questions about states (cotrace probe-states) and games by the same models",
-    "profiles": "twenty games of a benchmark with failures of one taxonomy, in unlike shares",
-    "power": _SPREAD,
-    "power-curves": _SPREAD,
-    "judges-needed": "ten units that a judge has scored",
-}
-"""Computed report -> what a store must have for a row: printed where there is none."""
-
-
 class Listed(NamedTuple):
     """A report in a list of all."""
 
@@ -141,95 +66,19 @@ class Listed(NamedTuple):
     """What it needs apart from logs, in the words of `SOURCES`."""
 
 
-GROUPS: dict[str, dict[str, Listed]] = {
-    "Scores": {
-        "overview": Listed("each team: score next to process measure, spirals and regret; the front page's figure"),
-        "leaderboard": Listed("score and success of each team, with intervals"),
-        "families": Listed("the benchmarks side by side"),
-        "asympuzl": Listed("AsymPuzl: the paper's tables"),
-        "avalon-wins": Listed("Avalon: how often good wins and the assassin names Merlin"),
-        "avalon-trust": Listed("Avalon: whom leaders choose, mission by mission"),
-        "avalon-suspicion": Listed("Avalon: votes against the truth"),
-        "avalon-accusations": Listed("Avalon: accusations against the truth", "verdicts or labels"),
-        "avalon-turning-points": Listed("Avalon: the proposals that cost good most, by a model"),
-        "coordination-partners": Listed("LLM-Coordination: scores by the skill of a graded partner"),
-        "coordination": Listed("LLM-Coordination: the games"),
-        "coordination-qa": Listed("CoordinationQA: accuracy and chance"),
-        "einstein": Listed("Einstein Puzzles: success, subgoals and steps of each run"),
-        "einstein-errors": Listed("Einstein Puzzles: the error categories of Table 2"),
-        "overcooked": Listed("Collab-Overcooked: the statistics of the published script"),
-    },
-    "Failures and losses": {
-        "lost": Listed("who lost how much, when and why, in sentences", "values, attribution"),
-        "attributions": Listed("each part of each turn's loss: agent, failure point, evidence", "values, attribution"),
-        "attribution-accuracy": Listed("how often attributions name the known faulty agent", "values, attribution, labels"),
-        "blamed-agents": Listed("which agent people, rules and judges blame for each failed game", "labels or attribution"),
-        "costly-turns": Listed("the turns that lost something", "values"),
-        "decisive-turns": Listed("the turn that decided each game", "values"),
-        "cost-by-category": Listed("loss by failure category", "values"),
-        "cost-in-spirals": Listed("loss of turns inside and outside correction spirals", "values"),
-        "continuations": Listed("counterfactual continuations and the original games", "values, replay"),
-        "outcomes": Listed("what became of the oracle actions of each turn"),
-        "missed": Listed("turns that had oracle actions and took none"),
-        "action-follows": Listed("each request and the action that fulfilled it", "attribution"),
-        "failures": Listed("how often each failure category occurs"),
-        "failures-common": Listed("failure categories in words that all benchmarks share"),
-        "bps": Listed("CRAFT: why directors fail, by the paper's three modes", "verdicts or labels"),
-        "contradictions": Listed("messages that contradict an earlier one by the same agent", "verdicts or labels"),
-        "spirals": Listed("correction spirals"),
-        "remove-gap": Listed("remove gap of each team"),
-        "remove-gap-turns": Listed("remove gap turn by turn"),
-        "remove-gap-instructed": Listed("remove gap of what directors ask for", "claims"),
-    },
-    "Judges and labels": {
-        "judges": Listed("how each judge answered each question", "verdicts"),
-        "agreement": Listed("agreement of judges, people and repeats", "verdicts or labels of two raters"),
-        "confusion": Listed("how often each pair of answers occurs", "verdicts or labels of two raters"),
-        "corrected-rates": Listed("rates corrected for the judge's errors", "verdicts, labels"),
-        "judged-effects": Listed("what goes with what a judge measures, corrected by labels", "verdicts, labels"),
-        "latent-rates": Listed("rates and judges' errors where there are no labels", "verdicts of several judges"),
-        "alt-test": Listed("whether a judge may take the place of people", "verdicts, labels of three people"),
-        "selective": Listed("how often a judge is wrong where it is sure", "verdicts, labels"),
-        "calibration": Listed("whether a judge's probabilities are right", "verdicts, labels"),
-        "calibrated-answers": Listed("how probable each answer is", "verdicts, labels"),
-        "labels-needed": Listed("how many labels an interval needs", "verdicts"),
-        "judges-needed": Listed("how many judges and repeats a score needs", "verdicts"),
-        "panel": Listed("majority and split of several model judges", "verdicts of models"),
-        "panel-disagreements": Listed("units on which model judges disagree", "verdicts of models"),
-        "pairs": Listed("which of two games a judge prefers", "verdicts of models on pairs"),
-        "preferences": Listed("ranking of teams by such preferences", "verdicts of models on pairs"),
-        "probes": Listed("how changed texts and planted defects change verdicts", "verdicts, probe"),
-        "drift": Listed("whether a judge changed over time", "verdicts of models"),
-        "self-preference": Listed("whether a model favours its own texts", "verdicts of models"),
-        "probe-skill": Listed("whether models that answer questions about states well play well", "answers to probes, games"),
-        "flagged": Listed("texts that try to speak to the judge", "verdicts"),
-        "readers": Listed("precision and recall of readers of messages", "claims"),
-    },
-    "Statistics": {
-        "compare": Listed("differences between teams, with corrected p-values"),
-        "claims": Listed("every statistical statement, with one error rate over all of them"),
-        "effects": Listed("what goes with the outcome in the same team and task"),
-        "correlations": Listed("correlations within and between teams"),
-        "mediation": Listed("the part of a difference that goes through messages"),
-        "transitions": Listed("which step follows which"),
-        "survival": Listed("when an event happens in the games of a team"),
-        "survival-curves": Listed("the curves of these events"),
-        "attempts": Listed("pass@k and pass^k of teams that played tasks repeatedly"),
-        "ability": Listed("ability of teams and difficulty of tasks"),
-        "profiles": Listed("groups of games with similar failures"),
-        "power": Listed("how many tasks show a difference"),
-        "power-curves": Listed("power by number of tasks"),
-    },
-    "Store and spending": {
-        "rejects": Listed("parts of logs that could not be used"),
-        "receipts": Listed("what files hold, and how much of it is stored"),
-        "disagreements": Listed("places where log and replay differ"),
-        "notes": Listed("people's comments on turns"),
-        "cost": Listed("requests, tokens and cost of judging", "verdicts of models"),
-        "verdict-costs": Listed("cost of each verdict", "verdicts of models"),
-    },
-}
-"""Heading -> report; views of families of other distributions are added to the first group."""
+GROUPS: dict[str, dict[str, Listed]] = {}
+"""Heading -> report, from `reports.csv`; views of families of other distributions are added to the first group."""
+COMPUTED: dict[str, Computed] = {}
+"""Name -> what computes it."""
+NEEDS: dict[str, str] = {}
+"""Computed report -> what a store must have for a row: printed where there is none."""
+
+for _line in csv.DictReader((files("analytics") / "reports.csv").read_text(encoding="utf-8").splitlines()):
+    GROUPS.setdefault(_line["group"], {})[_line["report"]] = Listed(_line["text"], _line["needs"])
+    if _line["module"]:
+        _options = tuple(_line["options"].split())
+        COMPUTED[_line["report"]] = Computed(_line["module"], _line["function"], _options, _line["page"], _line["prose"])
+        NEEDS[_line["report"]] = _line["takes"]
 
 SOURCES: dict[str, str] = {
     "values": "a benchmark whose states have values (docs/values.md)",
@@ -335,9 +184,7 @@ def all_reports(store: Store, **options: Any) -> dict[str, pl.DataFrame]:
 def columns_of(name: str) -> list[str]:
     """The columns of a report that fit a terminal; empty: all do."""
     if name in COMPUTED:
-        computed = COMPUTED[name]
-        shown: str = getattr(importlib.import_module(computed.module), f"{computed.function.upper()}_SUMMARY")
-        return shown.split(", ")
+        return [column.name for column in report_columns(name) if column.is_shown]
     return [column for spec in VIEWS if spec.report and spec.report[0] == name for column in spec.shows]
 
 

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from analytics.comparison.game_values import codes, game_values, unlike_names
 from analytics.query import query
+from analytics.report_columns import framed
 from analytics.statistics.few_games import FEW
 from analytics.statistics.intervals import LEVEL, Floats
 from analytics.statistics.regressions import cluster_covariance, mean_by
 from schemas.common import wording
 from schemas.store.store import Store
-
-ABILITY_SUMMARY: Final = "benchmark, kind, name, condition, scale, games, partners, value, low, high, expected, observed, island"
 
 _WIDE: Final = 3.0
 """Standard deviation of the normal prior of abilities, in log odds: wide: it only prevents infinite abilities of teams that always win."""
@@ -38,17 +37,7 @@ class AbilityScale(NamedTuple):
 def ability(store: Store, *, metric: str = "score", benchmark: str | None = None) -> pl.DataFrame:
     """One row for each team and one for each task.
 
-    Columns, in order:
-
-    - benchmark; game: null where a benchmark has one kind of score, else a scale is of one game.
-    - metric; kind: team or task; name; condition, max_turns: of a team.
-    - scale: log odds (metric of 0 and 1 only) or the metric's own units.
-    - games; partners: tasks of the team, or teams of the task; observed: mean of the metric.
-    - value, low, high: ability of the team, or difficulty of the task: a team succeeds on a task the better, the more its ability is above
-      the difficulty; mean difficulty is 0. 95 % interval (of a team:
-      for its distance from the mean of the teams); expected: what a team would reach on an average
-      task, an average team on the task.
-    - island: teams and tasks that are linked by games have one number; across islands nothing can be compared. advice: what follows.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -63,14 +52,7 @@ def ability(store: Store, *, metric: str = "score", benchmark: str | None = None
     for (name, game), part in games.group_by("benchmark", "game", maintain_order=True):
         if benchmark in (None, name):
             rows += [{"benchmark": name, "game": game, "metric": metric} | row for row in _of_benchmark(part)]
-    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
-
-
-def _schema() -> dict[str, pl.DataType]:
-    text, count, number = pl.String(), pl.Int64(), pl.Float64()
-    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "game", "metric", "kind", "name", "condition"), text)
-    schema |= {"max_turns": count, "scale": text, "games": count, "partners": count}
-    return schema | dict.fromkeys(("observed", "value", "low", "high", "expected"), number) | {"island": count, "advice": text}
+    return framed("ability", rows)
 
 
 def _of_benchmark(games: pl.DataFrame) -> list[_Row]:
@@ -240,8 +222,6 @@ def _advice(row: _Row, name: str, islands: int) -> str:
     return about + few + apart
 
 
-PREFERENCES_SUMMARY: Final = "question, judge, team, pairs, tasks, wins, strength, low, high, chance, consistent, leans_first"
-
 _ADDED: Final = 0.5
 """Comparisons, half won, of each team with an average one: without, a team that is always preferred has no finite strength."""
 _FEWEST_TASKS: Final = 5
@@ -264,15 +244,7 @@ _PAIRS: Final = """
 def preferences(store: Store) -> pl.DataFrame:
     """One row for each rubric, question, judge and team; only pairs that were asked in both orders count, and repeats of a pair share it.
 
-    Columns, in order:
-
-    - rubric, question, judge, variant; team; pairs: compared with other teams; tasks; wins: sum of preferences, ties half.
-    - strength, low, high: log odds of being preferred to an average team, with its 95 % interval over tasks; null ends below five tasks,
-      and where all tasks say the same.
-      chance: to be preferred to an average team, 0 to 1.
-    - consistent: share of the question's pairs that prefer the same game in both orders; leans_first: how much the first place is liked
-      beyond 0.5. Of all teams of the question.
-    - advice: what follows.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -281,16 +253,7 @@ def preferences(store: Store) -> pl.DataFrame:
     rows = [
         row for key, part in pairs.group_by(*_ASKED, maintain_order=True) for row in _of_question(dict(zip(_ASKED, key, strict=True)), part)
     ]
-    return pl.DataFrame(
-        [{column: row[column] for column in _preferences_schema()} for row in rows], schema=_preferences_schema(), orient="row"
-    )
-
-
-def _preferences_schema() -> dict[str, pl.DataType]:
-    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "variant", "team"), pl.String())
-    schema |= dict.fromkeys(("pairs", "tasks"), pl.Int64())
-    numbers = ("wins", "strength", "low", "high", "chance", "consistent", "leans_first")
-    return schema | dict.fromkeys(numbers, pl.Float64()) | {"advice": pl.String()}
+    return framed("preferences", rows)
 
 
 def _of_question(asked: _Row, pairs: pl.DataFrame) -> Iterator[_Row]:
@@ -392,8 +355,6 @@ def _preferences_advice(row: _Row) -> str:
     return f"{about} (strength {wording.signed(row['strength'])}, {wording.from_to(row['low'], row['high'])}): {sure} average{place}"
 
 
-PROFILES_SUMMARY: Final = "taxonomy, benchmark, profile, games, marks, score, teams, silhouette, stability"
-
 STABLE: Final = 0.75
 """Jaccard similarity of a group with what becomes of it in other samples, from which on it counts as found (Hennig 2007)."""
 
@@ -411,14 +372,7 @@ _APART: Final = 0.01
 def profiles(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each taxonomy and group of games with similar shares of failure categories.
 
-    Columns, in order:
-
-    - taxonomy, benchmark; profile: from 1, the largest group first; games; share: of all games.
-    - marks: categories whose share of the group's turns is furthest above that of all games, with both shares.
-    - score: mean score of its games; teams: team and its share of the group, the largest first.
-    - groups: number of groups, 2 to 6, the one with the largest silhouette; silhouette: mean over all games, -1 to 1 (Rousseeuw 1987).
-    - stability: mean Jaccard similarity, 0 to 1, of the group with the most similar one in 25 samples of the tasks (Hennig 2007).
-    - advice: whether to read it.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -436,22 +390,7 @@ def profiles(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
         if benchmark in (None, name)
         for row in _of_taxonomy(part, games)
     ]
-    return pl.DataFrame([{column: row[column] for column in _profiles_schema()} for row in rows], schema=_profiles_schema(), orient="row")
-
-
-def _profiles_schema() -> dict[str, pl.DataType]:
-    text, count, number = pl.String(), pl.Int64(), pl.Float64()
-    return {
-        **dict.fromkeys(("taxonomy", "benchmark"), text),
-        **dict.fromkeys(("profile", "games"), count),
-        "share": number,
-        "marks": text,
-        "score": number,
-        "teams": text,
-        "groups": count,
-        **dict.fromkeys(("silhouette", "stability"), number),
-        "advice": text,
-    }
+    return framed("profiles", rows)
 
 
 def _of_taxonomy(turns: pl.DataFrame, games: pl.DataFrame) -> Iterator[_Row]:

@@ -58,8 +58,10 @@ def _allowed(column: Column) -> str:
 
 
 def views_page() -> str:
-    """Every view, from its header in a .sql file."""
+    """Every view, and every computed report, with what its columns mean."""
     from analytics.installation import columns, ensure_installed
+    from analytics.report_columns import report_columns
+    from analytics.reports import COMPUTED, described
     from analytics.views import VIEWS
     from schemas.store.store import Store
 
@@ -74,12 +76,23 @@ def views_page() -> str:
         "",
         MADE,
         "",
-        "Each view is a commented statement in a `.sql` file of `analytics/`. Every rate has its counts next to it.",
+        "Each view is a commented statement in a `.sql` file of `analytics/`. Every rate has its counts next to it. Reports that are computed",
+        "in Python follow the views.",
         "",
     ]
     for view in VIEWS:
         lines += [f"## {view.name}", "", view.summary, "", "| column | unit | meaning |", "|---|---|---|"]
         lines += [f"| {name} | {unit} | {doc} |" for name, (unit, doc) in meanings.get(view.name, view.special).items()]
+        lines.append("")
+    for name, computed in COMPUTED.items():
+        lines += [
+            f"## report {name}",
+            "",
+            f"{described(name)} Computed, no view; see [{computed.page}]({computed.page.removeprefix('docs/')}).",
+            "",
+        ]
+        lines += ["| column | type | meaning |", "|---|---|---|"]
+        lines += [f"| {column.name} | {column.kind} | {column.meaning} |" for column in report_columns(name)]
         lines.append("")
     return "\n".join(lines)
 

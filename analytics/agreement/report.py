@@ -15,7 +15,6 @@ import numpy as np
 import orjson
 import polars as pl
 
-from analytics.agreement.pairs import COLUMNS as SCORE_COLUMNS
 from analytics.agreement.pairs import (
     Comparison,
     comparisons,
@@ -27,6 +26,7 @@ from analytics.agreement.pairs import (
     score_columns,
 )
 from analytics.agreement.units import answered
+from analytics.report_columns import framed
 from analytics.statistics.intervals import NUDGE, PSEUDO, Ends, Floats, Pushed, Varied, cluster_sums, coefficient_interval, share_interval
 from schemas.store.store import Store
 
@@ -184,11 +184,6 @@ COEFFICIENTS: Final = (
 )
 """Columns of the report that have an interval: `<name>_low`, `<name>_high`."""
 
-AGREEMENT_REPORT_SUMMARY: Final = (
-    "rubric, question, kind, rater_a, rater_b, units, games, agreement, kappa, kappa_low, kappa_high, alpha_nominal, ac1, "
-    "sensitivity, specificity"
-)
-
 _SCORED: Final = frozenset({"weighted_kappa", "alpha_ordinal", "alpha_interval"})
 _EVEN = 0.2
 """Weight of answers in equal shares in what the added units answer: an answer that no rater gave could have been given."""
@@ -197,23 +192,7 @@ _EVEN = 0.2
 def agreement_report(store: Store, *, rubric: str | None = None, na_score: float | None = None) -> pl.DataFrame:
     """One row for every question and two raters who answered about the same units; also for each rubric and all rubrics (`ALL`).
 
-    Columns, in order:
-
-    - rubric, question, kind, rater_a, rater_b: a is the reference. Kinds: judge_people, judge_truth, judge_engine, judge_judge,
-      people_truth; and, of raters of one side, people (among themselves) and judge_repeats.
-    - units: that both answered (of one side: that at least two answered). games: how many. answers_a, answers_b: given about these units.
-      pairs: of answers. unanswered: further units that a answered and b was asked about without giving an answer.
-    - agreement: share of pairs that are equal, 0 to 1. kappa: Cohen's (of one side Fleiss's) over all answers, N/A included.
-      weighted_kappa: with squared differences of the answers' numbers. alpha_nominal, alpha_ordinal, alpha_interval: Krippendorff's; the
-      latter two over answers with a number. ac1: Gwet's, with all answers of the rubric's scale, over these
-      units alone (his shares of answers also count units of one rater).
-      sensitivity, specificity: of b's yes and no against a's, other answers left out.
-      Between two sides each pair of answers is a unit with two ratings. Formulas and sources: `analytics.agreement.pairs`. All with
-      `_low` and `_high`: 95 % interval over games (`analytics.statistics.intervals`); null below two games, and where the
-      coefficient is. kappa_all_low, kappa_all_high: of kappa, so wide that those of all rows of the kind hold at once in 95 %
-      (Bonferroni): what the advice goes by.
-    - mean_a to consensus_kappa: `analytics.agreement.pairs`.
-    - confusion: JSON, a's answer -> b's answer -> pairs (of one side: in both orders). advice: what to make of it, in words.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -229,17 +208,7 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
     texts = advice(rows)
     for row, text in zip(rows, texts, strict=True):
         row["advice"] = text
-    return pl.DataFrame(rows, schema=_schema(), orient="row")
-
-
-def _schema() -> dict[str, pl.DataType]:
-    texts = ("rubric", "question", "kind", "rater_a", "rater_b")
-    counts = ("units", "games", "answers_a", "answers_b", "pairs", "unanswered")
-    numbers = [name for stem in COEFFICIENTS for name in (stem, f"{stem}_low", f"{stem}_high")] + ["kappa_all_low", "kappa_all_high"]
-    schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String())
-    schema |= dict.fromkeys(counts, pl.Int64()) | dict.fromkeys(numbers, pl.Float64())
-    schema |= {name: pl.Int64() if name.endswith("_n") else pl.Float64() for name in SCORE_COLUMNS}
-    return schema | {"confusion": pl.String(), "advice": pl.String()}
+    return framed("agreement", rows)
 
 
 def _row(compared: Comparison, na_score: float | None, rows: int) -> dict[str, object]:

@@ -24,6 +24,7 @@ from analytics.estimates.corrected import judged_units, rate_row, shared_correla
 from analytics.estimates.rates import Corrected, difference_of_rates
 from analytics.estimates.units import asked_units
 from analytics.query import condition, query
+from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
 from schemas.common import wording
@@ -220,8 +221,6 @@ def _inside(low: float, high: float, span: float | None) -> tuple[float, float]:
     return (low, high) if span is None else (max(low, -span), min(high, span))
 
 
-COMPARE_SUMMARY: Final = "benchmark, team_a, team_b, tasks, difference, low, high, wins, losses, p_holm"
-
 _SURE: Final = 0.05
 """Corrected p-value below which a difference is shown."""
 _HELD_BY_FEW: Final = "91 %"
@@ -245,26 +244,7 @@ def compare(
     A pair differs in one thing, the team, the condition or the turn limit. Only where a team has no such partner, as in runs of one team
     each, is it compared with all others. A task counts once, with the mean of its games.
 
-    Columns, in order:
-
-    - benchmark; game: null where a benchmark has one kind of score, else teams are compared within a game; metric.
-    - team_a, condition_a, max_turns_a, team_b, condition_b, max_turns_b: a is the one with the higher mean; differs:
-      team, condition, max_turns, or several joined by ` and `.
-    - paired: true if they share two tasks or more, and then only these count; else false, and all tasks of either.
-    - tasks: shared ones, or those of both; games_a, games_b: on them. mean_a, mean_b: means over tasks. difference: a minus b; low, high:
-      its 95 % interval over tasks; null below two tasks. bounded_low, bounded_high: of values with known ends an interval of shared tasks
-      that has its coverage for any distribution, also if crashes are so rare that no task shows one; wide
-      (`analytics.statistics.shifts.confidence_sequence`).
-    - wins, ties, losses: shared tasks on which a is above, equal, below; null if unpaired.
-    - p: of no difference, by exact permutation (`analytics.comparison.compare`); null below six shared tasks, where no test could
-      give one below 0.05. p_holm, p_bh: corrected for all rows of the game: Holm's (1979) holds the chance of a single false claim to
-      5 %, Benjamini and Hochberg's (1995, Journal of the Royal Statistical Society B 57) the expected share of false ones.
-    - tests: rows of the game with a p. tasks_needed: shared tasks from which on a team that wins all of them can have p_holm below
-      0.05 among so many rows; null if unpaired.
-    - corrected, corrected_low, corrected_high: of a metric `judge:...` the difference of the two teams' rates, corrected by labels, with
-      its 95 % interval (`analytics.comparison.compare`); null where labels do not correct both. The other numbers of such a row are of
-      the judge's answers.
-    - advice: what follows, and what does not.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -296,7 +276,7 @@ def compare(
         for row in family:
             row["advice"] = _advice(row | {f"team_{side}": short[row[f"team_{side}"]] for side in "ab"})
         rows += sorted(family, key=lambda row: (not row["paired"], -row["difference"]))
-    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
+    return framed("compare", rows)
 
 
 def is_shown(pair: Mapping[str, Any]) -> bool:
@@ -314,16 +294,6 @@ def behind(pairs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         lost.setdefault(tuple(pair[f"{name}_b"] for name in ("team", "condition", "max_turns")), []).append(pair)
     most = max(lost.values(), key=lambda own: (len(own), max(pair["difference"] for pair in own)), default=None)
     return None if most is None else max(most, key=lambda pair: pair["difference"])
-
-
-def _schema() -> dict[str, pl.DataType]:
-    text, count, number = pl.String(), pl.Int64(), pl.Float64()
-    sides = {f"{column}_{side}": text if column != "max_turns" else count for side in "ab" for column in ("team", "condition", "max_turns")}
-    schema: dict[str, pl.DataType] = {"benchmark": text, "game": text, "metric": text} | sides | {"differs": text, "paired": pl.Boolean()}
-    schema |= dict.fromkeys(("tasks", "games_a", "games_b"), count)
-    schema |= dict.fromkeys(("mean_a", "mean_b", "difference", "low", "high", "bounded_low", "bounded_high"), number)
-    schema |= dict.fromkeys(("wins", "ties", "losses"), count) | dict.fromkeys(("p", "p_holm", "p_bh"), number)
-    return schema | {"tests": count, "tasks_needed": count} | dict.fromkeys(_CORRECTED, number) | {"advice": text}
 
 
 def _pairs(games: pl.DataFrame) -> Iterator[_Row]:

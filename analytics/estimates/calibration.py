@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -17,9 +17,6 @@ from schemas.store.store import Store
 
 if TYPE_CHECKING:
     Codes = NDArray[np.int64]
-
-CALIBRATED_ANSWERS_SUMMARY: Final = "rubric, question, unit, label, answer, probability"
-"""The columns that fit a terminal."""
 
 _FOLDS = 5
 _FEWEST_OF_A_KIND = 5
@@ -177,10 +174,6 @@ def _shares(given: pl.DataFrame) -> pl.DataFrame:
     ]
     return pl.concat(both)
 
-
-CALIBRATION_REPORT_SUMMARY: Final = (
-    "rubric, question, reference, raters, units, games, share_yes, brier, brier_base, skill, low, high, informative"
-)
 
 _BINS = 5
 _CHANCE = 0.025

@@ -32,15 +32,6 @@ from analytics.statistics.intervals import LEVEL, believed, mean_interval, share
 from schemas.common.wording import counted, p_is, share
 from schemas.store.store import Store
 
-CORRECTED_RATES_SUMMARY: Final = (
-    "rubric, question, judge, model, units, labels, judge_rate, rate, rate_low, rate_high, rogan_gladen, rogan_gladen_low, "
-    "rogan_gladen_high, least_possible, most_possible"
-)
-
-LABELS_NEEDED_REPORT_SUMMARY: Final = (
-    "rubric, question, judge, model, units, labels, half_width, labels_for_0_10, labels_for_0_05, labels_for_0_02"
-)
-
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
 _FEWEST_TAILS: Final = 5
 """Labelled games below which nothing is seen of the tails of their influences."""

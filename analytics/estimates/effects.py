@@ -21,8 +21,6 @@ from analytics.statistics.shifts import holm
 from schemas.common.wording import chance, from_to, signed
 from schemas.store.store import Store
 
-JUDGED_EFFECTS_SUMMARY: Final = "rubric, question, judge, predictor, labels, judge_effect, effect, low, high, correlation, p_holm"
-
 _PREDICTORS: Final = {"reached": "the score of the game", "place": "the turn"}
 _FEWEST: Final = 8
 """Clusters with labels below which no interval is given."""

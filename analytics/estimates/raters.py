@@ -14,8 +14,6 @@ from analytics.statistics.intervals import LEVEL, Floats
 from schemas.common.wording import from_to, score
 from schemas.store.store import Store
 
-LATENT_RATES_SUMMARY: Final = "rubric, question, model, judges, units, games, rate, low, high"
-
 _STEPS: Final = 500
 _NEAR: Final = 1e-8
 _FEWEST_UNITS, _FEWEST_GAMES = 50, 10

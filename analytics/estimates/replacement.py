@@ -17,9 +17,6 @@ from schemas.common.errors import UsageError
 from schemas.common.wording import count, counted, share
 from schemas.store.store import Store
 
-ALT_TEST_SUMMARY: Final = "rubric, question, judge, annotators, units, games, winning_rate, advantage, passes"
-SELECTIVE_SUMMARY: Final = "rubric, question, judge, threshold, coverage, risk, risk_low, risk_high, wrong_of_all, held_below"
-
 EPSILON: Final = 0.15
 """What a judge is cheaper by, as a share of units on which it may be worse: .2 for experts, .15 for trained people, .1 for a crowd."""
 _LEVEL: Final = 0.05

@@ -17,13 +17,12 @@ import polars as pl
 
 from analytics.agreement.answers import answers, labels_of
 from analytics.query import query
+from analytics.report_columns import framed
 from analytics.statistics.intervals import Estimate, clustered_share
 from analytics.statistics.shifts import FEWEST_GAMES, Cells, Shift, group_shift, holm
 from judges.evidence.perturbations import INJECTED, can_change, defects, defects_of
 from judges.rubric import PROBE
 from schemas.store.store import Store
-
-PROBE_REPORT_SUMMARY: Final = "rubric, question, judge, probe, expects, pairs, games, rate, low, high, repeats_differ, shift"
 
 _FIRM = 5
 """Games below which the advice is only that there are few."""
@@ -67,18 +66,7 @@ order by all
 def probe_report(store: Store) -> pl.DataFrame:
     """One row for every rubric, question, judge and probe, or variant with other visible evidence, with verdicts next to the plain ones.
 
-    Columns, in order:
-
-    - rubric, question, judge, probe: the probe's kind, or `variant <name>`. expects: `same` where the right answer stays what it was
-      (of a variant: where a judge that uses only the evidence need not change it), `changed` where a planted defect turns it to no.
-    - pairs: plain answer and answer on the perturbed unit, of the same repeat; of `changed` only where the plain answer was yes, that is
-      where the judge, too, found the message clean; of `injected` only where the planted attack demands another answer than the plain
-      one, so that it can change it. games: how many. unanswered: further pairs in which one side has no answer.
-    - rate: of `same` the share of pairs whose answers differ (0 is best); of `changed` the share in which the judge now answers no, 0 to 1
-      (1 is best). low, high: 95 % interval over games (`analytics.statistics.intervals`). Null without pairs.
-    - repeats_differ: share of pairs of repeats of the same plain unit that differ: what chance alone does; null with one repeat.
-    - shift: mean change of the answers' numbers, -1 to 1: above 0, the telling is to the liking of the judge. Null where none has a number.
-    - advice: what to make of it, in words.
+    Columns: `report_columns.csv`.
 
     Raises:
         StoreError: the store cannot be read.
@@ -88,10 +76,7 @@ def probe_report(store: Store) -> pl.DataFrame:
     chance = {key: clustered_share(list(group["differ"]), list(group["game"])) for key, group in query(store, _REPEATS).group_by(keys[:3])}
     groups = pairs.group_by(keys, maintain_order=True)
     rows = [row for key, group in groups if (row := _row([str(part) for part in key], group, chance.get(key[:3])))]
-    texts = ("rubric", "question", "judge", "probe", "expects")
-    schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String()) | dict.fromkeys(("pairs", "games", "unanswered"), pl.Int64())
-    schema |= dict.fromkeys(("rate", "low", "high", "repeats_differ", "shift"), pl.Float64()) | {"advice": pl.String()}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return framed("probes", rows)
 
 
 class _Counted(NamedTuple):
@@ -169,11 +154,6 @@ def _of_same(found: Estimate, chance: Estimate | None) -> str:
     return f"{text}, no more than chance alone is known to do (at most {chance.high:.0%})"
 
 
-SELF_PREFERENCE_REPORT_SUMMARY: Final = (
-    "rubric, question, judge, own_units, other_units, own_rate, other_rate, own_labels, other_labels, own_sensitivity, "
-    "other_sensitivity, own_specificity, other_specificity, preference, preference_low, preference_high, p_corrected"
-)
-
 _AUTHORS = """
 select distinct
     v.unit_id as unit,
@@ -199,22 +179,7 @@ def self_preference_report(store: Store, *, rubric: str | None = None) -> pl.Dat
     The author is the model of the unit's agent, where the store knows it, else the evaluated model of the game. Own are authors of the same
     name, whatever provider is before the last slash.
 
-    Columns, in order:
-
-    - rubric, question, judge; own_units, own_games, other_units, other_games: with a scored answer.
-    - own_rate, other_rate: mean score by the judge, 0 to 1. rate_difference, rate_low, rate_high: own minus other with its 95 % interval.
-      That alone is not a preference: the model may be better.
-    - own_labels, other_labels: units among them with a label (of people, where there are any, else planted truth; drawn at random).
-      own_sensitivity, other_sensitivity: mean score where the label is yes (above 0.5), 0 to 1; own_specificity, other_specificity: 1 minus
-      the mean score where it is no. sensitivity_difference and specificity_difference: own minus other, each with its 95 % interval
-      (`_low`, `_high`).
-    - preference, preference_low, preference_high: own minus other score of units with the same label, -1 to 1, with its 95 % interval:
-      above 0 the judge favours itself. p: of none; p_corrected: by Holm over the questions of rubric and judge. Null where fewer than five
-      games stand on either side, or all rests on one. Intervals and tests are over games, inside each benchmark and label
-      (`analytics.statistics.shifts.group_shift`). Labels that err themselves let some of what is truly better through: then a preference
-      may be too
-      high by at most the difference of the scores times the share of wrong labels.
-    - advice: what to make of it, in words.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store with the views.
@@ -230,15 +195,7 @@ def self_preference_report(store: Store, *, rubric: str | None = None) -> pl.Dat
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
             row["p_corrected"] = p
             row["advice"] = _self_preference_advice(row)
-    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge"), pl.String())
-    schema |= dict.fromkeys(("own_units", "own_games", "other_units", "other_games"), pl.Int64())
-    schema |= dict.fromkeys(("own_rate", "other_rate", "rate_difference", "rate_low", "rate_high"), pl.Float64())
-    schema |= dict.fromkeys(("own_labels", "other_labels"), pl.Int64())
-    found = [f"{side}_{rate}" for rate in ("sensitivity", "specificity") for side in ("own", "other")]
-    ends = [f"{rate}{end}" for rate in _SIDES for end in ("_difference", "_low", "_high")]
-    tested = ("preference", "preference_low", "preference_high", "p", "p_corrected")
-    schema |= dict.fromkeys((*found, *ends, *tested), pl.Float64()) | {"advice": pl.String()}
-    return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema, orient="row")
+    return framed("self-preference", rows)
 
 
 def _scored(store: Store, rubric: str | None) -> pl.DataFrame:

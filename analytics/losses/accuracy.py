@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from analytics.query import query
+from analytics.report_columns import framed
 from analytics.statistics.intervals import wilson
 from games.players.planted import FaultyPlayer
 from judges.attribution.thumb import RULES, Guess, chance
@@ -114,9 +115,6 @@ def _is_of(fault: FaultyPlayer, agent: str | None, planted: str) -> bool:
     return agent == fault.agent and any(not mark.startswith(_SLIP) for mark in marks)
 
 
-ACCURACY_REPORT_SUMMARY: Final = "truth, benchmark, length, judge, games, answered, agent, agent_low, agent_high, step, within_1, within_5"
-"""The columns that fit a terminal."""
-
 _WITHIN: Final = (1, 3, 5)
 _LENGTHS: Final = {"up to 10 turns": (1, 10), "11 to 30 turns": (11, 30), "more than 30 turns": (31, 10**9)}
 _ENGINE: Final = """
@@ -147,16 +145,7 @@ class _Hit(NamedTuple):
 def accuracy_report(store: Store) -> pl.DataFrame:
     """One row a judge, for each benchmark and truth, for all its games and by their length.
 
-    Columns, in order:
-
-    - truth: `people` (labels of the rubric decisive_error) or `planted` (games with exactly one faulty player, docs/attribution.md).
-    - benchmark; length: all, or games of so many turns.
-    - judge: `engine` (`cotrace attribute`), `llm:<model>` with its manner, `rule: <name>` of `judges.attribution.thumb`, `chance`: a draw
-      among the agents and among the turns, whose shares are expected ones.
-    - games: with a known decisive error; of a model those that it was asked about. answered: share of them with an answer, 0 to 1.
-    - agent: share of all games in which the right agent is named; agent_low, agent_high: its 95 % interval over games (Wilson).
-    - step: share of the games with a known step in which the very turn is named; step_low, step_high. within_1, within_3, within_5: so many
-      turns off at most. No answer counts as wrong.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store.
@@ -174,13 +163,7 @@ def accuracy_report(store: Store) -> pl.DataFrame:
             chosen = [one for one in part if least <= lengths[one.episode_id] <= most]
             about = {"truth": source, "benchmark": benchmark, "length": length}
             rows += [about | row for row in _rows(chosen, judges)]
-    return pl.DataFrame([{column: row.get(column) for column in _schema()} for row in rows], schema=_schema(), orient="row")
-
-
-def _schema() -> dict[str, Any]:
-    numbers = ("answered", "agent", "agent_low", "agent_high", "step", "step_low", "step_high", *(f"within_{turns}" for turns in _WITHIN))
-    texts = dict.fromkeys(("truth", "benchmark", "length", "judge"), pl.String())
-    return texts | {"games": pl.Int64()} | dict.fromkeys(numbers, pl.Float64())
+    return framed("attribution-accuracy", rows)
 
 
 class _Judge(NamedTuple):

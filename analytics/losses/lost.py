@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from analytics.query import query
+from analytics.report_columns import framed
 from analytics.statistics.intervals import LEVEL, Interval, mean_interval
 from schemas.common.wording import counted, without_zero
 from schemas.store.store import Store
@@ -62,9 +63,6 @@ def of_link(link: str) -> str:
     return LINK_WORDS.get(link, link.replace("_", " "))
 
 
-LOST_REPORT_SUMMARY: Final = "what, name, games, sentence"
-"""The columns that fit a terminal."""
-
 _NOTHING: Final = 1e-9
 _FEWEST: Final = 3
 _EVIDENCE: Final = 160
@@ -110,17 +108,7 @@ _Row = dict[str, Any]
 def lost_report(store: Store) -> pl.DataFrame:
     """What was lost by every game, model, role, archetype, condition, link, failure category, and inside spirals.
 
-    Columns, in order:
-
-    - what: `model`, `role`, `archetype`, `condition`, `link`, `category`, `spirals` or `game`: what a row is about; name: which one.
-    - benchmark, model, condition: as in the view games; team: as in the view team_names; null in rows about all of them. Rows of kind
-      `model` are about one team each.
-    - games: attributed games, and games that lost nothing, of the condition or model, that the row is about. turns: with a loss.
-    - lost: what it lost a game, in `unit`; of a category or of spirals what one of its turns lost. low, high: the 95 % interval of the mean
-      over games (`losses_interval`); null below two games, where losses without a bound are all alike, and for categories and spirals.
-    - share: of all that the games which the row is about lost, 0 to 1.
-    - unit: progress (0 to 1), steps, turns, points or probability.
-    - sentence: the row in words.
+    Columns: `report_columns.csv`.
 
     Args:
         store: a store whose games were attributed (`cotrace attribute`); others that lost something are left out, and so is their team's
@@ -140,7 +128,7 @@ def lost_report(store: Store) -> pl.DataFrame:
         *_most_games_first(_spirals(query(store, _SPIRALS))),
         *_games(costs, joined),
     ]
-    return pl.DataFrame([{column: row.get(column) for column in _schema()} for row in rows], schema=_schema(), orient="row")
+    return framed("lost", rows)
 
 
 def _most_games_first(rows: Iterator[_Row]) -> list[_Row]:
@@ -149,17 +137,6 @@ def _most_games_first(rows: Iterator[_Row]) -> list[_Row]:
     for row in rows:
         kinds.setdefault(row["what"], []).append(row)
     return [row for kind in kinds.values() for row in sorted(kind, key=lambda row: -(row.get("games") or 0))]
-
-
-def _schema() -> dict[str, Any]:
-    text, number, count = pl.String(), pl.Float64(), pl.Int64()
-    names = dict.fromkeys(("what", "name", "benchmark", "model", "team", "condition"), text)
-    return (
-        names
-        | dict.fromkeys(("games", "turns"), count)
-        | dict.fromkeys(("lost", "low", "high", "share"), number)
-        | {"unit": text, "sentence": text}
-    )
 
 
 def _mean(values: list[float], unit: object) -> _Row:

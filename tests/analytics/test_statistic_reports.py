@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import cotrace
+from analytics.report_columns import report_columns
 from analytics.reports import COMPUTED, NEEDS, columns_of
 from cotrace.cli import cli
 from schemas.store.store import Store
@@ -64,6 +65,17 @@ def test_an_empty_store_has_the_columns_and_the_page_a_section(empty: Store, nam
     assert section is not None
     assert "**Use it**" in section[1]
     assert "**Do not use it**" in section[1]
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_computed_report_has_the_columns_that_are_listed(empty: Store, name: str) -> None:
+    """In their order and of their types, each with a meaning; some fit a terminal."""
+    kinds = {"String": "text", "Int64": "count", "Float64": "number", "Boolean": "flag", "Datetime(time_unit='us', time_zone=None)": "time"}
+    listed = report_columns(name)
+    rows = cotrace.open(empty.path).report(name).pl().drop("few_games", "held_least", strict=False)
+    assert [(column.name, column.kind) for column in listed] == [(column, kinds[str(kind)]) for column, kind in rows.schema.items()]
+    assert [column.name for column in listed if not column.meaning] == []
+    assert columns_of(name)
 
 
 @pytest.mark.sampled(10)
