@@ -14,7 +14,7 @@ from schemas.common.packages import arrow_without_pandas
 from schemas.common.secrets import use_secrets_of_environment, without_secrets
 from schemas.common.text import excerpt
 from schemas.records import Json
-from schemas.tables import Column, Table, polars_type, table
+from schemas.tables import Column, Table, polars_type, quick_schema, table
 
 if TYPE_CHECKING:
     import duckdb
@@ -163,7 +163,7 @@ class Fault(NamedTuple):
 
 
 def faults(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.DataFrame] | None = None) -> list[Fault]:
-    """What the Pandera schemas of each table refuse in its rows: one that only tests whether all pass, then those that name the wrong ones.
+    """What the Pandera schemas of each table refuse in its rows: first one that tests whether all pass, then those that name rows.
 
     Args:
         frames: table name -> rows.
@@ -173,23 +173,25 @@ def faults(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.DataFrame]
         StoreError: the rows do not have the table's columns and types.
     """
     known = known or {}
+    if _pass(frames, known):
+        return []
     return [
         fault
         for name, frame in frames.items()
-        if not _passes(frame, table(name), known)
+        if not _pass({name: frame}, known)
         for schema in (table(name).pandera_schema(), table(name).references(known))
         for fault in refused(name, frame, schema)
     ]
 
 
-def _passes(frame: pl.DataFrame, spec: Table, known: Mapping[str, pl.DataFrame]) -> bool:
-    if list(frame.schema.items()) != list(spec.types().items()):
-        return False
-    schema = spec.quick_schema(known)
+def _pass(frames: Mapping[str, pl.DataFrame], known: Mapping[str, pl.DataFrame]) -> bool:
+    if not frames or any(list(frame.schema.items()) != list(table(name).types().items()) for name, frame in frames.items()):
+        return not frames
+    schema = quick_schema(frames, known)
     from pandera.errors import SchemaError  # after the schema: the first import of Pandera is to go without pandas
 
     try:
-        schema.validate(frame)
+        schema.validate(next(iter(frames.values())))
     except SchemaError:
         return False
     return True

@@ -263,6 +263,17 @@ def test_a_corrupted_cell_is_harmless_by_the_contract_or_refused_by_its_column(b
     assert all(f"table {name}, column {column.name}" in fault.reason for fault in found)
 
 
+def test_a_nan_where_a_number_must_be_is_refused(batch: dict[str, pl.DataFrame]) -> None:
+    """In each column of numbers that needs one, whether it has bounds or not."""
+    needed = [
+        (name, column.name) for name in batch for column in table(name).columns if column.python_type is float and not column.nullable
+    ]
+    assert ("turn_metrics", "value") in needed
+    for name, column in needed:
+        found = faults({name: batch[name].with_columns(pl.lit(float("nan")).alias(column))}, batch)
+        assert column in {fault.column for fault in found}
+
+
 def _is_wrong(column: Any, value: Any) -> bool:
     """By the words of docs/tables.md."""
     if value is None:
